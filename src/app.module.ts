@@ -12,8 +12,10 @@ import { AuthorizationModule } from './authorization/authorization.module.js';
 import { ClusterBootstrap } from './cluster-bootstrap.js';
 import { OptionsModule } from './config/options.module.js';
 import { type ControllersSettings, type ServerOptions, serverOptionGroups } from './config/server-options.js';
+import { shownFlags } from './config/shown-flags.js';
 import { ControllersModule } from './controllers/controllers.module.js';
 import { CustomResourcesModule } from './custom-resources/serving/custom-resources.module.js';
+import { ProcessFactsModule } from './endpoints/debug/process-facts.module.js';
 import { EndpointsModule } from './endpoints/endpoints.module.js';
 import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
 import { groupController } from './endpoints/resource.controller.js';
@@ -83,6 +85,7 @@ export class AppModule {
       imports: [
         OptionsModule.of(serverOptionGroups, options),
         ObservabilityModule.of(logger, worker),
+        ProcessFactsModule.of('apiserver', shownFlags(serverOptionGroups, { ...options })),
         StartModule.of(signal),
         TlsModule.of(tls),
         CustomResourcesModule,

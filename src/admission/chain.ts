@@ -1,10 +1,12 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { currentSpan, traced } from '../observability/trace-scope.js';
 import type { AdmissionMetrics, AdmissionPhase, AdmissionSeries } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 
 /** A plugin in one phase, with its series. */
 interface Step {
+  readonly plugin: string;
   readonly run: (attributes: AdmissionAttributes) => Promise<void> | void;
   readonly series: AdmissionSeries;
 }
@@ -47,7 +49,9 @@ export class AdmissionChain implements OnApplicationShutdown {
 function phaseOf(name: AdmissionPhase, plugins: readonly AdmissionPlugin[], metrics: AdmissionMetrics): Phase {
   const all = plugins.flatMap((plugin) => {
     const own: Step['run'] | undefined = plugin[name]?.bind(plugin);
-    return own === undefined ? [] : [{ plugin, step: { run: own, series: metrics.ofPlugin(plugin.name, name) } }];
+    return own === undefined
+      ? []
+      : [{ plugin, step: { plugin: plugin.name, run: own, series: metrics.ofPlugin(plugin.name, name) } }];
   });
   const stepsOf = (operation: AdmissionOperation) =>
     all.filter(({ plugin }) => plugin.handles(operation)).map(({ step }) => step);
@@ -58,6 +62,10 @@ function phaseOf(name: AdmissionPhase, plugins: readonly AdmissionPlugin[], metr
     CONNECT: stepsOf('CONNECT'),
   };
   return { steps, series: metrics.ofPhase(name) };
+}
+
+function tracedStep(plugin: string, step: Step['run'], attributes: AdmissionAttributes): Promise<void> {
+  return traced(`admission ${plugin}`, { operation: attributes.operation }, async () => step(attributes));
 }
 
 async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void> {
@@ -73,10 +81,11 @@ async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void>
     last = now;
   };
   try {
-    for (const { run: step, series } of phase.steps[operation]) {
+    const span = currentSpan();
+    for (const { plugin, run: step, series } of phase.steps[operation]) {
       isRejected = true;
       current = series;
-      const running = step(attributes);
+      const running = span === undefined ? step(attributes) : tracedStep(plugin, step, attributes);
       if (running !== undefined) await running;
       isRejected = false;
       count();
@@ -85,5 +94,6 @@ async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void>
   } finally {
     if (isRejected) count();
     phase.series[operation](isRejected).observe((last - begin) / 1000);
+    attributes.context.mark?.('admission');
   }
 }

@@ -41,6 +41,7 @@ export class AuthenticationGuard implements CanActivate {
     if (result.kind === 'user') {
       this.metrics.attempt('success', secondsSince(begin));
       this.metrics.userRequest(result.user.name);
+      context.mark?.('authentication');
       context.user = result.user;
       if (result.annotations !== undefined) {
         for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);

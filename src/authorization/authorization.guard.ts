@@ -61,11 +61,12 @@ export class AuthorizationGuard implements CanActivate {
 
 /** Only an explicit `allow` counts: without an opinion of any module, the request is denied. */
 function allowed(
-  { audit }: RequestContext,
+  context: RequestContext,
   attributes: AuthorizerAttributes,
   { decision, reason }: AuthorizationDecision,
 ): boolean {
-  audit?.decided(decision === 'allow', reason);
+  context.audit?.decided(decision === 'allow', reason);
+  context.mark?.('authorization');
   if (decision === 'allow') return true;
   throw deniedError(attributes, reason);
 }

@@ -17,6 +17,8 @@ export interface FlagDeclaration {
   readonly unit?: string;
   /** A one-letter form, with a single dash. */
   readonly short?: string;
+  /** Other names of it, without leading dashes. */
+  readonly aliases?: readonly string[];
   /** The value must never appear in messages. */
   readonly secret?: boolean;
   /** Why the whole flag is deprecated and what to use instead, after `--name is deprecated: `. */

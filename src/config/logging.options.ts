@@ -21,6 +21,7 @@ export class LoggingOptions {
 
   @Flag({
     name: 'log-format',
+    aliases: ['logging-format'],
     type: 'string',
     unit: 'format',
     usage: `Format of a log line: ${logFormats.join(' or ')}.`,

@@ -94,6 +94,7 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
   const bySpelling = new Map<string, BoundFlag>();
   for (const flag of flags) {
     bySpelling.set(`--${flag.name}`, flag);
+    for (const alias of flag.aliases ?? []) bySpelling.set(`--${alias}`, flag);
     if (flag.short !== undefined) bySpelling.set(`-${flag.short}`, flag);
   }
   const given = new Map<string, Given>();

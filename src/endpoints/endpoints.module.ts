@@ -20,6 +20,7 @@ import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Metrics } from '../observability/metrics.js';
 import { DeniedAddresses } from '../outgoing/denied-addresses.js';
 import { ProxyConnections } from '../outgoing/proxy-connections.js';
+import { SharedListers } from '../registry/informers/shared-listers.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { EncryptionAtRest } from '../storage/encryption/encryption-at-rest.js';
@@ -27,11 +28,12 @@ import { PostgresStorage } from '../storage/postgres/postgres-storage.js';
 import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
+import { DebugController } from './debug/debug.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
 import { versionInfo } from './discovery/version-info.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
 import type { HealthCheck } from './health/health-checks.js';
-import { serverHealthChecks } from './health/server-health.js';
+import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
 import { HttpListener } from './http-listener.js';
 import { LARGE_LANE, largeLane, type OpenLane } from './large-lane.provider.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
@@ -48,6 +50,7 @@ import {
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
+import { type RunningTracer, TRACER, tracerProvider } from './tracing.provider.js';
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
@@ -62,6 +65,7 @@ import { StatusFilter } from './status.filter.js';
   ],
   controllers: [
     HealthController,
+    DebugController,
     DiscoveryController,
     OpenApiController,
     ServiceAccountIssuerController,
@@ -122,6 +126,7 @@ import { StatusFilter } from './status.filter.js';
         ),
     },
     largeLane,
+    tracerProvider,
     {
       provide: NodeAgents,
       inject: [NodeAgentOptions, CLOCK],
@@ -130,15 +135,21 @@ import { StatusFilter } from './status.filter.js';
     },
     {
       provide: HEALTH_CHECKS,
-      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest],
+      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest, SharedListers, Metrics],
       useFactory: (
         storage: Storage,
         state: ServingState,
         { livezGracePeriodMs }: ApiOptions,
         authorization: Authorization,
         encryption: EncryptionAtRest,
+        listers: SharedListers,
+        metrics: Metrics,
       ): readonly HealthCheck[] => [
         ...serverHealthChecks(storage, state, livezGracePeriodMs),
+        ...followerHealthChecks(storage, {
+          informersLostMs: () => listers.lostForMs,
+          logAgeMs: () => metrics.feedAgeMs,
+        }),
         ...encryption.healthChecks,
         ...authorization.healthChecks,
       ],
@@ -169,6 +180,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(LARGE_LANE) private readonly openLane: OpenLane,
     @Inject(StartPatience) private readonly patience: StartPatience,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
+    @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
     @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
     @Inject(NodeAgentOptions) private readonly nodeOptions: NodeAgentOptions,
     @Inject(AdmissionChain) private readonly chain: AdmissionChain,
@@ -190,5 +202,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.nodeAgents.client.stop();
     this.services.proxies?.stop();
     await this.services.largeLane?.stop();
+    // What a receiver does not take by then is lost; the stop goes on.
+    await this.tracer?.stop().catch(() => undefined);
   }
 }

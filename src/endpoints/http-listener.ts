@@ -13,6 +13,7 @@ import type { FastifyInstance } from 'fastify';
 import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { TlsFiles } from '../authentication/x509/tls-files.js';
 import { ApiOptions } from '../config/api.options.js';
+import { DebuggingOptions } from '../config/debugging.options.js';
 import { SecureServingOptions } from '../config/secure-serving.options.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
@@ -24,6 +25,7 @@ import { type RequestsUnderWay, registerRequestHooks } from './request-info/requ
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
+import { type RunningTracer, TRACER } from './tracing.provider.js';
 import { UnreadAnswers } from './unread-answers.js';
 import { acceptWebSockets } from './web-sockets.js';
 
@@ -57,6 +59,8 @@ export class HttpListener
     @Inject(StatusFilter) private readonly filter: StatusFilter,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(Logger) private readonly logger: Logger,
+    @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
+    @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(AUDITOR) private readonly auditor: Auditor | undefined,
   ) {
@@ -80,6 +84,9 @@ export class HttpListener
         clients: this.clients,
         auditor: this.auditor,
         requestTimeoutMs: api.requestTimeoutMs,
+        tracer: this.tracer,
+        slowMs: this.debugging.slowRequestThresholdMs,
+        logger: this.logger,
         goawayChance: this.serving.goawayChance,
         isLongRunning: (context, response) => mayLast(this.services.aggregation, context, response),
       },

@@ -17,13 +17,20 @@ export interface FlowFacts {
 }
 
 const prefix = 'apiserver_flowcontrol_';
+const ofFlow = ['priority_level', 'flow_schema'] as const;
 
 /**
  * The metrics of flow control, under the names and labels that dashboards know. All are made from the counts of levels
  * and schemas when they are asked for, so a request costs no look-up of labels, and what is gone leaves no series.
  */
 export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void {
-  const add = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, values: () => Iterable<Value>) => {
+  const add = (
+    name: string,
+    type: 'counter' | 'gauge' | 'histogram',
+    help: string,
+    labelNames: readonly string[],
+    values: () => Iterable<Value>,
+  ) => {
     const get = () =>
       Promise.resolve({
         name,
@@ -33,34 +40,41 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
         values: [...values()],
       } as unknown as MetricObjectWithValues<MetricValue<string>>);
     // Of a metric the registry only uses its name and get().
-    registry.registerMetric({ name, get, reset: () => undefined } as unknown as Metric);
+    registry.registerMetric({ name, type, help, labelNames, get, reset: () => undefined } as unknown as Metric);
   };
   const flow = ({ schema, level }: FlowSeries): Labels => ({ priority_level: level, flow_schema: schema });
   const ofSeries = (type: 'counter' | 'gauge', name: string, help: string, value: (series: FlowSeries) => number) =>
-    add(`${prefix}${name}`, type, help, function* () {
+    add(`${prefix}${name}`, type, help, ofFlow, function* () {
       for (const series of facts.series()) yield { labels: flow(series), value: value(series) };
     });
   const ofLevel = (name: string, help: string, value: (level: PriorityLevel) => number) =>
-    add(`${prefix}${name}`, 'gauge', help, function* () {
+    add(`${prefix}${name}`, 'gauge', help, ['priority_level'], function* () {
       for (const level of facts.levels()) yield { labels: { priority_level: level.name }, value: value(level) };
     });
   const histogram = (
     name: string,
     help: string,
+    labelNames: readonly string[],
     series: () => Iterable<{ readonly labels: Labels; readonly counts: BucketCounts }>,
   ) =>
-    add(`${prefix}${name}`, 'histogram', help, function* () {
+    add(`${prefix}${name}`, 'histogram', help, labelNames, function* () {
       for (const { labels, counts } of series()) yield* histogramValues(`${prefix}${name}`, labels, counts);
     });
 
   ofSeries('counter', 'dispatched_requests_total', 'Requests that began to be answered.', (s) => s.dispatched);
-  add(`${prefix}rejected_requests_total`, 'counter', 'Requests refused by flow control.', function* () {
-    for (const series of facts.series()) {
-      for (const [reason, value] of Object.entries(series.rejected)) {
-        if (value > 0) yield { labels: { ...flow(series), reason }, value };
+  add(
+    `${prefix}rejected_requests_total`,
+    'counter',
+    'Requests refused by flow control.',
+    [...ofFlow, 'reason'],
+    function* () {
+      for (const series of facts.series()) {
+        for (const [reason, value] of Object.entries(series.rejected)) {
+          if (value > 0) yield { labels: { ...flow(series), reason }, value };
+        }
       }
-    }
-  });
+    },
+  );
   ofSeries('gauge', 'current_inqueue_requests', 'Requests that wait in queues.', (s) => s.inQueue);
   ofSeries('gauge', 'current_inqueue_seats', 'Seats that waiting requests want.', (s) => s.inQueueSeats);
   ofSeries('gauge', 'current_executing_requests', 'Requests that have their seats.', (s) => s.running);
@@ -71,25 +85,25 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
     'How often the next request in line found too few free seats.',
     (s) => s.blocked,
   );
-  histogram('request_wait_duration_seconds', 'Time in a queue.', function* () {
+  histogram('request_wait_duration_seconds', 'Time in a queue.', [...ofFlow, 'execute'], function* () {
     for (const series of facts.series()) {
       yield { labels: { ...flow(series), execute: 'true' }, counts: series.waited.true };
       yield { labels: { ...flow(series), execute: 'false' }, counts: series.waited.false };
     }
   });
-  histogram('request_execution_seconds', 'Time with seats.', function* () {
+  histogram('request_execution_seconds', 'Time with seats.', [...ofFlow, 'type'], function* () {
     for (const series of facts.series()) {
       yield { labels: { ...flow(series), type: 'regular' }, counts: series.executed.regular };
       yield { labels: { ...flow(series), type: 'watch' }, counts: series.executed.watch };
     }
   });
-  histogram('request_queue_length_after_enqueue', 'Length of a queue after a request joined it.', function* () {
+  histogram('request_queue_length_after_enqueue', 'Length of a queue after a request joined it.', ofFlow, function* () {
     for (const series of facts.series()) yield { labels: flow(series), counts: series.queueLengths };
   });
-  histogram('work_estimated_seats', 'Seats that a request is expected to take at most.', function* () {
+  histogram('work_estimated_seats', 'Seats that a request is expected to take at most.', ofFlow, function* () {
     for (const series of facts.series()) yield { labels: flow(series), counts: series.seats };
   });
-  histogram('watch_count_samples', 'Watches that a write is expected to concern.', function* () {
+  histogram('watch_count_samples', 'Watches that a write is expected to concern.', ofFlow, function* () {
     for (const series of facts.series()) yield { labels: flow(series), counts: series.watchers };
   });
 
@@ -108,29 +122,44 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
   ofLevel('demand_seats_smoothed', 'Wanted seats, smoothed over minutes.', ({ smoothedDemand }) => smoothedDemand);
   ofLevel('target_seats', 'What the level would get if there were enough.', ({ targetSeats }) => targetSeats);
   ofLevel('current_r', 'Virtual time of the queues, in seat-seconds.', ({ requests }) => requests.currentR);
-  add(`${prefix}seat_fair_frac`, 'gauge', 'The part of its target that each level gets.', () => [
+  add(`${prefix}seat_fair_frac`, 'gauge', 'The part of its target that each level gets.', [], () => [
     { labels: {}, value: facts.fairFraction },
   ]);
-  histogram('demand_seats', 'Wanted seats over the nominal limit, over time.', function* () {
+  histogram('demand_seats', 'Wanted seats over the nominal limit, over time.', ['priority_level'], function* () {
     for (const { name, utilization } of facts.levels()) {
       yield { labels: { priority_level: name }, counts: utilization.demand };
     }
   });
-  histogram('priority_level_seat_utilization', 'Seats in use over the current limit, over time.', function* () {
-    for (const { name, utilization } of facts.levels()) {
-      yield { labels: { priority_level: name, phase: 'executing' }, counts: utilization.seats };
-    }
-  });
-  histogram('priority_level_request_utilization', 'Requests over their possible number, over time.', function* () {
-    for (const { name, utilization } of facts.levels()) {
-      yield { labels: { priority_level: name, phase: 'waiting' }, counts: utilization.waiting };
-      yield { labels: { priority_level: name, phase: 'executing' }, counts: utilization.executing };
-    }
-  });
-  histogram('read_vs_write_current_requests', 'Requests over the limit of their kind, over time.', function* () {
-    for (const { kind, phase, counts } of facts.kinds()) yield { labels: { phase, request_kind: kind }, counts };
-  });
-  add('apiserver_current_inqueue_requests', 'gauge', 'Requests that wait in queues, by kind.', () =>
+  histogram(
+    'priority_level_seat_utilization',
+    'Seats in use over the current limit, over time.',
+    ['priority_level', 'phase'],
+    function* () {
+      for (const { name, utilization } of facts.levels()) {
+        yield { labels: { priority_level: name, phase: 'executing' }, counts: utilization.seats };
+      }
+    },
+  );
+  histogram(
+    'priority_level_request_utilization',
+    'Requests over their possible number, over time.',
+    ['priority_level', 'phase'],
+    function* () {
+      for (const { name, utilization } of facts.levels()) {
+        yield { labels: { priority_level: name, phase: 'waiting' }, counts: utilization.waiting };
+        yield { labels: { priority_level: name, phase: 'executing' }, counts: utilization.executing };
+      }
+    },
+  );
+  histogram(
+    'read_vs_write_current_requests',
+    'Requests over the limit of their kind, over time.',
+    ['phase', 'request_kind'],
+    function* () {
+      for (const { kind, phase, counts } of facts.kinds()) yield { labels: { phase, request_kind: kind }, counts };
+    },
+  );
+  add('apiserver_current_inqueue_requests', 'gauge', 'Requests that wait in queues, by kind.', ['request_kind'], () =>
     Object.entries(facts.inQueue).map(([kind, value]) => ({ labels: { request_kind: kind }, value })),
   );
 }

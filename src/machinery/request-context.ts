@@ -59,6 +59,8 @@ export interface RequestContext {
   isCostly?: boolean;
   /** Milliseconds that the request spent in calls of webhooks and in queues, which are not the server's own doing. */
   waitedMs?: number;
+  /** Notes that a phase of the request has ended, for those who look for slow ones. */
+  mark?(phase: string): void;
   /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */

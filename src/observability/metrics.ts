@@ -364,6 +364,11 @@ export class Metrics {
     this.notificationQueue.set(notificationQueue);
   }
 
+  /** Time since the change log was last read, in milliseconds. */
+  get feedAgeMs(): number {
+    return Date.now() - this.feedReadAt;
+  }
+
   feedRead(by: string, count: number): void {
     this.feedReadAt = Date.now();
     this.feedFound.inc({ by }, count);

@@ -1,6 +1,7 @@
 import { openApplicationContext } from '../application-context.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { ControllersAppModule } from '../controllers-app.module.js';
+import { processFacts } from '../endpoints/debug/process-facts.module.js';
 import { versionInfo } from '../endpoints/discovery/version-info.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
@@ -27,7 +28,12 @@ export async function runControllers(
     ControllersSettings,
   logger: Logger,
   signal?: AbortSignal,
-  serving?: { readonly host: string; readonly port: number },
+  serving?: {
+    readonly host: string;
+    readonly port: number;
+    readonly flags: readonly string[];
+    readonly profiling: boolean;
+  },
 ): Promise<RunningControllers> {
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);
   const started: Running[] = [{ stop: () => context.close() }];
@@ -36,7 +42,14 @@ export async function runControllers(
   if (serving === undefined) return { metrics, stop: () => stopAll(started) };
   try {
     const storage = context.get<Storage>(STORAGE, { strict: false });
-    started.push(await startControllersServer({ ...serving, metrics, storage }));
+    started.push(
+      await startControllersServer({
+        ...serving,
+        metrics,
+        storage,
+        facts: processFacts('controller-manager', serving.flags),
+      }),
+    );
   } catch (error) {
     await stopAll(started);
     throw error;

@@ -12,6 +12,7 @@ import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { serveCommand } from './commands/serve.command.js';
+import { topCommand } from './commands/top.command.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
 import { readVersion } from './version.js';
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
   fenceCommand,
   pkiCommand,
   clusterInfoCommand,
+  topCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

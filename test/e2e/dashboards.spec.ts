@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { HookServer } from '../support/hook-server.js';
 import { readScrape, type ScrapedSeries, type Selector, select, sumOf } from '../support/scrape.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { eventually, readRepositoryFile, TestCluster, tokens } from './support/test-cluster.js';
 
 /*
  * The API server part of the public kubernetes-mixin: what its dashboards, alerts and recording rules read of a server.
@@ -214,6 +214,17 @@ describe('metrics', () => {
     assert.ok(after.length < before + 200, `${after.length - before} new series`);
     assert.deepEqual(
       after.filter(({ labels }) => Object.values(labels).some((value) => /^[a-z]+-\d+$/.test(value))),
+      [],
+    );
+  });
+
+  it('are all on the page about metrics', async () => {
+    const { text } = await cluster.first.client.get('/metrics');
+    const page = readRepositoryFile('docs/metrics.md');
+    const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+    assert.ok(names.length > 50);
+    assert.deepEqual(
+      names.filter((name) => !/^(?:nodejs|process)_/.test(name) && !page.includes(`| \`${name}\` |`)),
       [],
     );
   });

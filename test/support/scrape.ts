@@ -1,25 +1,6 @@
-/** One line of a scrape. */
-export interface ScrapedSeries {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+import type { ScrapedSeries } from '../../src/program/top/scrape.js';
 
-const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
-
-/** Reads the text format of metrics; throws for a line that is none. */
-export function readScrape(text: string): ScrapedSeries[] {
-  return text
-    .split('\n')
-    .filter((each) => each !== '' && !each.startsWith('#'))
-    .map((each) => {
-      const [, name, labels = '', value] = line.exec(each) ?? [];
-      if (name === undefined) throw new Error(`not a line of a scrape: ${each}`);
-      const pairs = [...labels.matchAll(label)].map(([, key, text]) => [key, text] as const);
-      return { name, labels: Object.fromEntries(pairs), value: Number(value === '+Inf' ? Infinity : value) };
-    });
-}
+export { readScrape, type ScrapedSeries } from '../../src/program/top/scrape.js';
 
 /** A selector as in PromQL: values are equal, or match a whole regular expression. An absent label is empty. */
 export type Selector = Readonly<Record<string, string | RegExp>>;

@@ -1,6 +1,7 @@
 import { addWarning } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { Logger } from '../../observability/logger.js';
+import { traced } from '../../observability/trace-scope.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import { addForeignAnnotations } from '../foreign-annotations.js';
@@ -80,7 +81,9 @@ export class HookCaller {
       uid = review.uid;
       return review.body;
     };
-    const text = await hook.ask(write, context.signal);
+    const text = await traced(`webhook ${hook.name}`, { configuration: hook.configuration }, () =>
+      hook.ask(write, context.signal),
+    );
     const answer = await readAnswer(text, { uid, version, group: this.parts.group, hook: hook.kind });
     this.annotate(attributes, hook, answer.auditAnnotations);
     for (const warning of answer.warnings) {

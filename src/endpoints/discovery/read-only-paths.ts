@@ -3,10 +3,12 @@ import type { EndpointServices } from '../services.js';
 const fixedPaths: readonly string[] = [
   '/api',
   '/apis',
+  '/flagz',
   '/metrics',
   '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
+  '/statusz',
   '/version',
 ];
 

@@ -7,13 +7,62 @@ const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 /** Startup steps that are complete before requests are accepted, by the names that probes know. */
 const doneBeforeServing: readonly string[] = [
   'autoregister-completion',
-  'informer-sync',
   'poststarthook/bootstrap-controller',
   'poststarthook/generic-apiserver-start-informers',
   'poststarthook/scheduling/bootstrap-system-priority-classes',
   'poststarthook/start-cluster-authentication-info-controller',
   'poststarthook/start-kube-apiserver-admission-initializer',
 ];
+
+/** A process that does not hear from the store for this long answers from what may be outdated, in milliseconds. */
+const mostLostMs = 60_000;
+/** A database that takes longer for the smallest question, in milliseconds, is not fit for requests. */
+const mostLagMs = 3_000;
+
+/** How well the process follows the store. */
+export interface StoreFollower {
+  /** For how long the informers have not heard from it, in milliseconds. */
+  readonly informersLostMs: () => number;
+  /** Time since the change log was last read, in milliseconds. */
+  readonly logAgeMs: () => number;
+}
+
+/**
+ * Checks of how a process follows its database, each of which can be asked for alone. They only matter for readiness: a
+ * restart of the process would not help.
+ */
+export function followerHealthChecks(
+  storage: Pick<Storage, 'ping'>,
+  follower: StoreFollower,
+  now: () => number = () => performance.now(),
+): HealthCheck[] {
+  const paths = ['healthz', 'readyz'] as const;
+  const alonePaths = ['livez'] as const;
+  const limited = (name: string, what: string, age: () => number): HealthCheck => ({
+    name,
+    paths,
+    alonePaths,
+    check: () => {
+      const ms = age();
+      if (ms > mostLostMs) throw new Error(`${what} for ${Math.round(ms / 1000)} s`);
+    },
+  });
+  return [
+    limited('informer-sync', 'informers have not heard from the store', follower.informersLostMs),
+    limited('log-reader', 'the change log was not read', follower.logAgeMs),
+    {
+      name: 'database-lag',
+      paths,
+      alonePaths,
+      check: async () => {
+        const begin = now();
+        await storage.ping();
+        const ms = now() - begin;
+        if (ms > mostLagMs) throw new Error(`the database took ${Math.round(ms)} ms to answer`);
+      },
+    },
+  ];
+}
 
 /** The checks of a process that starts: those of a serving one, with storage that is not open yet. */
 export function startingHealthChecks(state: ServingState, graceMs: number): HealthCheck[] {

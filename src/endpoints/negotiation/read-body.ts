@@ -21,6 +21,7 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   const seated = context.seat?.resume();
   if (seated !== undefined) await seated;
   context.body = body;
+  context.mark('body');
   leaveLargeBody(context, body);
   // Only the structure of JSON is checked.
   if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);

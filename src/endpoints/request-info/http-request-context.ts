@@ -4,6 +4,7 @@ import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { RequestContext, RequestInfo, UserInfo } from '../../machinery/request-context.js';
+import type { TraceSpan } from '../../observability/trace-scope.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseRequestInfo } from './request-info.js';
@@ -61,6 +62,10 @@ export class HttpRequestContext implements RequestContext {
   isTimedOut: boolean;
   /** The answer was cut after it had begun. */
   isAborted: boolean;
+  /** Set if the request is traced. */
+  trace: TraceSpan | undefined;
+  /** The ends of its phases: name and time of `performance.now()`, in turn. */
+  readonly marks: (string | number)[] = [];
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -93,6 +98,7 @@ export class HttpRequestContext implements RequestContext {
     this.isLongRunning = false;
     this.audit = undefined;
     this.isEnding = false;
+    this.trace = undefined;
     this.waitedMs = 0;
     this.answerBytes = 0;
     this.isTerminated = false;
@@ -103,6 +109,10 @@ export class HttpRequestContext implements RequestContext {
     this.isOver = false;
     this.upgraded = false;
     this.requestInfo = parseRequestInfo(request.method, path, this.query);
+  }
+
+  mark(phase: string): void {
+    this.marks.push(phase, performance.now());
   }
 
   /** Whether another protocol has answered the request. */

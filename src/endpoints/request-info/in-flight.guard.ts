@@ -63,6 +63,7 @@ function enterFlow(
   const begin = performance.now();
   return seat.granted.then(() => {
     noteWait(context, begin);
+    context.mark('queue');
     return true;
   });
 }

@@ -7,19 +7,28 @@ import {
   timeoutError,
   tooManyRequestsError,
 } from '../../machinery/status-error.js';
+import type { Logger } from '../../observability/logger.js';
 import type { Metrics } from '../../observability/metrics.js';
+import { type RequestTracer, runInTrace, type TraceSpan } from '../../observability/trace-scope.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
 import type { UnreadAnswers } from '../unread-answers.js';
+import { endTrace } from './end-trace.js';
 import { HttpRequestContext } from './http-request-context.js';
 import { labelsOf } from './request-labels.js';
+import { logSlowRequest } from './slow-requests.js';
 
 export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
   readonly unread?: UnreadAnswers;
   readonly clients?: ClientLimits;
+  /** Unset: no requests are traced. */
+  readonly tracer?: RequestTracer | undefined;
+  /** Requests that take longer are logged, in milliseconds; 0: none. */
+  readonly slowMs?: number;
+  readonly logger?: Pick<Logger, 'warn'>;
   /** Unset: no requests are audited. */
   readonly auditor?: Auditor | undefined;
   /** Requests that are not long-running get a 504 after this time. */
@@ -50,22 +59,24 @@ export function registerRequestHooks(
   filter: StatusFilter,
   connections: Pick<ConnectionTracker, 'isDraining'>,
 ): RequestsUnderWay {
-  const { unread, clients, auditor } = options;
+  const { unread, clients, auditor, tracer, logger, slowMs = 0 } = options;
   let underWay = 0;
 
   fastify.decorateRequest('plinthContext', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     try {
-      begin(request, reply);
-      done();
+      const trace = begin(request, reply);
+      if (trace === undefined) done();
+      else runInTrace(trace, done);
     } catch (error) {
       filter.answer(error, request, reply);
     }
   });
 
-  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+  const begin = (request: FastifyRequest, reply: FastifyReply): TraceSpan | undefined => {
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
+    context.trace = tracer?.begin(request.method, request.raw.headers);
     context.unread = unread;
     const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
@@ -96,7 +107,7 @@ export function registerRequestHooks(
     // Watches last long: they count as watches, not as requests in flight.
     if (isLong) {
       if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
-      return;
+      return context.trace;
     }
     context.timer = setTimeout(() => {
       context.isTimedOut = true;
@@ -104,6 +115,7 @@ export function registerRequestHooks(
       context.abort();
       filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
     }, context.timeLimitMs);
+    return context.trace;
   };
 
   /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */
@@ -117,6 +129,7 @@ export function registerRequestHooks(
       context.answerBytes += bytes;
       unread?.add(raw, bytes);
       isEnding = true;
+      context.mark('work');
       const noted = context.audit?.ended();
       if (noted === undefined) return end.apply(raw, args);
       // The answer waits until it is in the audit trail.
@@ -159,6 +172,12 @@ export function registerRequestHooks(
       isTerminated: context.isTerminated,
       isAborted: context.isAborted,
     });
+    const ended = { context, request, reply, code };
+    if (context.trace !== undefined) endTrace(context.trace, ended);
+    if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
+      context.mark('sending');
+      logSlowRequest(logger, ended, seconds);
+    }
   };
   return {
     get underWay() {

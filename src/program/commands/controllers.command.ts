@@ -3,9 +3,11 @@ import { AggregationOptions } from '../../config/aggregation.options.js';
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { ControllersServingOptions, parseBindAddress } from '../../config/controllers-serving.options.js';
+import { ProfilingOptions } from '../../config/debugging.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups } from '../../config/server-options.js';
+import { shownFlags } from '../../config/shown-flags.js';
 import { StorageOptions } from '../../config/storage.options.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
@@ -22,6 +24,7 @@ const groups = {
   admission: AdmissionOptions,
   aggregation: AggregationOptions,
   logging: LoggingOptions,
+  profiling: ProfilingOptions,
 } as const;
 
 export const controllersCommand: Command = {
@@ -32,8 +35,9 @@ export const controllersCommand: Command = {
   async run(context) {
     const request = parseRequest(groups, {}, context);
     const parsed = parseOptions(request);
-    const { storage, logging, controllersServing, ...options } = parsed;
+    const { storage, logging, controllersServing, profiling, ...options } = parsed;
     const { controllersMetricsBindAddress: bind } = controllersServing;
+    const address = bind === undefined ? undefined : parseBindAddress(bind);
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
     const logger = openLog(request, logging);
@@ -45,7 +49,7 @@ export const controllersCommand: Command = {
       { ...options, storage: { ...storage, databaseUrl } },
       logger,
       signal,
-      bind === undefined ? undefined : parseBindAddress(bind),
+      address && { ...address, flags: shownFlags(groups, parsed), profiling: profiling.profiling },
     ).catch((error: unknown) => {
       // It was told to stop while it waited for the database.
       if (signal.aborted) return undefined;

@@ -64,6 +64,11 @@ export class SharedListers {
     return { lister, filled, stop };
   }
 
+  /** For how long at most one of them has not heard from the store, in milliseconds; 0 while all follow it. */
+  get lostForMs(): number {
+    return Math.max(0, ...this.listers.map((lister) => lister.lostForMs));
+  }
+
   /** Resolves when all have been filled once. Goes on until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.signal = signal;

@@ -1,3 +1,4 @@
+import { traced } from '../../observability/trace-scope.js';
 import { ChangeFeed } from '../feed/change-feed.js';
 import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
 import { listPages, reach } from '../query-options.js';
@@ -19,6 +20,7 @@ import type {
   UpdateOptions,
   UpdateResult,
   Write,
+  WriteAnswer,
 } from '../storage.interface.js';
 import { type Epoch, EpochKeeper } from './epoch.js';
 import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
@@ -141,7 +143,7 @@ export class PostgresStorage implements Storage {
   }
 
   async create(key: StorageKey, uid: string, json: string, options: CreateOptions = {}): Promise<StoredObject> {
-    const answer = await this.sequencer.write({
+    const answer = await this.write({
       op: 'create',
       key,
       uid,
@@ -160,12 +162,16 @@ export class PostgresStorage implements Storage {
   }
 
   async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
-    if (notOlderThan !== undefined) await reach(this, notOlderThan);
-    return this.reader.get(key);
+    return traced('storage get', { resource: key.resource }, async () => {
+      if (notOlderThan !== undefined) await reach(this, notOlderThan);
+      return this.reader.get(key);
+    });
   }
 
   list(query: ListQuery): Promise<ListPage> {
-    return listPages({ list: (plain) => this.reader.list(plain), head: () => this.head() }, query);
+    return traced('storage list', { resource: query.resource }, () =>
+      listPages({ list: (plain) => this.reader.list(plain), head: () => this.head() }, query),
+    );
   }
 
   /** The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all. */
@@ -180,13 +186,20 @@ export class PostgresStorage implements Storage {
   ): Promise<UpdateResult> {
     const store = {
       get: (wanted: StorageKey) => this.reader.get(wanted),
-      write: (write: Write) => this.sequencer.write(write),
+      write: (write: Write) => this.write(write),
     };
-    return guaranteedUpdate(store, key, options, tryUpdate);
+    return traced('storage update', { resource: key.resource }, () => guaranteedUpdate(store, key, options, tryUpdate));
   }
 
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
-    return this.sequencer.writeTogether(writes);
+    return traced('storage batch', { writes: writes.length }, () => this.sequencer.writeTogether(writes));
+  }
+
+  /** Waits for the batch with the write, and for its commit. */
+  private write(write: Write): Promise<WriteAnswer> {
+    return traced('storage batch', { resource: write.key.resource, operation: write.op }, () =>
+      this.sequencer.write(write),
+    );
   }
 
   /**

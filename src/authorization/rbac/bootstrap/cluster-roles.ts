@@ -185,7 +185,9 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
     },
     {
       name: 'system:monitoring',
-      rules: [paths('get', '/healthz /healthz/* /livez /livez/* /metrics /readyz /readyz/*')],
+      rules: [
+        paths('get', '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz'),
+      ],
     },
     {
       name: 'system:node',

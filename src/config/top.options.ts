@@ -1,0 +1,24 @@
+import { Min } from 'class-validator';
+import { Flag } from './flag.js';
+
+/** How `plinth top` finds its server and shows it. */
+export class TopOptions {
+  @Flag({
+    name: 'kubeconfig',
+    type: 'string',
+    unit: 'file',
+    usage: 'Which server, and the credentials of somebody who may read /metrics there. Default: KUBECONFIG.',
+  })
+  readonly kubeconfig: string | undefined = undefined;
+
+  @Flag({ name: 'interval', type: 'duration', usage: 'How often the page is shown anew; at least 200ms.' })
+  @Min(200, { message: 'must be at least 200ms' })
+  readonly intervalMs: number = 2000;
+
+  @Flag({
+    name: 'once',
+    type: 'bool',
+    usage: 'Show one page, over one interval, and end; the same happens when the output is no terminal.',
+  })
+  readonly once: boolean = false;
+}

@@ -1,0 +1,50 @@
+import { groupName, type VendorNames } from '../machinery/vendor.js';
+import { DocumentError, DocumentFields, DocumentProblems, readDocumentFile } from './document-fields.js';
+import { OptionsError } from './parse-options.js';
+
+/** Where traces go, and of how many requests. */
+export interface TracingConfiguration {
+  /** `host:port` of a receiver of OTLP over gRPC, or `unix:` and a path. */
+  readonly endpoint: string;
+  /** Requests per million that begin a trace by themselves. */
+  readonly samplingRatePerMillion: number;
+}
+
+const defaultEndpoint = 'localhost:4317';
+const versions = ['v1', 'v1beta1', 'v1alpha1'];
+
+/**
+ * Reads the file of `--tracing-config-file`.
+ *
+ * @throws OptionsError with everything that is wrong with it.
+ */
+export function readTracingConfiguration(file: string, names: VendorNames): TracingConfiguration {
+  try {
+    const problems = new DocumentProblems();
+    const group = groupName('apiserver.config', names);
+    const fields = DocumentFields.ofDocument(
+      readDocumentFile(file),
+      'TracingConfiguration',
+      versions.map((version) => `${group}/${version}`),
+      problems,
+    );
+    const endpoint = fields.text('endpoint');
+    const rate = fields.number('samplingRatePerMillion') ?? 0;
+    if (rate < 0 || rate > 1_000_000) problems.lines.push('samplingRatePerMillion: must be from 0 to 1000000');
+    const address = addressOf(endpoint);
+    if (address === undefined) problems.lines.push('endpoint: must be host:port, dns://host:port or unix:path');
+    fields.done();
+    problems.throwIfAny();
+    return { endpoint: address ?? defaultEndpoint, samplingRatePerMillion: rate };
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw new OptionsError(error.problems.map((problem) => `--tracing-config-file: ${file}: ${problem}`));
+  }
+}
+
+function addressOf(endpoint: string): string | undefined {
+  if (endpoint === '') return defaultEndpoint;
+  const [, scheme = '', rest = endpoint] = /^(dns|unix):(?:\/\/)?\/?(.*)$/.exec(endpoint) ?? [];
+  if (scheme === 'unix') return rest === '' ? undefined : `unix:/${rest}`;
+  return /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/.test(rest) ? rest : undefined;
+}

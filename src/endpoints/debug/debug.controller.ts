@@ -1,0 +1,102 @@
+import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiOptions } from '../../config/api.options.js';
+import { DebuggingOptions } from '../../config/debugging.options.js';
+import { badRequestError, methodNotAllowedError, StatusError, unknownPathError } from '../../machinery/status-error.js';
+import {
+  activitiesPage,
+  flagsPage,
+  type ProcessFacts,
+  profilesPage,
+  statusPage,
+} from '../../observability/process-pages.js';
+import { isProfileKind, type ProfileKind, ProfilerBusyError, takeProfile } from '../../observability/profiles.js';
+import { STORAGE, type Storage } from '../../storage/storage.interface.js';
+import { sendText } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { PROCESS_FACTS } from './process-facts.module.js';
+
+const plainText = 'text/plain; charset=utf-8';
+const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
+/** A profile of this length fits into memory. */
+const mostSeconds = 300;
+/** What is left of the time of a request for writing the answer. */
+const reserveSeconds = 2;
+
+interface CacheState {
+  readonly resource: string;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly watchers: number;
+}
+
+/**
+ * Pages about this process for its operators: flags, state, profiles. All are behind authorization, by their paths. With
+ * workers they are about the one that happens to answer.
+ */
+@Controller()
+export class DebugController {
+  constructor(
+    @Inject(PROCESS_FACTS) private readonly facts: ProcessFacts,
+    @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
+    @Inject(ApiOptions) private readonly api: ApiOptions,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  @Get('statusz')
+  status(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sendPage(request, reply, statusPage(this.facts));
+  }
+
+  @Get('flagz')
+  flags(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sendPage(request, reply, flagsPage(this.facts));
+  }
+
+  /** The watch caches, the largest first: objects, estimated bytes, watchers. */
+  @Get('debug/watch_cache')
+  caches(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { statistics } = this.storage as { statistics?: () => Iterable<CacheState> };
+    if (statistics === undefined) throw unknownPathError();
+    const states = [...statistics.call(this.storage)].sort((a, b) => b.bytes - a.bytes);
+    const rows = states.map(({ resource, objects, bytes, watchers }) =>
+      [resource, objects, bytes, watchers].join('\t'),
+    );
+    this.sendPage(request, reply, `${['resource\tobjects\tbytes\twatchers', ...rows].join('\n')}\n`);
+  }
+
+  @All(['debug/pprof', 'debug/pprof/*'])
+  async profile(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (!this.debugging.profiling) throw unknownPathError();
+    if (request.method !== 'GET') throw methodNotAllowedError();
+    const context = request.plinthContext as HttpRequestContext;
+    const kind = context.requestInfo.path.split('/')[3] ?? '';
+    if (kind === '') return this.sendPage(request, reply, profilesPage);
+    if (kind === 'goroutine') return this.sendPage(request, reply, activitiesPage());
+    if (!isProfileKind(kind)) throw unknownPathError();
+    const profile = await this.take(kind, context);
+    const ending = kind === 'profile' ? 'cpuprofile' : 'heapprofile';
+    reply.header('content-disposition', `attachment; filename="plinth-${process.pid}.${ending}"`);
+    sendText({ context, reply }, 200, 'application/json', profile);
+  }
+
+  private async take(kind: ProfileKind, context: HttpRequestContext): Promise<string> {
+    const given = context.query.get('seconds');
+    const seconds = given === null ? defaultSeconds[kind] : Number(given);
+    const most = Math.min(mostSeconds, this.api.requestTimeoutMs / 1000 - reserveSeconds);
+    if (!(seconds > 0 && seconds <= most)) {
+      throw badRequestError(`seconds must be above 0 and at most ${most}: the time limit of requests allows no more`);
+    }
+    try {
+      return await takeProfile(kind, seconds, context.signal);
+    } catch (error) {
+      if (!(error instanceof ProfilerBusyError)) throw error;
+      throw new StatusError('TooManyRequests', error.message, { details: { retryAfterSeconds: 10 } });
+    }
+  }
+
+  private sendPage(request: FastifyRequest, reply: FastifyReply, text: string): void {
+    reply.header('x-content-type-options', 'nosniff');
+    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, plainText, text);
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  type AttributeValue,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { traceOutgoing } from './outgoing-traces.js';
+import type { RequestTracer, SpanAttributes, TraceSpan } from './trace-scope.js';
+
+/*
+ * The only module that knows the libraries for traces; loaded only when traces are wanted.
+ */
+
+export interface OtlpSettings {
+  /** `host:port` or `unix:path` of the receiver, which is reached without TLS. */
+  readonly endpoint: string;
+  readonly samplingRatePerMillion: number;
+  /** Shown as the name of the service. */
+  readonly service: string;
+  readonly version: string;
+}
+
+/** The parent as the client tells it (W3C Trace Context). */
+const parentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const maxStateLength = 512;
+/** Finished spans are sent at least this often. */
+const sendEveryMs = 1000;
+const sendTimeoutMs = 10_000;
+/** Spans that wait for a receiver that is away; further ones are dropped. */
+const maxWaiting = 4096;
+
+/**
+ * Sends traces over OTLP. A request whose client traces it is traced as well; of the others as many as configured. Spans
+ * that can't be sent are dropped: no request waits for them.
+ */
+export class OtlpTracer implements RequestTracer {
+  private readonly provider: TracerProvider;
+  private readonly tracer: Tracer;
+  private readonly endOutgoing: () => void;
+
+  constructor({ endpoint, samplingRatePerMillion, service, version }: OtlpSettings) {
+    const url = endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`;
+    const exporter = new OTLPTraceExporter({ url, timeoutMillis: sendTimeoutMs });
+    this.provider = new TracerProvider({
+      resource: resourceFromAttributes({
+        'service.name': service,
+        'service.version': version,
+        'process.pid': process.pid,
+      }),
+      sampler: new ParentBasedSampler({
+        root:
+          samplingRatePerMillion === 0
+            ? new AlwaysOffSampler()
+            : new TraceIdRatioBasedSampler(samplingRatePerMillion / 1_000_000),
+      }),
+      spanProcessors: [
+        new BatchSpanProcessor({ exporter, scheduledDelayMillis: sendEveryMs, maxQueueSize: maxWaiting }),
+      ],
+    });
+    this.tracer = this.provider.getTracer('plinth', version);
+    this.endOutgoing = traceOutgoing();
+  }
+
+  begin(name: string, headers: Parameters<RequestTracer['begin']>[1]): TraceSpan | undefined {
+    const given = headers.traceparent;
+    const [, traceId = '', spanId = '', flags = '00'] = typeof given === 'string' ? (parentForm.exec(given) ?? []) : [];
+    const isValid = /[^0]/.test(traceId) && /[^0]/.test(spanId);
+    const state = isValid && typeof headers.tracestate === 'string' ? headers.tracestate.slice(0, maxStateLength) : '';
+    const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+    const parent = isValid
+      ? trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
+      : ROOT_CONTEXT;
+    const span = this.tracer.startSpan(name, { kind: SpanKind.SERVER }, parent);
+    return span.isRecording() ? new OtlpSpan(this.tracer, span, parent, state) : undefined;
+  }
+
+  /** Sends what is left. */
+  async stop(): Promise<void> {
+    this.endOutgoing();
+    await this.provider.shutdown();
+  }
+}
+
+class OtlpSpan implements TraceSpan {
+  private readonly context: Context;
+
+  constructor(
+    private readonly tracer: Tracer,
+    private readonly span: Span,
+    parent: Context,
+    readonly tracestate: string,
+  ) {
+    this.context = trace.setSpan(parent, span);
+  }
+
+  get traceId(): string {
+    return this.span.spanContext().traceId;
+  }
+
+  get traceparent(): string {
+    const { traceId, spanId } = this.span.spanContext();
+    return `00-${traceId}-${spanId}-01`;
+  }
+
+  child(name: string, attributes: SpanAttributes = {}): TraceSpan {
+    const span = this.tracer.startSpan(name, { attributes: { ...attributes } }, this.context);
+    return new OtlpSpan(this.tracer, span, this.context, this.tracestate);
+  }
+
+  past(name: string, begin: number, end: number): void {
+    const { timeOrigin } = performance;
+    this.tracer.startSpan(name, { startTime: timeOrigin + begin }, this.context).end(timeOrigin + end);
+  }
+
+  set(attributes: SpanAttributes): void {
+    for (const [key, value] of Object.entries(attributes)) this.span.setAttribute(key, value as AttributeValue);
+  }
+
+  fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.span.setStatus({ code: SpanStatusCode.ERROR, message });
+  }
+
+  end(): void {
+    this.span.end();
+  }
+}

@@ -1,0 +1,56 @@
+/** What the pages about a process tell of it. */
+export interface ProcessFacts {
+  /** The name of the program's part: `apiserver` or `controller-manager`. */
+  readonly component: string;
+  readonly version: string;
+  readonly runtime: string;
+  /** Its paths for operators. */
+  readonly paths: readonly string[];
+  /** `name=value` of every flag, without secrets. */
+  readonly flags: readonly string[];
+}
+
+const warning = 'For people only: the form of this page may change at any time.';
+
+/** The text of `/statusz`. */
+export function statusPage({ component, version, runtime, paths }: ProcessFacts): string {
+  const upSeconds = Math.floor(process.uptime());
+  const started = new Date(Date.now() - process.uptime() * 1000);
+  const [hours, minutes] = [Math.floor(upSeconds / 3600), Math.floor(upSeconds / 60) % 60];
+  return [
+    `${component} statusz`,
+    warning,
+    '',
+    `Started: ${started.toUTCString()}`,
+    `Up: ${hours} hr ${String(minutes).padStart(2, '0')} min ${String(upSeconds % 60).padStart(2, '0')} sec`,
+    `Go version: ${runtime}`,
+    `Binary version: ${version}`,
+    `Process: ${process.pid}`,
+    `Paths: ${paths.join(' ')}`,
+    '',
+  ].join('\n');
+}
+
+/** The text of `/flagz`. */
+export function flagsPage({ component, flags }: ProcessFacts): string {
+  return [`${component} flags`, warning, '', ...flags, ''].join('\n');
+}
+
+/** The text of `/debug/pprof/goroutine`: what keeps the process busy or alive, by kind. */
+export function activitiesPage(): string {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const lines = [...counts].sort(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** The text of `/debug/pprof/`. */
+export const profilesPage = [
+  'Profiles of this process:',
+  '',
+  'profile?seconds=30    where the processor spends its time; a .cpuprofile, which the tools of Chrome and editors open',
+  'heap?seconds=10       what is allocated meanwhile and still in use at the end; a .heapprofile',
+  'allocs?seconds=10     what is allocated meanwhile, in use or not; a .heapprofile',
+  'goroutine             open connections, timers and calls, by kind',
+  '',
+].join('\n');

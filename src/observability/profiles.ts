@@ -1,0 +1,81 @@
+import type { Session } from 'node:inspector/promises';
+
+/** What can be profiled: work of the processor, or the memory that was allocated meanwhile. */
+export type ProfileKind = 'profile' | 'heap' | 'allocs';
+
+export function isProfileKind(text: string): text is ProfileKind {
+  return text === 'profile' || text === 'heap' || text === 'allocs';
+}
+
+/** The profiler is at work for somebody else. */
+export class ProfilerBusyError extends Error {
+  constructor() {
+    super('another profile is being taken');
+    this.name = 'ProfilerBusyError';
+  }
+}
+
+/** Bytes of allocations per sample on average. */
+const samplingBytes = 64 * 1024;
+/** Microseconds between samples of the processor. */
+const samplingUs = 1000;
+
+let isBusy = false;
+
+/**
+ * Takes a profile of this process for a while, in the form that V8's tools open (`.cpuprofile`, `.heapprofile`). One at
+ * a time. The process works on meanwhile, a few per cent slower. Snapshots of the whole heap are not offered: the
+ * process would stand still for seconds.
+ *
+ * @param kind `heap` shows what was allocated meanwhile and is still in use, `allocs` also what is not
+ * @param seconds how long
+ * @param signal ends it early, with what there is by then
+ * @throws ProfilerBusyError
+ */
+export async function takeProfile(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<string> {
+  if (isBusy) throw new ProfilerBusyError();
+  isBusy = true;
+  try {
+    const { Session } = await import('node:inspector/promises');
+    const session = new Session();
+    session.connect();
+    try {
+      return JSON.stringify(await profileWith(session, kind, () => wait(seconds * 1000, signal)));
+    } finally {
+      session.disconnect();
+    }
+  } finally {
+    isBusy = false;
+  }
+}
+
+async function profileWith(session: Session, kind: ProfileKind, waited: () => Promise<void>): Promise<unknown> {
+  if (kind === 'profile') {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: samplingUs });
+    await session.post('Profiler.start');
+    await waited();
+    return (await session.post('Profiler.stop')).profile;
+  }
+  const isAll = kind === 'allocs';
+  await session.post('HeapProfiler.startSampling', {
+    samplingInterval: samplingBytes,
+    includeObjectsCollectedByMajorGC: isAll,
+    includeObjectsCollectedByMinorGC: isAll,
+  });
+  await waited();
+  return (await session.post('HeapProfiler.stopSampling')).profile;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { topPage } from './page.js';
+import { Sample, Span } from './sample.js';
+import { readScrape } from './scrape.js';
+
+/** Gets of pods: `count` in all, of which `slow` took up to a second. */
+const scrape = (count: number, slow: number) =>
+  readScrape(
+    [
+      '# HELP apiserver_request_total Requests.',
+      `apiserver_request_total{verb="GET",resource="pods",subresource="",code="200"} ${count - 1}`,
+      'apiserver_request_total{verb="GET",resource="pods",subresource="",code="503"} 1',
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="0.005"} ${count - slow}`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="1"} ${count}`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="+Inf"} ${count}`,
+      'apiserver_flowcontrol_current_limit_seats{priority_level="workload-low"} 245',
+      'apiserver_flowcontrol_current_executing_seats{priority_level="workload-low",flow_schema="a"} 3',
+      'apiserver_flowcontrol_current_inqueue_requests{priority_level="workload-low",flow_schema="a"} 7',
+      'apiserver_registered_watchers{group="",version="v1",kind="Pod"} 12',
+      'apiserver_storage_objects{resource="pods",worker="1"} 40',
+      'apiserver_storage_objects{resource="pods",worker="2"} 41',
+      'process_resident_memory_bytes 104857600',
+      '',
+    ].join('\n'),
+  );
+
+describe('the page of top', () => {
+  const span = new Span(new Sample(scrape(300, 10), 12_000), new Sample(scrape(100, 0), 2000));
+
+  it('shows rates and latencies between two samples', () => {
+    const [row] = span.requests();
+    assert.equal(row?.resource, 'pods');
+    assert.equal(row?.perSecond, 20);
+    assert.equal(row?.errorsPerSecond, 0);
+    assert.ok((row?.p50 ?? 1) < 0.005 && (row?.p99 ?? 0) > 0.5);
+  });
+
+  it('shows flows, watches and each object once', () => {
+    const text = topPage(span, 'https://here', { columns: 80, rows: undefined }, new Date(0)).join('\n');
+    assert.match(text, /workload-low +245 +3 +7 +0\n/);
+    assert.match(text, /WATCHES +12 open: Pod 12/);
+    assert.match(text, /objects 41 /);
+    assert.match(text, /memory 100 MiB/);
+  });
+
+  it('counts from anew when the server was started again', () => {
+    const restarted = new Span(new Sample(scrape(50, 0), 12_000), new Sample(scrape(100, 0), 2000));
+    assert.equal(restarted.requests()[0]?.perSecond, 5);
+  });
+
+  it('fits into its columns and rows', () => {
+    for (const columns of [60, 80, 200]) {
+      const page = topPage(span, `https://${'long.'.repeat(40)}`, { columns, rows: 24 }, new Date(0));
+      assert.ok(page.length <= 24);
+      for (const line of page) assert.ok(line.length <= columns, line);
+    }
+  });
+
+  it('shows an idle server that has told nothing yet', () => {
+    const empty = new Span(new Sample([], 0), undefined);
+    const page = topPage(empty, 'https://here', { columns: 80, rows: 24 }, new Date(0));
+    assert.ok(page.includes('none'));
+    assert.ok(!page.join('').includes('NaN'));
+  });
+
+  it('refuses what is no page of metrics', () => {
+    assert.throws(() => readScrape('<html>'), /not a line of metrics/);
+  });
+});

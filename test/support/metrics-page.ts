@@ -1,0 +1,103 @@
+import { Registry } from 'prom-client';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.js';
+import { PodSecurityMetrics } from '../../src/admission/plugins/pod-security/pod-security-metrics.js';
+import { PolicyMetrics } from '../../src/admission/policies/policy-metrics.js';
+import { HookMetrics } from '../../src/admission/webhooks/hook-metrics.js';
+import { AvailabilityMetrics } from '../../src/aggregation/availability-metrics.js';
+import { AuditMetrics } from '../../src/audit/audit-metrics.js';
+import { AuthenticationMetrics } from '../../src/authentication/authentication-metrics.js';
+import { CertificateWatch } from '../../src/authentication/x509/certificate-watch.js';
+import { AuthorizationMetrics } from '../../src/authorization/authorization-metrics.js';
+import { AuthorizationMetrics as AuthorizerMetrics } from '../../src/authorization/configuration/authorization-metrics.js';
+import { FeatureGates } from '../../src/config/feature-gates.js';
+import { featureMetrics } from '../../src/config/feature-metrics.js';
+import { versionInfo } from '../../src/endpoints/discovery/version-info.js';
+import { registerFlowMetrics } from '../../src/flow-control/flow-metrics.js';
+import { encryptionReloads } from '../../src/observability/encryption-reloads.js';
+import { Logger } from '../../src/observability/logger.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import { ReloadMetrics } from '../../src/observability/reload-metrics.js';
+import { registerStorageObjects } from '../../src/observability/storage-objects.js';
+import { watchCacheObserver } from '../../src/observability/watch-cache-observer.js';
+import { WorkerMetrics } from '../../src/program/workers/worker-metrics.js';
+
+/** A metric as it is registered. */
+interface Registered {
+  readonly name: string;
+  readonly help: string;
+  readonly type?: string;
+  readonly labelNames?: readonly string[];
+}
+
+/** What the library's own metrics of the process are called. */
+const ofLibrary = /^(?:nodejs_|process_)/;
+
+/** Everything that registers metrics, once. */
+export function allMetrics(): { readonly all: readonly Registered[]; readonly slis: readonly Registered[] } {
+  const metrics = new Metrics();
+  const { registry } = metrics;
+  metrics.setBuild(versionInfo());
+  new AdmissionMetrics(registry);
+  new HookMetrics(registry);
+  for (const kind of ['validating', 'mutating'] as const) new PolicyMetrics(kind, registry);
+  new PodSecurityMetrics(registry, 0);
+  new AvailabilityMetrics(registry, () => []);
+  new AuditMetrics(registry);
+  new AuthenticationMetrics(registry);
+  const logger = new Logger('error', 'text', () => undefined);
+  new CertificateWatch({ inUse: () => [], now: () => 0, logger, metrics: registry });
+  new AuthorizationMetrics(registry);
+  new AuthorizerMetrics(registry);
+  for (const subsystem of ['authentication', 'authorization'] as const) new ReloadMetrics(registry, subsystem, '');
+  featureMetrics(registry, FeatureGates.of([]));
+  encryptionReloads(registry);
+  const none = { series: () => [], levels: () => [], kinds: () => [], inQueue: { readOnly: 0, mutating: 0 } };
+  registerFlowMetrics(registry, { ...none, fairFraction: 0 });
+  registerStorageObjects(registry, () => Promise.reject(new Error('no database')));
+  watchCacheObserver(registry, logger, () => []);
+  const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };
+  metrics.outgoing.stop();
+  const of = (from: Registry) => from.getMetricsAsArray() as unknown as Registered[];
+  return { all: [...of(registry), ...of(workers.registry)], slis: of(metrics.health.registry) };
+}
+
+const kindOf = (metric: Registered): string => metric.type ?? metric.constructor.name.toLowerCase();
+
+function table(metrics: readonly Registered[]): string {
+  const rows = metrics
+    .filter(({ name }) => !ofLibrary.test(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((metric) => {
+      const labels = (metric.labelNames ?? []).map((name) => `\`${name}\``).join(', ');
+      return `| \`${metric.name}\` | ${kindOf(metric)} | ${labels} | ${metric.help.replaceAll('|', '\\|')} |`;
+    });
+  return ['| Metric | Kind | Labels | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The text of `docs/metrics.md`. */
+export function metricsPage(): string {
+  const { all, slis } = allMetrics();
+  return `# Metrics
+
+\`/metrics\` of a serving process has everything below; \`/metrics/slis\` has the health checks alone, for a collector that asks
+every few seconds. Both need the right to read the path: the group \`system:monitoring\` has it. \`plinth controllers\` serves
+its own at \`--controllers-metrics-bind-address\`. With \`--workers\` each scrape shows all workers, whichever was asked; their
+series differ by the label \`worker\`, so dashboards that sum show the whole server. Counts that grow faster than their labels
+is what a hostile client would like: no label has a value that a client can make up.
+
+The names, labels and buckets are those of the field where it has the metric, so its public dashboards and alerts work;
+\`test/e2e/dashboards.spec.ts\` holds the list. [Alerts and what to do](operations.md#alerts) are on the page for operators.
+\`npm run docs:metrics\` writes this page from the code, and a test fails until it is up to date.
+
+## /metrics
+
+${table(all)}
+
+Besides these: \`process_*\` (processor, memory, files, start) and \`nodejs_*\` (event loop, heap, garbage collection) of the
+library \`prom-client\`.
+
+## /metrics/slis
+
+${table(slis)}
+`;
+}
