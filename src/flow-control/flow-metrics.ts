@@ -103,9 +103,6 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
   histogram('work_estimated_seats', 'Seats that a request is expected to take at most.', ofFlow, function* () {
     for (const series of facts.series()) yield { labels: flow(series), counts: series.seats };
   });
-  histogram('watch_count_samples', 'Watches that a write is expected to concern.', ofFlow, function* () {
-    for (const series of facts.series()) yield { labels: flow(series), counts: series.watchers };
-  });
 
   ofLevel('nominal_limit_seats', 'Nominal number of seats.', ({ limits }) => limits.nominal);
   ofLevel('lower_limit_seats', 'Seats that are never lent.', ({ limits }) => limits.lower);

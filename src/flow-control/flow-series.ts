@@ -5,7 +5,6 @@ const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const executionBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
 const seatBounds = [1, 2, 4, 10];
-const watchBounds = [0, 1, 10, 100, 1000, 10_000];
 
 /** What is counted for the requests of one schema in its level. Plain numbers: they are counted for every request. */
 export class FlowSeries {
@@ -27,7 +26,6 @@ export class FlowSeries {
   readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
   readonly queueLengths = new BucketCounts(lengthBounds);
   readonly seats = new BucketCounts(seatBounds);
-  readonly watchers = new BucketCounts(watchBounds);
 
   constructor(
     readonly schema: string,

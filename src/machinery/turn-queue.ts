@@ -22,6 +22,9 @@ export class TurnQueue {
   private readonly urgent = new Set<Task>();
   private isRunning = false;
 
+  /** @param elapsed a clock in milliseconds */
+  constructor(private readonly elapsed: () => number = () => performance.now()) {}
+
   /** Queues work. None of it is done before the next round of the event loop. */
   add<T>(steps: Steps<T>): QueuedResult<T> {
     const result = new Result(steps, () => this.hurry(task));
@@ -41,7 +44,7 @@ export class TurnQueue {
   private async run(): Promise<void> {
     for (;;) {
       await setImmediate();
-      const began = performance.now();
+      const began = this.elapsed();
       do {
         const from = this.urgent.size > 0 ? this.urgent : this.waiting;
         const [task] = from;
@@ -50,7 +53,7 @@ export class TurnQueue {
           return;
         }
         if (task()) from.delete(task);
-      } while (performance.now() - began < turnMs);
+      } while (this.elapsed() - began < turnMs);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { UserInfo } from '../../machinery/request-context.js';
 import {
   badRequestError,
   notFoundError,
@@ -6,6 +7,7 @@ import {
   serviceUnavailableError,
   timeoutError,
 } from '../../machinery/status-error.js';
+import type { Target } from '../../outgoing/https-connections.js';
 import { authorityOf, NodeAgentFault } from '../../outgoing/node-agent-client.js';
 import { parseText } from '../../registry/store/object-codec.js';
 import { formatWarning } from '../negotiation/respond.js';
@@ -13,7 +15,8 @@ import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
 import { cut } from '../unread-answers.js';
 import { containerOf, nodeOf } from './find-container.js';
-import { parseLogOptions } from './log-options.js';
+import { type LogOptions, parseLogOptions } from './log-options.js';
+import type { NodeAgents } from './node-agents.js';
 import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };
@@ -37,6 +40,22 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
     return;
   }
   const target = agents.addressOf(await nodeOf(services, nodeName));
+  const leave = services.streamSeats.enter((context.user as UserInfo).name);
+  try {
+    await passLog(request, target, container, options);
+  } finally {
+    leave();
+  }
+}
+
+async function passLog(
+  request: ResourceRequest,
+  target: Target,
+  container: string,
+  options: LogOptions,
+): Promise<void> {
+  const { services, context, namespace, name } = request;
+  const agents = services.nodeAgents as NodeAgents;
   const query = options.forAgent.toString();
   const names = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
   const path = `/${names}${query === '' ? '' : `?${query}`}`;
