@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { HookServer } from '../support/hook-server.js';
+import { OtlpReceiver } from '../support/otlp-receiver.js';
+import { readScrape, sumOf } from '../support/scrape.js';
+import { eventually, freePort, TestCluster, tokens } from './support/test-cluster.js';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const webhookMs = 400;
+let folder: string;
+let receiver: OtlpReceiver;
+let hooks: HookServer;
+let cluster: TestCluster;
+let controllersUrl: string;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'plinth-tracing-'));
+  receiver = await OtlpReceiver.start();
+  hooks = await HookServer.start();
+  const file = join(folder, 'tracing.yaml');
+  writeFileSync(
+    file,
+    `apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: ${receiver.endpoint}\n`,
+  );
+  const port = await freePort();
+  controllersUrl = `http://127.0.0.1:${port}`;
+  cluster = await TestCluster.start({
+    servers: 1,
+    flags: [
+      '--authorization-mode=RBAC',
+      '--slow-request-threshold=200ms',
+      '--logging-format=json',
+      `--tracing-config-file=${file}`,
+    ],
+    controllers: true,
+    controllerFlags: [`--controllers-metrics-bind-address=127.0.0.1:${port}`],
+  });
+  hooks.on('/slow', async () => {
+    await new Promise((resolve) => setTimeout(resolve, webhookMs));
+    return { allowed: true };
+  });
+  const webhook = {
+    name: 'slow.hooks.test',
+    clientConfig: { url: hooks.url('/slow'), caBundle: hooks.caBundle },
+    rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { hook: 'slow' } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+  const { status } = await cluster.first.client.post(path, { metadata: { name: 'slow' }, webhooks: [webhook] });
+  assert.equal(status, 201);
+  const seen = async () => {
+    await cluster.first.client.post(`${maps}?dryRun=All`, slowMap('try'));
+    return hooks.received.length > 0;
+  };
+  await eventually(seen, 'the webhook to be in force');
+});
+after(async () => {
+  await cluster?.stop();
+  await hooks?.stop();
+  await receiver?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const slowMap = (name: string) => ({
+  metadata: { name, labels: { hook: 'slow' } },
+  data: { password: 'this-is-a-secret' },
+});
+
+describe('pages about the process', () => {
+  it('are for those who may read them, monitoring among them', async () => {
+    const { client } = cluster.first;
+    const paths = ['/statusz', '/flagz', '/metrics', '/metrics/slis', '/debug/pprof/', '/debug/watch_cache'];
+    for (const path of paths) {
+      assert.equal((await client.get(path)).status, 200, path);
+      assert.equal((await client.get(path, { token: tokens.alice })).status, 403, path);
+    }
+    const monitor = { headers: { 'Impersonate-User': 'prometheus', 'Impersonate-Group': 'system:monitoring' } };
+    const answers = await Promise.all(paths.map(async (path) => (await client.get(path, monitor)).status));
+    assert.deepEqual(answers, [200, 200, 200, 200, 403, 403]);
+  });
+
+  it('tell state and flags, and no secrets', async () => {
+    const { client } = cluster.first;
+    assert.match((await client.get('/statusz')).text, /^apiserver statusz\n[\s\S]*\nUp: \d+ hr \d\d min \d\d sec\n/);
+    const { text } = await client.get('/flagz');
+    assert.match(text, /^apiserver flags\n/);
+    assert.match(text, /\nauthorization-mode=RBAC\n/);
+    assert.match(text, /\nslow-request-threshold=200ms\n/);
+    const url = new URL(cluster.databaseUrl);
+    assert.match(text, /\ndatabase-url=CLASSIFIED\n/);
+    assert.ok(!text.includes(url.pathname.slice(1)) || url.password === '' || !text.includes(url.password));
+  });
+
+  it('tell what the watch caches hold', async () => {
+    const { client } = cluster.first;
+    await client.get(`${maps}?resourceVersion=0`);
+    const { text } = await client.get('/debug/watch_cache');
+    assert.match(text, /^resource\tobjects\tbytes\twatchers\n/);
+    assert.match(text, /\n[a-z.]+\t\d+\t\d+\t\d+\n/);
+  });
+
+  it('profile the processor and the memory, one at a time and for a limited time', async () => {
+    const { client } = cluster.first;
+    const cpu = client.get('/debug/pprof/profile?seconds=2');
+    await eventually(async () => {
+      const { status } = await client.get('/debug/pprof/heap?seconds=0.01');
+      return status === 429;
+    }, 'the second profile to be refused');
+    const { status, body, headers } = await cpu;
+    assert.equal(status, 200);
+    assert.ok(body.nodes.length > 0 && body.samples.length > 0);
+    assert.match(headers['content-disposition'] ?? '', /\.cpuprofile"/);
+    for (const kind of ['heap', 'allocs']) {
+      const answer = await client.get(`/debug/pprof/${kind}?seconds=0.1`);
+      assert.equal(answer.status, 200);
+      assert.ok(answer.body.head !== undefined);
+    }
+    assert.match((await client.get('/debug/pprof/goroutine')).text, /^\d+ \w+/);
+    for (const seconds of ['0', '-1', 'x', '100000']) {
+      assert.equal((await client.get(`/debug/pprof/profile?seconds=${seconds}`)).status, 400, seconds);
+    }
+    assert.equal((await client.get('/debug/pprof/nothing')).status, 404);
+    assert.equal((await client.post('/debug/pprof/profile', {})).status, 405);
+  });
+
+  it('are there for the control loops as well', async () => {
+    const get = async (path: string) => {
+      const response = await fetch(`${controllersUrl}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    await eventually(
+      () =>
+        get('/healthz').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      'the loops',
+    );
+    assert.match((await get('/statusz')).text, /^controller-manager statusz\n/);
+    assert.match((await get('/flagz')).text, /\ndatabase-url=CLASSIFIED\n/);
+    assert.equal((await get('/debug/pprof/profile?seconds=0.1')).status, 200);
+    assert.equal((await get('/debug/pprof/profile?seconds=1000')).status, 400);
+    const series = readScrape((await get('/metrics')).text);
+    assert.equal(sumOf(series, 'kubernetes_build_info'), 1);
+    assert.ok(sumOf(series, 'workqueue_adds_total') > 0);
+  });
+});
+
+describe('health checks', () => {
+  it('tell each on its own how the process follows the database', async () => {
+    const { client } = cluster.first;
+    const { text } = await client.get('/readyz?verbose');
+    for (const name of ['informer-sync', 'log-reader', 'database-lag']) {
+      assert.ok(text.includes(`[+]${name} ok\n`), text);
+      for (const path of ['readyz', 'livez']) {
+        assert.deepEqual((await client.get(`/${path}/${name}`)).text, 'ok', `${path}/${name}`);
+      }
+    }
+    assert.match((await client.get('/readyz?verbose&exclude=log-reader')).text, /\[\+\]log-reader excluded: ok/);
+  });
+});
+
+describe('slow requests', () => {
+  it('are logged with their phases, in JSON, without bodies and queries', async () => {
+    const { client } = cluster.first;
+    const headers = { 'audit-id': 'slow-one' };
+    assert.equal((await client.post(`${maps}?fieldManager=hidden`, slowMap('slow'), { headers })).status, 201);
+    const line = await eventually(
+      () => cluster.first.log.split('\n').find((each) => each.includes('slow request') && each.includes('slow-one')),
+      'the line in the log',
+    );
+    const entry = JSON.parse(line);
+    assert.equal(entry.message, 'slow request');
+    assert.deepEqual([entry.verb, entry.path, entry.code, entry.user], ['create', maps, 201, 'admin']);
+    assert.ok(entry.durationMs >= webhookMs && entry.waitedMs >= webhookMs - 1, line);
+    assert.ok(entry.phases.admission >= webhookMs - 1, line);
+    for (const phase of ['authentication', 'authorization', 'body', 'work']) assert.ok(phase in entry.phases, line);
+    assert.ok(!cluster.first.log.includes('this-is-a-secret') && !cluster.first.log.includes('hidden'));
+  });
+});
+
+describe('traces', () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const parentId = 'b7ad6b7169203331';
+
+  it('show the phases, admission, storage and calls of a request whose client traces it', async () => {
+    const { client } = cluster.first;
+    const headers = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
+    assert.equal((await client.post(maps, slowMap('traced'), { headers })).status, 201);
+    const own = () => receiver.spans.filter((span) => span.traceId === traceId);
+    const root = await eventually(() => own().find(({ parentSpanId }) => parentSpanId === parentId), 'the root');
+    assert.equal(root.service, 'apiserver');
+    assert.equal(root.attributes['http.response.status_code'], 201);
+    assert.equal(root.attributes['url.path'], maps);
+    const named = (name: string) => own().find((span) => span.name === name) ?? assert.fail(`${name} is missing`);
+    for (const name of ['authentication', 'authorization', 'body', 'admission', 'work']) {
+      const span = named(name);
+      assert.equal(span.parentSpanId, root.spanId, name);
+      assert.ok(span.start >= root.start - 1 && span.end <= root.end + 1, name);
+    }
+    const plugin = named('admission ValidatingAdmissionWebhook');
+    assert.equal(plugin.parentSpanId, root.spanId);
+    const webhook = named('webhook slow.hooks.test');
+    assert.equal(webhook.parentSpanId, plugin.spanId);
+    assert.ok(webhook.end - webhook.start >= webhookMs - 1);
+    const call = named('HTTP POST');
+    assert.equal(call.parentSpanId, webhook.spanId);
+    assert.equal(call.attributes['http.response.status_code'], 200);
+    assert.equal(named('storage batch').attributes.resource, 'configmaps');
+    const told = hooks.received.find(({ review }) => review.request.name === 'traced');
+    assert.equal(told?.headers.traceparent, `00-${traceId}-${call.spanId}-01`);
+    assert.equal(told?.headers.tracestate, 'vendor=1');
+  });
+
+  it('are not made of other requests, nor of what is no trace', async () => {
+    const { client } = cluster.first;
+    const before = receiver.spans.length;
+    const noTrace = [
+      'garbage',
+      `00-${'0'.repeat(32)}-${parentId}-01`,
+      `00-${traceId}-${parentId}-00`,
+      'x'.repeat(9000),
+    ];
+    await client.get(maps);
+    for (const traceparent of noTrace) assert.equal((await client.get(maps, { headers: { traceparent } })).status, 200);
+    // A trace that comes after them is sent after them.
+    const last = 'ffffffffffffffffffffffffffffffff';
+    await client.get(maps, { headers: { traceparent: `00-${last}-${parentId}-01` } });
+    await eventually(() => receiver.spans.some((span) => span.traceId === last), 'the last trace');
+    assert.deepEqual(
+      receiver.spans.slice(before).filter((span) => span.traceId !== last),
+      [],
+    );
+  });
+});
