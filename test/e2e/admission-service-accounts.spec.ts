@@ -11,7 +11,12 @@ let other: ApiClient;
 let namespaces = 0;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await TestCluster.start({
+    servers: 2,
+    controllers: true,
+    // Nobody else writes to the pods.
+    controllerFlags: ['--controllers=*,-scheduler'],
+  });
   client = cluster.first.client;
   other = cluster.second.client;
 });
