@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
+import type { RequestContext } from '../machinery/request-context.js';
 import { AdmissionMetrics } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
@@ -8,7 +9,12 @@ import { AdmissionChain } from './chain.js';
 import { Reinvocation } from './reinvocation.js';
 
 function attributes(operation: AdmissionOperation = 'CREATE'): AdmissionAttributes {
-  return { operation, reinvocation: new Reinvocation() } as Partial<AdmissionAttributes> as AdmissionAttributes;
+  const context = {} as RequestContext;
+  return {
+    operation,
+    context,
+    reinvocation: new Reinvocation(),
+  } as Partial<AdmissionAttributes> as AdmissionAttributes;
 }
 
 function recorder(log: string[], name: string, over: Partial<AdmissionPlugin> = {}): AdmissionPlugin {

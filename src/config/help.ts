@@ -17,6 +17,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   autoscaler: 'Autoscaler',
   info: 'Cluster info',
   logging: 'Logging',
+  debugging: 'Debugging',
   dev: 'Development',
   pki: 'Certificate',
   fence: 'Fence',

@@ -36,7 +36,10 @@ interface DiscoveredResource {
   readonly verbs: readonly string[];
 }
 
-/** Paths of one object of every resource and subresource that takes `verb`, whether the object exists or not. */
+/**
+ * Paths of one object of every resource and subresource that takes `verb`, whether the object exists or not. Bodies of proxy
+ * paths are for other servers.
+ */
 async function objectPaths(verb: string, name: string): Promise<string[]> {
   const { groups } = (await client.get('/apis')).body as {
     groups: readonly { versions: readonly { groupVersion: string }[] }[];
@@ -47,6 +50,7 @@ async function objectPaths(verb: string, name: string): Promise<string[]> {
     const { resources } = (await client.get(base)).body as { resources: readonly DiscoveredResource[] };
     for (const resource of resources.filter((r) => r.verbs.includes(verb))) {
       const [plural, subresource] = resource.name.split('/');
+      if (subresource === 'proxy') continue;
       const scope = resource.namespaced ? `${base}/namespaces/${namespace}` : base;
       paths.push([scope, plural, name, ...(subresource === undefined ? [] : [subresource])].join('/'));
     }
