@@ -18,6 +18,8 @@ const groupTitles: Readonly<Record<string, string>> = {
   info: 'Cluster info',
   logging: 'Logging',
   debugging: 'Debugging',
+  profiling: 'Profiling',
+  top: 'Display',
   dev: 'Development',
   pki: 'Certificate',
   fence: 'Fence',

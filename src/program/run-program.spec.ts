@@ -91,7 +91,7 @@ describe('command line', () => {
   it('helps', async () => {
     const overview = await run('--help');
     assert.equal(overview.code, 0);
-    for (const name of ['dev', 'serve', 'controllers', 'migrate', 'fence', 'pki', 'cluster-info']) {
+    for (const name of ['dev', 'serve', 'controllers', 'nodes', 'migrate', 'fence', 'pki', 'cluster-info', 'top']) {
       assert.match(overview.output, new RegExp(`^  ${name} `, 'm'));
       const help = await run(name, '--help');
       assert.equal(help.code, 0);
