@@ -21,6 +21,10 @@ begin
     return query select 'busy', null::bigint, null::bigint;
     return;
   end;
+  if not exists (select from plinth.projected_tables) then
+    return query select 'idle', null::bigint, 0::bigint;
+    return;
+  end if;
   select p.* into state from plinth.projection p where p.singleton;
   if state.position is null or state.epoch <> (select e.epoch from plinth.epoch e where e.singleton)
     or exists (select from plinth.log_bounds() b where b.compact_revision > state.position or b.head < state.position) then

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestInfo } from '../machinery/request-context.js';
+import { noRequest } from '../machinery/internal-context.js';
 import { internalError } from '../machinery/status-error.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import { AuditEvent, type AuditFacts } from './audit-event.js';
@@ -117,17 +117,3 @@ export interface UnreadRequest {
   readonly code: number;
   readonly reason: string;
 }
-
-const noRequest: RequestInfo = Object.freeze({
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-});

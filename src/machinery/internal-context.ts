@@ -1,8 +1,8 @@
 import { privilegedGroup } from './authorizer.js';
 import type { RequestContext, RequestInfo, UserInfo } from './request-context.js';
 
-/** The request info of work that no client requested: neither a path nor a verb. */
-const noRequest: RequestInfo = Object.freeze({
+/** The request info of work that no client requested, or whose request can't be read: neither a path nor a verb. */
+export const noRequest: RequestInfo = Object.freeze({
   isResourceRequest: false,
   path: '',
   verb: '',

@@ -309,6 +309,12 @@ describe('rows behind the SQL views', () => {
       ]);
     }));
 
+  it('ask for no work while there is no table', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      assert.deepEqual(await scene.rows('select outcome from plinth.project_changes(10)'), [{ outcome: 'idle' }]);
+    }));
+
   it('come and go with kinds and with the mode of a resource', () =>
     Scene.use(async (scene) => {
       const first = scene.run(['secrets=views']);
