@@ -127,7 +127,9 @@ class Scene {
   async caughtUp(view = 'pods'): Promise<void> {
     const head = await this.storage.head();
     await eventually(async () => {
-      const [found] = await this.rows(`select pg_get_viewdef(to_regclass('cluster.${view}')) like '%rows_%' as yes`);
+      // The view may be replaced while it is looked at.
+      const sql = `select pg_get_viewdef(to_regclass('cluster.${view}')) like '%rows_%' as yes`;
+      const [found] = await this.rows(sql).catch(() => []);
       return found?.yes === true;
     }, 'the view of the rows');
     await this.rows(`select cluster.wait_for(${head})`);
