@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Flag, flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
-import { deprecationWarnings, givenFlags, OptionsError, parseOptions } from './parse-options.js';
+import { deprecationWarnings, givenFlags, OptionsError, parseOptions, separateOperands } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';
@@ -44,6 +44,19 @@ describe('parseOptions', () => {
     assert.equal(options.authentication.anonymousAuth, true);
     assert.equal(options.logging.logLevel, 'debug');
     assert.equal(parse(['--anonymous-auth=false']).authentication.anonymousAuth, false);
+  });
+
+  it('tells names of files from flags and their values', () => {
+    const separate = (...argv: string[]) => separateOperands(serverOptionGroups, argv);
+    assert.deepEqual(
+      separate('a', '--secure-port', '7443', 'b', '--anonymous-auth', 'c', '-v', 'debug', '--vendor=d'),
+      {
+        operands: ['a', 'b', 'c'],
+        flags: ['--secure-port', '7443', '--anonymous-auth', '-v', 'debug', '--vendor=d'],
+      },
+    );
+    assert.deepEqual(separate('--secure-port'), { operands: [], flags: ['--secure-port'] });
+    assert.deepEqual(separate('--nothing', 'x', '-'), { operands: ['x', '-'], flags: ['--nothing'] });
   });
 
   it('appends lists and lets the last of other flags win', () => {

@@ -51,6 +51,36 @@ export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<
   return parsed as ParsedOptions<Groups>;
 }
 
+/** The arguments of a command line apart from its flags, such as names of files, and the flags with their values. */
+export interface SeparatedArguments {
+  readonly operands: readonly string[];
+  /** To be parsed as `argv`. */
+  readonly flags: readonly string[];
+}
+
+/** Takes the arguments that are neither flags nor values of flags out of a command line, wherever they stand. */
+export function separateOperands(groups: OptionGroups, argv: readonly string[]): SeparatedArguments {
+  const bySpelling = spellings(Object.values(groups).flatMap(flagsOf));
+  const operands: string[] = [];
+  const flags: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? '';
+    if (!argument.startsWith('-') || argument === '-') {
+      operands.push(argument);
+      continue;
+    }
+    flags.push(argument);
+    const flag = bySpelling.get(argument);
+    if (flag === undefined || flag.type === 'bool') continue;
+    const next = argv[index + 1];
+    if (next !== undefined && takesNext(flag, next)) {
+      flags.push(next);
+      index++;
+    }
+  }
+  return { operands, flags };
+}
+
 /** The names of the flags that the command line or the environment sets. */
 export function givenFlags(request: ParseRequest<OptionGroups>): ReadonlySet<string> {
   const flags = Object.values(request.groups).flatMap(flagsOf);
@@ -91,12 +121,7 @@ function readGiven(
 }
 
 function readArguments(flags: readonly BoundFlag[], argv: readonly string[], problems: string[]): Map<string, Given> {
-  const bySpelling = new Map<string, BoundFlag>();
-  for (const flag of flags) {
-    bySpelling.set(`--${flag.name}`, flag);
-    for (const alias of flag.aliases ?? []) bySpelling.set(`--${alias}`, flag);
-    if (flag.short !== undefined) bySpelling.set(`-${flag.short}`, flag);
-  }
+  const bySpelling = spellings(flags);
   const given = new Map<string, Given>();
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? '';
@@ -129,6 +154,16 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
     else before.texts.push(text);
   }
   return given;
+}
+
+function spellings(flags: readonly BoundFlag[]): Map<string, BoundFlag> {
+  const bySpelling = new Map<string, BoundFlag>();
+  for (const flag of flags) {
+    bySpelling.set(`--${flag.name}`, flag);
+    for (const alias of flag.aliases ?? []) bySpelling.set(`--${alias}`, flag);
+    if (flag.short !== undefined) bySpelling.set(`-${flag.short}`, flag);
+  }
+  return bySpelling;
 }
 
 function isValue(argument: string | undefined): boolean {

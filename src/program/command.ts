@@ -23,11 +23,12 @@ export interface Command {
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /**
-   * Returns when the work is done, or when a requested stop is complete.
+   * Returns when the work is done, or when a requested stop is complete; with an exit code if it has to tell of something
+   * other than success or failure.
    *
    * @throws OptionsError for a wrong command line, StartupError when it cannot start.
    */
-  run(context: CommandContext): Promise<void>;
+  run(context: CommandContext): Promise<number | void>;
 }
 
 /** The input of `parseOptions` for a command. */

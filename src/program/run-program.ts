@@ -57,8 +57,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   try {
-    await command.run({ argv: rest, environment, signals, lastResort, print });
-    return lastResort.isFaulty ? failed : 0;
+    const code = await command.run({ argv: rest, environment, signals, lastResort, print });
+    return lastResort.isFaulty ? failed : (code ?? 0);
   } catch (error) {
     return report(error, command);
   } finally {
