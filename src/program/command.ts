@@ -13,6 +13,8 @@ export interface CommandContext {
   readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
+  /** The exit code when the command ends without an error; 0 unless it has to tell of something else. */
+  readonly endWith: (code: number) => void;
 }
 
 /** One subcommand of the program. */
@@ -23,12 +25,11 @@ export interface Command {
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /**
-   * Returns when the work is done, or when a requested stop is complete; with an exit code if it has to tell of something
-   * other than success or failure.
+   * Returns when the work is done, or when a requested stop is complete.
    *
    * @throws OptionsError for a wrong command line, StartupError when it cannot start.
    */
-  run(context: CommandContext): Promise<number | void>;
+  run(context: CommandContext): Promise<void>;
 }
 
 /** The input of `parseOptions` for a command. */

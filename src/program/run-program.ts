@@ -57,8 +57,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   try {
-    const code = await command.run({ argv: rest, environment, signals, lastResort, print });
-    return lastResort.isFaulty ? failed : (code ?? 0);
+    let code = 0;
+    const endWith = (given: number) => {
+      code = given;
+    };
+    await command.run({ argv: rest, environment, signals, lastResort, print, endWith });
+    return lastResort.isFaulty ? failed : code;
   } catch (error) {
     return report(error, command);
   } finally {
