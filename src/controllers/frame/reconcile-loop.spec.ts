@@ -30,6 +30,7 @@ const names = vendorNames('k8s.io');
 /** Gives each ConfigMap named in `wanted` as many copies as its data asks for, under generated names. */
 class Copier extends ReconcileLoop {
   readonly name = 'copier';
+  override quietRefusalsMs = 0;
   runs = 0;
   private readonly maps = this.informer<Map>('', 'configmaps');
 
@@ -143,6 +144,27 @@ describe('ReconcileLoop', () => {
     assert.equal(first?.resource, 'configmaps');
     assert.ok(first?.user.groups.includes('system:serviceaccounts:control-system'));
     assert.ok(!first?.user.groups.includes('system:masters'));
+  });
+
+  it('does not complain of rights that come soon after the start of its term', async () => {
+    let asked = 0;
+    const authorizer: Authorizer = {
+      authorize: () => ({ decision: ++asked > 3 ? 'allow' : 'noOpinion', reason: '' }),
+    };
+    const lines: string[] = [];
+    const { loop, informers } = copier(authorizer, new Logger('warn', 'text', (line) => lines.push(line)));
+    loop.quietRefusalsMs = 60_000;
+    const running = loop.run(stop.signal);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    const seen = informers.of<Map>({ group: '', resource: 'configmaps' });
+    await seen.use(stop.signal);
+    await new Promise<void>((resolve) => {
+      const changed = (object?: Map) => object?.data?.of === 'a' && resolve();
+      seen.subscribe({ changed }, stop.signal);
+    });
+    stop.abort();
+    await running;
+    assert.deepEqual(lines, []);
   });
 
   it('asks nobody for the rights of the server itself', async () => {

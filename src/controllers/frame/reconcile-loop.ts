@@ -88,6 +88,11 @@ export function isRace(error: unknown): boolean {
   return error instanceof StatusError && races.has(error.reason);
 }
 
+/** Whether an error means that the loop lacks a right. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'Forbidden';
+}
+
 const usualPauses: Pauses = { firstMs: 10, longestMs: 60_000 };
 
 /**
@@ -101,6 +106,11 @@ export abstract class ReconcileLoop implements ControlLoop {
   /** How many keys are worked on at once. */
   protected readonly workers: number = 5;
   protected readonly pauses: Pauses = usualPauses;
+  /**
+   * How long after the start of a term a missing right is not told, in milliseconds: in a new cluster the loops may begin
+   * a moment before the default policy is written.
+   */
+  protected readonly quietRefusalsMs: number = 5_000;
   /** Writes events about objects of the loop. */
   private recorder: LoopEvents | undefined;
   private queue: WorkQueue | undefined;
@@ -170,13 +180,15 @@ export abstract class ReconcileLoop implements ControlLoop {
     const ended = AbortSignal.any([signal, failed.signal]);
     const sources = this.sources();
     const { user, account, pauses } = this;
+    const begun = timers.elapsed();
+    const isEarly = () => timers.elapsed() - begun < this.quietRefusalsMs;
     const queue = new WorkQueue({
       work: async (key) => {
         const work = new Work(user, account, timers.now(), ended);
         try {
           return await this.reconcile(key, work);
         } catch (error) {
-          if (isRace(error)) return 'later';
+          if (isRace(error) || (isForbidden(error) && isEarly())) return 'later';
           throw error;
         } finally {
           await Promise.all(sources.map(({ informer }) => informer.reached(work.written)));
