@@ -1,4 +1,4 @@
-// Compiles the project into dist/ and bundles the program (bundle.js).
+// Compiles the project into dist/ and bundles the program (bundle.js) and the page of the console (console.js).
 //   --if-stale     only when a source is newer than the last build
 //   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
 import { spawnSync } from 'node:child_process';
@@ -6,6 +6,7 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.js';
+import { buildConsole } from './console.js';
 import { nestConfig } from './nest-config.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -58,6 +59,8 @@ async function build() {
   });
   if (status !== 0) return status ?? 1;
   await bundle(root);
+  const built = await buildConsole(root, compiler);
+  if (built !== 0) return built;
   writeFileSync(record, `${begun.toISOString()}\n`);
   utimesSync(record, begun, begun);
   return 0;

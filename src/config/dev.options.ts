@@ -32,4 +32,13 @@ export class DevOptions {
   })
   @Check<number>('count', (value) => (value >= 0 && value <= 10_000 ? undefined : 'must be between 0 and 10000'))
   readonly simulatedNodes: number = 0;
+
+  @Flag({
+    name: 'console-port',
+    type: 'int',
+    unit: 'port',
+    usage: 'Port of 127.0.0.1 for the console, a web page; 0: none. Unset: 6480, or any when that is taken.',
+  })
+  @Check<number>('port', (value) => (value >= 0 && value <= 65535 ? undefined : 'must be between 0 and 65535'))
+  readonly consolePort: number | undefined = undefined;
 }

@@ -20,6 +20,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   debugging: 'Debugging',
   profiling: 'Profiling',
   top: 'Display',
+  console: 'Console',
   dev: 'Development',
   pki: 'Certificate',
   fence: 'Fence',

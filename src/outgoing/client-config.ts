@@ -60,27 +60,52 @@ export type ClientConfigEntry = Readonly<Record<string, unknown>>;
 export function loadClientConfig(path: string): ClientConfig {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
   const root = readClientConfigRoot(path, problem);
-  const context = current(root, problem);
-  const cluster = namedEntry(root, 'clusters', 'cluster', textOf(context, 'cluster', problem), problem);
+  const context = currentContext(root, problem);
   const userName = textOf(context, 'user', problem);
   const user = userName === '' ? {} : namedEntry(root, 'users', 'user', userName, problem);
   const folder = dirname(path);
   const own = readUser(user, folder, problem);
-  const caFile = fileOf(cluster, 'certificate-authority', folder, problem);
+  const cluster = readCluster(root, context, folder, problem);
+  const { ca, serverName, insecureSkipVerify } = cluster.tls;
+  const tls: ClientTls = { ...own.tls, ca, serverName, insecureSkipVerify };
+  return Object.freeze({
+    server: cluster.server,
+    tls: Object.freeze(tls),
+    auth: own.auth,
+    files: Object.freeze({ ...own.files, ...cluster.files }),
+  });
+}
+
+/**
+ * Reads the cluster of the current context: where it is and how to verify it, without anybody's credentials. The users of the
+ * file are not looked at.
+ *
+ * @throws ClientConfigError as {@link loadClientConfig}
+ */
+export function loadClientCluster(path: string): Omit<ClientConfig, 'auth'> {
+  const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
+  const root = readClientConfigRoot(path, problem);
+  return readCluster(root, currentContext(root, problem), dirname(path), problem);
+}
+
+function readCluster(
+  root: ClientConfigEntry,
+  context: ClientConfigEntry,
+  folder: string,
+  problem: Problem,
+): Omit<ClientConfig, 'auth'> {
+  const cluster = namedEntry(root, 'clusters', 'cluster', textOf(context, 'cluster', problem), problem);
+  const ca = fileOf(cluster, 'certificate-authority', folder, problem);
   const tls: ClientTls = {
-    ...own.tls,
-    ca: material(cluster, 'certificate-authority', caFile, problem),
+    ca: material(cluster, 'certificate-authority', ca, problem),
+    cert: undefined,
+    key: undefined,
     serverName: textOf(cluster, 'tls-server-name', problem) || undefined,
     insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
   };
   checkClientTls(tls, problem);
   if (textOf(cluster, 'proxy-url', problem) !== '') throw problem('proxy-url is not supported');
-  return Object.freeze({
-    server: addressOf(textOf(cluster, 'server', problem), problem),
-    tls: Object.freeze(tls),
-    auth: own.auth,
-    files: Object.freeze({ ...own.files, ca: caFile }),
-  });
+  return { server: addressOf(textOf(cluster, 'server', problem), problem), tls, files: { ca } };
 }
 
 /** Makes the error for a fault in a file. */
@@ -118,6 +143,11 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   } catch (error) {
     throw new ClientConfigError(`the client configuration can't be read: ${(error as Error).message}`);
   }
+  return parseClientConfigRoot(content, problem);
+}
+
+/** The same for a text that somebody sent. */
+export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
   let root: unknown;
   try {
     root = parse(content, { maxAliasCount: 0, logLevel: 'error' });
@@ -131,7 +161,8 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   return root;
 }
 
-function current(root: ClientConfigEntry, problem: Problem): ClientConfigEntry {
+/** The entry of the current context. */
+export function currentContext(root: ClientConfigEntry, problem: Problem): ClientConfigEntry {
   const name = textOf(root, 'current-context', problem);
   if (name === '') throw problem('current-context must be set');
   return namedEntry(root, 'contexts', 'context', name, problem);

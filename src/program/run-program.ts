@@ -5,6 +5,7 @@ import { nearest } from '../config/suggest.js';
 import { errorText } from '../machinery/startup-error.js';
 import type { Command } from './command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
+import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { fenceCommand } from './commands/fence.command.js';
@@ -27,6 +28,7 @@ const commands: readonly Command[] = [
   pkiCommand,
   clusterInfoCommand,
   topCommand,
+  consoleCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

@@ -117,7 +117,10 @@ async function start(
     const { startDevNodes } = await import('../dev-nodes.js');
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
   }
-  announce(context, server.url, kubeconfig);
+  const { startDevConsole } = await import('../dev-console.js');
+  const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
+  if (console !== undefined) started.push(console);
+  announce(context, server.url, kubeconfig, console?.url);
 }
 
 function completeOptions(
@@ -236,11 +239,12 @@ function kubeconfigText({ secureServing, authentication }: ServerOptions, author
   });
 }
 
-function announce({ print }: CommandContext, url: string, kubeconfig: string): void {
+function announce({ print }: CommandContext, url: string, kubeconfig: string, consoleUrl: string | undefined): void {
   const near = relative(process.cwd(), kubeconfig);
   const shown = near.startsWith('..') ? kubeconfig : near;
   print(`Plinth serves the cluster API on ${url}`);
   print(`Admin kubeconfig: ${kubeconfig}`);
+  if (consoleUrl !== undefined) print(`Console: ${consoleUrl}, log in with this kubeconfig`);
   print('Try:');
   print(`  kubectl --kubeconfig ${/^[\w./-]+$/.test(shown) ? shown : JSON.stringify(shown)} get namespaces`);
 }

@@ -1,0 +1,56 @@
+// Checks the types of the console's page and bundles it into dist/console/, each file also compressed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/** All files together, as a browser gets them. */
+const mostBytes = 300_000;
+
+/**
+ * @param {string} root folder of the project
+ * @param {string} compiler
+ * @returns {Promise<number>} the exit code
+ */
+export async function buildConsole(root, compiler) {
+  const source = join(root, 'src', 'console', 'ui');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', source], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) return status ?? 1;
+  const { build } = await import('esbuild');
+  const folder = join(root, 'dist', 'console');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await build({
+    entryPoints: { app: join(source, 'main.tsx') },
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    target: ['chrome120', 'firefox121', 'safari17'],
+    platform: 'browser',
+    mainFields: ['browser', 'module', 'main'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  for (const name of ['index.html', 'style.css', 'icon.svg', 'theme.js']) {
+    copyFileSync(join(source, 'page', name), join(folder, name));
+  }
+  let total = 0;
+  for (const name of readdirSync(folder)) total += compress(join(folder, name));
+  if (total <= mostBytes) return 0;
+  console.error(`The page of the console has ${total} bytes when compressed; ${mostBytes} is the limit.`);
+  return 1;
+}
+
+function compress(path) {
+  const plain = readFileSync(path);
+  const gzip = gzipSync(plain, { level: 9 });
+  const parameters = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
+  writeFileSync(`${path}.gz`, gzip);
+  writeFileSync(`${path}.br`, brotliCompressSync(plain, { params: parameters }));
+  writeFileSync(`${path}.etag`, `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`);
+  return gzip.length;
+}

@@ -1,0 +1,76 @@
+import { BlockList, isIP } from 'node:net';
+import { Check, pairProblem } from './check.js';
+import { Flag } from './flag.js';
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+function addressProblem(address: string, all: Readonly<Record<string, unknown>>): string | undefined {
+  const family = isIP(address);
+  if (family === 0) return 'must be an IP address';
+  if (loopback.check(address, family === 6 ? 'ipv6' : 'ipv4')) return undefined;
+  // Whoever listens on the way would have the credentials of all users.
+  if (all.tlsCertFile === undefined) return 'must be a loopback address, or needs --tls-cert-file';
+  return undefined;
+}
+
+function originsProblem(origins: readonly string[]): string | undefined {
+  const wrong = origins.find((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    return url === undefined || !/^https?:$/.test(url.protocol) || url.origin !== text;
+  });
+  return wrong === undefined ? undefined : 'must be origins such as https://console.example.com';
+}
+
+/** The web page of `plinth console`. */
+export class ConsoleOptions {
+  @Flag({
+    name: 'kubeconfig',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'Which server, and how to verify it; the credentials in it are not used: everybody logs in with their own. ' +
+      'Default: KUBECONFIG.',
+  })
+  readonly kubeconfig: string | undefined = undefined;
+
+  @Flag({
+    name: 'bind-address',
+    type: 'string',
+    unit: 'ip',
+    usage: 'Address to listen on; others than loopback need TLS.',
+  })
+  @Check('ip', addressProblem)
+  readonly bindAddress: string = '127.0.0.1';
+
+  @Flag({ name: 'port', type: 'int', unit: 'port', usage: 'Port to listen on; 0: any.' })
+  @Check<number>('port', (value) => (value >= 0 && value <= 65535 ? undefined : 'must be between 0 and 65535'))
+  readonly port: number = 6480;
+
+  @Flag({
+    name: 'origin',
+    type: 'list',
+    unit: 'origins',
+    usage:
+      'Further origins under which browsers reach the console: its name in the network, or that of a proxy before it.',
+  })
+  @Check('origins', originsProblem)
+  readonly origins: readonly string[] = [];
+
+  @Flag({ name: 'tls-cert-file', type: 'string', unit: 'file', usage: 'Certificate in PEM of the console.' })
+  @Check('tlsPair', pairProblem('tlsPrivateKeyFile'))
+  readonly tlsCertFile: string | undefined = undefined;
+
+  @Flag({ name: 'tls-private-key-file', type: 'string', unit: 'file', usage: 'Private key in PEM of --tls-cert-file.' })
+  @Check('tlsPair', pairProblem('tlsCertFile'))
+  readonly tlsPrivateKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'session-lifetime',
+    type: 'duration',
+    usage: 'How long a login holds. Sessions also end with the process.',
+  })
+  @Check<number>('duration', (value) => (value >= 60_000 ? undefined : 'must be 1m0s or more'))
+  readonly sessionMs: number = 8 * 3_600_000;
+}

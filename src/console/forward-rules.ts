@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const roots = /^\/(?:api|apis|openapi)(?:\/|$)|^\/(?:version|metrics)$/;
+/** Segments as they stand in paths of the API; what else a name has is encoded. */
+const plainPath = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+$/;
+/** Encoded separators, dots and NUL: others could read another path in them than we do. */
+const hiddenInPath = /%(?:2f|5c|2e|00)/i;
+/** Subresources that lead to programs in the cluster, whose answers must not come from the origin of the console. */
+const streams: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
+const textTypes = /^(?:application\/json|application\/yaml|text\/plain)\b/i;
+/** What a client may say about its request. Everything else (users, groups, connections, lengths) is ours to say. */
+const requestHeaders = ['accept', 'content-type'] as const;
+const answerHeaders = ['warning', 'retry-after', 'audit-id'] as const;
+
+/**
+ * The path and query to send to the API server, or why there is none.
+ *
+ * @param url as it came in the request line
+ */
+export function forwardedPath(method: string, url: string): { readonly path: string } | { readonly problem: string } {
+  if (!methods.has(method)) return { problem: `${method} is not passed on` };
+  const [path = '', ...rest] = url.split('?');
+  const query = rest.length === 0 ? '' : `?${rest.join('?')}`;
+  if (!roots.test(path)) return { problem: 'there is no such page' };
+  if (!plainPath.test(path) || hiddenInPath.test(path)) return { problem: 'the path is not one of the API' };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a query can't have
+  if (/[\u0000-\u0020\u007f-\uffff#]/.test(query)) return { problem: 'the query is not encoded' };
+  const segments = path.split('/').map(decoded);
+  if (segments.some((segment) => segment === undefined || segment === '.' || segment === '..')) {
+    return { problem: 'the path is not one of the API' };
+  }
+  if (streams.has(subresourceOf(segments) ?? '')) {
+    return { problem: 'the console does not connect to programs in the cluster' };
+  }
+  return { path: path + query };
+}
+
+/** The part after the name of an object; for old paths below a verb, the verb. */
+function subresourceOf(segments: readonly (string | undefined)[]): string | undefined {
+  const inGroup = segments.slice(segments[1] === 'apis' ? 4 : 3);
+  if (inGroup[0] === 'proxy') return inGroup[0];
+  const inNamespace = inGroup[0] === 'namespaces' && inGroup.length > 3 ? inGroup.slice(2) : inGroup;
+  return inNamespace[2];
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The headers to send, with the credentials of the session and none that the browser chose. */
+export function forwardedHeaders(headers: IncomingHttpHeaders, authorization: string | undefined): OutgoingHttpHeaders {
+  const sent: OutgoingHttpHeaders = { 'user-agent': 'plinth-console' };
+  for (const name of requestHeaders) {
+    const value = headers[name];
+    if (value !== undefined) sent[name] = value;
+  }
+  if (authorization !== undefined) sent.authorization = authorization;
+  return sent;
+}
+
+/** What a browser gets to know of an answer's headers. Types that a browser could run are taken away. */
+export function answeredHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const type = headers['content-type'];
+  const answered: OutgoingHttpHeaders = {
+    'content-type': type !== undefined && textTypes.test(type) ? type : 'application/octet-stream',
+    'cache-control': 'no-store',
+  };
+  for (const name of answerHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string') answered[name] = value;
+  }
+  return answered;
+}

@@ -1,0 +1,46 @@
+import { pipeline } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answeredHeaders, forwardedHeaders, forwardedPath } from './forward-rules.js';
+import { foreignPolicy } from './guard.js';
+import { refuse } from './refuse.js';
+import type { Session } from './sessions.js';
+import { type Upstream, UpstreamError } from './upstream.js';
+
+/** Passes a request on to the API server as the user of the session, and its answer back, as both come. */
+export async function forward(
+  upstream: Upstream,
+  session: Session,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { method, url, raw } = request;
+  const forwarded = forwardedPath(method, url);
+  if ('problem' in forwarded) return refuse(reply, 404, forwarded.problem);
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
+  const signal = AbortSignal.any([session.ended.signal, left.signal]);
+  const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
+  try {
+    const answer = await upstream.ask({
+      agent: session.agent,
+      method,
+      path: forwarded.path,
+      headers: forwardedHeaders(raw.headers, session.authorization),
+      ...(hasBody ? { body: raw } : {}),
+      signal,
+    });
+    reply.hijack();
+    const own = { ...reply.getHeaders(), 'content-security-policy': foreignPolicy } as Record<string, string>;
+    reply.raw.writeHead(answer.statusCode ?? 502, { ...own, ...answeredHeaders(answer.headers) });
+    // A watch may be silent for long.
+    reply.raw.flushHeaders();
+    signal.addEventListener('abort', () => answer.destroy(), { once: true });
+    pipeline(answer, reply.raw, () => {});
+    return reply;
+  } catch (error) {
+    if (left.signal.aborted) return reply.hijack();
+    if (session.ended.signal.aborted) return refuse(reply, 401, 'the session has ended');
+    if (error instanceof UpstreamError) return refuse(reply, 502, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Agent } from 'node:https';
+import type { Clock } from '../machinery/clock.js';
+import type { ClientTls } from '../outgoing/client-config.js';
+import type { UserCredentials } from './login.js';
+
+/** Who is logged in, as the API server says. */
+export interface SessionUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** The two secrets of a session; neither is enough. */
+export interface SessionKeys {
+  /** In a cookie that no script can read, but that other ports of the same host may see. */
+  readonly cookie: string;
+  /** Known to the scripts of this origin only, sent in a header. */
+  readonly key: string;
+}
+
+/** A logged-in user: the connections to the API server with that user's credentials, and nobody else's. */
+export class Session {
+  /** Aborted when the session ends; so is everything that is under way for it. */
+  readonly ended = new AbortController();
+
+  constructor(
+    readonly user: SessionUser,
+    readonly agent: Agent,
+    readonly authorization: string | undefined,
+    readonly keyHash: Buffer,
+    readonly until: number,
+  ) {}
+
+  end(): void {
+    this.ended.abort(new Error('the session has ended'));
+    this.agent.destroy();
+  }
+}
+
+/** More are only made by somebody who logs in again and again; the oldest give way. */
+const mostSessions = 1000;
+const keyBytes = 32;
+
+/** The sessions of a console, in its memory: they end with the process. */
+export class Sessions {
+  private readonly byCookie = new Map<string, Session>();
+
+  constructor(
+    private readonly clock: Clock,
+    readonly lifetimeMs: number,
+  ) {}
+
+  /** Connections of one user. */
+  static agentFor(server: ClientTls, { tls }: UserCredentials): Agent {
+    return new Agent({
+      keepAlive: true,
+      rejectUnauthorized: !server.insecureSkipVerify,
+      ...(server.ca === undefined ? {} : { ca: server.ca }),
+      ...(server.serverName === undefined ? {} : { servername: server.serverName }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
+    });
+  }
+
+  open(user: SessionUser, agent: Agent, authorization: string | undefined): SessionKeys {
+    this.drop();
+    const keys = { cookie: secret(), key: secret() };
+    const until = this.clock.now() + this.lifetimeMs;
+    this.byCookie.set(
+      hashOf(keys.cookie).toString('hex'),
+      new Session(user, agent, authorization, hashOf(keys.key), until),
+    );
+    return keys;
+  }
+
+  /** The session that both secrets belong to. */
+  find({ cookie, key }: Partial<SessionKeys>): Session | undefined {
+    if (cookie === undefined || key === undefined) return undefined;
+    const id = hashOf(cookie).toString('hex');
+    const session = this.byCookie.get(id);
+    if (session === undefined || !timingSafeEqual(session.keyHash, hashOf(key))) return undefined;
+    if (this.clock.now() < session.until) return session;
+    this.remove(id, session);
+    return undefined;
+  }
+
+  close(keys: Partial<SessionKeys>): void {
+    const session = this.find(keys);
+    if (session !== undefined && keys.cookie !== undefined) this.remove(hashOf(keys.cookie).toString('hex'), session);
+  }
+
+  /** Ends those whose time is over, and what is under way for them. */
+  expire(): void {
+    const now = this.clock.now();
+    for (const [id, session] of this.byCookie) if (now >= session.until) this.remove(id, session);
+  }
+
+  stop(): void {
+    for (const [id, session] of this.byCookie) this.remove(id, session);
+  }
+
+  private drop(): void {
+    this.expire();
+    for (const [id, session] of this.byCookie) {
+      if (this.byCookie.size < mostSessions) return;
+      this.remove(id, session);
+    }
+  }
+
+  private remove(id: string, session: Session): void {
+    this.byCookie.delete(id);
+    session.end();
+  }
+}
+
+function secret(): string {
+  return randomBytes(keyBytes).toString('base64url');
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,108 @@
+/** An answer that is no success, or none at all (code 0). The message is the server's. */
+export class ApiFault extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    /** Fields and what is wrong with them. */
+    readonly causes: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly accept?: string;
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What tests replace. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+interface StatusBody {
+  readonly message?: unknown;
+  readonly details?: { readonly causes?: readonly { readonly field?: string; readonly message?: string }[] };
+}
+
+/** Requests to the console, which passes them on with the credentials of the session. */
+export class Api {
+  constructor(
+    private readonly key: () => string | undefined,
+    private readonly loggedOut: (why: string) => void,
+    private readonly send: Send = (path, init) => fetch(path, init),
+  ) {}
+
+  async text(path: string, options: CallOptions = {}): Promise<string> {
+    const response = await this.call(path, options);
+    return response.text();
+  }
+
+  async json<T>(path: string, options: CallOptions = {}): Promise<T> {
+    return JSON.parse(await this.text(path, options)) as T;
+  }
+
+  /** The lines of an answer, as they come. Ends with the answer; throws an {@link ApiFault} when the connection breaks. */
+  async *lines(path: string, options: CallOptions = {}): AsyncGenerator<string> {
+    const response = await this.call(path, options);
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    const decoder = new TextDecoder();
+    let rest = '';
+    try {
+      for (;;) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw new ApiFault(0, (error as Error).message);
+        });
+        if (done) return;
+        const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        for (const line of parts) if (line !== '') yield line;
+      }
+    } finally {
+      await reader.cancel().catch(() => {});
+    }
+  }
+
+  private async call(path: string, options: CallOptions): Promise<Response> {
+    const { method = 'GET', accept = 'application/json', body, contentType = 'application/json', signal } = options;
+    const key = this.key();
+    const headers: Record<string, string> = { accept };
+    if (key !== undefined) headers['x-plinth-console'] = key;
+    if (body !== undefined) headers['content-type'] = contentType;
+    let response: Response;
+    try {
+      response = await this.send(path, {
+        method,
+        headers,
+        credentials: 'same-origin',
+        redirect: 'error',
+        ...(body === undefined ? {} : { body }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new ApiFault(0, `the console can't be reached: ${(error as Error).message}`);
+    }
+    if (response.ok) return response;
+    const fault = await faultOf(response);
+    if (fault.code === 401 && key !== undefined) this.loggedOut(fault.message);
+    throw fault;
+  }
+}
+
+async function faultOf(response: Response): Promise<ApiFault> {
+  const text = await response.text().catch(() => '');
+  try {
+    return statusFault(response.status, JSON.parse(text) as StatusBody);
+  } catch {
+    return new ApiFault(response.status, text.slice(0, 300) || `the server answered ${response.status}`);
+  }
+}
+
+/** The error that a Status tells of. */
+export function statusFault(code: number, { message, details }: StatusBody): ApiFault {
+  const causes = (details?.causes ?? []).map(({ field, message: what = '' }) => (field ? `${field}: ${what}` : what));
+  return new ApiFault(code, typeof message === 'string' ? message : `the server answered ${code}`, causes);
+}

@@ -1,0 +1,50 @@
+import { useEffect } from 'preact/hooks';
+import { Header, Navigation } from './frame.js';
+import { showHelp } from './help.js';
+import { HelpDialog } from './help-dialog.js';
+import { Home } from './home.js';
+import { bindKeys } from './keys.js';
+import { ListPage } from './list-page.js';
+import { LoginPage } from './login-page.js';
+import { chosenNamespace, go, route } from './navigation.js';
+import { kinds, session } from './session.js';
+import { toggleTheme } from './theme.js';
+
+/** The page: a login, or the frame with what the address names. */
+export function App() {
+  useEffect(
+    () =>
+      bindKeys([
+        { keys: ['?'], run: () => showHelp(true) },
+        { keys: ['t'], run: toggleTheme },
+        { keys: ['Escape'], run: () => history.back() },
+        { keys: [':'], run: () => document.getElementById('find-kind')?.focus() },
+        { keys: ['n'], run: () => document.getElementById('namespace')?.focus() },
+        { keys: ['s'], run: () => go({ page: 'server' }) },
+        { keys: ['m'], run: () => go({ page: 'map', namespace: chosenNamespace.value }) },
+      ]),
+    [],
+  );
+  if (session.value === undefined) return <p class="centre">Loading…</p>;
+  if (session.value === null) return <LoginPage />;
+  return (
+    <div class="frame">
+      <Header session={session.value} />
+      <Navigation />
+      <main id="main" tabIndex={-1}>
+        {kinds.value === undefined ? <p class="centre">Asking the server what it serves…</p> : <Page />}
+      </main>
+      <HelpDialog />
+    </div>
+  );
+}
+
+function Page() {
+  const shown = route.value;
+  switch (shown.page) {
+    case 'list':
+      return <ListPage key={`${shown.group}/${shown.resource}`} route={shown} />;
+    default:
+      return <Home />;
+  }
+}

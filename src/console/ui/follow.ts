@@ -1,0 +1,84 @@
+import { type Api, ApiFault, statusFault } from './api.js';
+
+/** `failed`: asking again would change nothing, for example because the user may not. */
+export type FollowState = 'loading' | 'live' | 'waiting' | 'failed';
+
+/** What is followed: a list, and the changes from its version on. */
+export interface Followed {
+  /** Reads everything and resolves with the version of the list. */
+  list(signal: AbortSignal): Promise<string>;
+  /** The path that watches from a version. */
+  watchPath(version: string): string;
+  readonly accept: string;
+  /** Takes an event; gives the version that the watch has reached. */
+  event(type: string, object: unknown): string | undefined;
+  state(state: FollowState, message: string): void;
+}
+
+/** Waits so many milliseconds, or until the signal. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+/** A watch that held this long was a good one. */
+const goodWatchMs = 10_000;
+
+/**
+ * Lists, then watches from the list's version, until the signal. A watch that ends is taken up where it ended; when the server
+ * no longer has that version (410), everything is listed anew. Errors are tried again after growing pauses.
+ */
+export async function follow(api: Api, followed: Followed, signal: AbortSignal, wait: Wait): Promise<void> {
+  let version: string | undefined;
+  let pauseMs = firstPauseMs;
+  followed.state('loading', '');
+  while (!signal.aborted) {
+    const began = performance.now();
+    try {
+      version ??= await followed.list(signal);
+      followed.state('live', '');
+      for await (const reached of watched(api, followed, version, signal)) version = reached;
+      if (performance.now() - began >= goodWatchMs) pauseMs = firstPauseMs;
+    } catch (error) {
+      if (signal.aborted) return;
+      const fault = error instanceof ApiFault ? error : new ApiFault(0, String((error as Error).message));
+      if (fault.code === 410) {
+        version = undefined;
+        // The first time at once; a server that always says so is not asked in a loop.
+        if (pauseMs === firstPauseMs) {
+          pauseMs *= 2;
+          continue;
+        }
+      }
+      if (isFinal(fault.code)) {
+        followed.state('failed', fault.message);
+        return;
+      }
+      followed.state('waiting', fault.message);
+    }
+    await wait(pauseMs, signal);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  }
+}
+
+function isFinal(code: number): boolean {
+  return code >= 400 && code < 500 && code !== 408 && code !== 410 && code !== 429;
+}
+
+async function* watched(api: Api, followed: Followed, from: string, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const line of api.lines(followed.watchPath(from), { accept: followed.accept, signal })) {
+    const { type, object } = JSON.parse(line) as { readonly type: string; readonly object: unknown };
+    if (type === 'ERROR') throw statusFault((object as { code?: number }).code ?? 500, object as object);
+    const reached = followed.event(type, object);
+    if (reached !== undefined) yield reached;
+  }
+}
+
+/** The {@link Wait} of the browser. */
+export const waitInBrowser: Wait = (ms, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,0 +1,7 @@
+import { signal } from '@preact/signals';
+
+export const helpShown = signal(false);
+
+export function showHelp(isShown: boolean): void {
+  helpShown.value = isShown;
+}

@@ -1,0 +1,57 @@
+/** A key and what it does where it is registered. */
+export interface KeyBinding {
+  readonly keys: readonly string[];
+  readonly run: () => void;
+}
+
+const layers: (readonly KeyBinding[])[] = [];
+
+/** Adds keys; those added last win. Returns what takes them away again. */
+export function bindKeys(bindings: readonly KeyBinding[]): () => void {
+  layers.push(bindings);
+  return () => {
+    layers.splice(layers.indexOf(bindings), 1);
+  };
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  );
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.querySelector('dialog[open]') !== null) return;
+  if (isTyping(event.target)) {
+    if (event.key === 'Escape') (event.target as HTMLElement).blur();
+    return;
+  }
+  // Buttons and links have Enter and space for themselves.
+  const isOnControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+  if (isOnControl && (event.key === 'Enter' || event.key === ' ')) return;
+  for (const layer of layers.toReversed()) {
+    const binding = layer.find(({ keys }) => keys.includes(event.key));
+    if (binding === undefined) continue;
+    event.preventDefault();
+    binding.run();
+    return;
+  }
+});
+
+export const keyHelp: readonly (readonly [keys: string, what: string])[] = [
+  ['j, k or ↓, ↑', 'next, previous row'],
+  ['g, G', 'first, last row'],
+  ['Enter', 'open the row'],
+  ['/', 'find in the table'],
+  ['l, f', 'select by labels, by fields'],
+  ['n', 'choose the namespace'],
+  [':', 'go to a kind'],
+  ['y, e, o, h', 'of an object: YAML, events, owners, timeline'],
+  ['E', 'edit the object'],
+  ['D', 'delete the object'],
+  ['s, m', 'the server, the map of the namespace'],
+  ['t', 'light or dark'],
+  ['Esc', 'leave a field, or go back'],
+  ['?', 'this help'],
+];

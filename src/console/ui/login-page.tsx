@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import { login, loginProblem } from './session.js';
+
+/** Takes a token or a kubeconfig, as text or as a file. */
+export function LoginPage() {
+  const text = useSignal('');
+  const isBusy = useSignal(false);
+  const problem = useSignal('');
+  const submit = async () => {
+    isBusy.value = true;
+    problem.value = '';
+    try {
+      await login(text.value);
+      text.value = '';
+    } catch (error) {
+      problem.value = (error as Error).message;
+    }
+    isBusy.value = false;
+  };
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    text.value = file.size > 200_000 ? '' : await file.text();
+    if (file.size > 200_000) problem.value = 'the file is too large for a kubeconfig';
+    else await submit();
+  };
+  const shown = problem.value || loginProblem.value;
+  return (
+    <main class="login">
+      <h1>Plinth</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <label for="login">Token or kubeconfig</label>
+        <textarea
+          id="login"
+          rows={8}
+          spellcheck={false}
+          autocomplete="off"
+          value={text.value}
+          placeholder="Paste it here, or choose the file"
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+        <input
+          type="file"
+          aria-label="Kubeconfig file"
+          onChange={(event) => void take(event.currentTarget.files?.[0])}
+        />
+        <button type="submit" class="main" disabled={isBusy.value || text.value.trim() === ''}>
+          Log in
+        </button>
+        <p role="alert" class="problem">
+          {shown}
+        </p>
+        <p class="quiet">
+          Of a kubeconfig, the user of the current context counts. The credentials are kept in the memory of the
+          console, and are used for your requests only, until you log out.
+        </p>
+      </form>
+    </main>
+  );
+}

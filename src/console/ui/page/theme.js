@@ -1,0 +1,7 @@
+// Before the first picture, so that it has the right colours.
+try {
+  const theme = localStorage.getItem('plinth-theme');
+  if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
+} catch {
+  // Storage is switched off: the system's theme.
+}

@@ -1,0 +1,95 @@
+import { signal } from '@preact/signals';
+import { Api } from './api.js';
+import { discover, type Kinds } from './kinds.js';
+
+/** Who is logged in, and to which server. */
+export interface LoggedIn {
+  readonly user: { readonly name: string; readonly groups: readonly string[] };
+  readonly server: string;
+  readonly until: string;
+  /** Whether the user may ask in SQL. */
+  readonly sql?: boolean;
+}
+
+/**
+ * The scripts' half of the session's secrets. It is of no use without the cookie, which scripts can't read, and is kept for the
+ * other tabs of this origin.
+ */
+const keyName = 'plinth-console-key';
+
+function storage<T>(use: (store: Storage) => T): T | undefined {
+  try {
+    return use(localStorage);
+  } catch {
+    return undefined;
+  }
+}
+
+let key: string | undefined = storage((store) => store.getItem(keyName)) ?? undefined;
+
+/** Undefined: not known yet; null: nobody. */
+export const session = signal<LoggedIn | null | undefined>(undefined);
+export const loginProblem = signal('');
+export const kinds = signal<Kinds | undefined>(undefined);
+export const namespaces = signal<readonly string[]>([]);
+
+export const api = new Api(() => key, forget);
+
+/** Takes up the session of another tab or of before a reload. */
+export async function resume(): Promise<void> {
+  if (key === undefined) {
+    session.value = null;
+    return;
+  }
+  try {
+    session.value = await api.json<LoggedIn>('/console/session');
+    loginProblem.value = '';
+    await loadKinds();
+  } catch (error) {
+    if (session.value === undefined) forget(key === undefined ? '' : (error as Error).message);
+  }
+}
+
+/** Throws an ApiFault that says why not. */
+export async function login(text: string): Promise<void> {
+  const body = JSON.stringify({ login: text });
+  const answer = await api.json<LoggedIn & { readonly key: string }>('/console/login', { method: 'POST', body });
+  key = answer.key;
+  storage((store) => store.setItem(keyName, answer.key));
+  session.value = answer;
+  loginProblem.value = '';
+  await loadKinds();
+}
+
+export async function logout(): Promise<void> {
+  await api.text('/console/logout', { method: 'POST', body: '{}' }).catch(() => {});
+  forget('');
+}
+
+function forget(why: string): void {
+  key = undefined;
+  storage((store) => store.removeItem(keyName));
+  kinds.value = undefined;
+  namespaces.value = [];
+  loginProblem.value = why;
+  session.value = null;
+}
+
+/** Asks for kinds and namespaces again: definitions come and go. */
+export async function loadKinds(): Promise<void> {
+  kinds.value = await discover(api);
+  const list = await api
+    .json<{ readonly items?: readonly { readonly metadata: { readonly name: string } }[] }>(
+      '/api/v1/namespaces?limit=1000',
+      {
+        accept: `application/json;as=PartialObjectMetadataList;v=v1;g=meta.${kinds.value.suffix},application/json`,
+      },
+    )
+    .catch(() => undefined);
+  namespaces.value = (list?.items ?? []).map(({ metadata }) => metadata.name);
+}
+
+// A logout in one tab is one in all.
+addEventListener('storage', ({ key: name, newValue }) => {
+  if (name === keyName && newValue === null && session.value) forget('');
+});

@@ -1,0 +1,33 @@
+import { useEffect } from 'preact/hooks';
+
+/** A tab in the background gives its connection back after this time; browsers have few for one host. */
+const hiddenMs = 60_000;
+
+/** Runs something until the inputs change or the page is left; it rests while the tab has not been in sight for a while. */
+export function useWhileShown(run: (signal: AbortSignal) => Promise<void>, inputs: readonly unknown[]): void {
+  useEffect(() => {
+    let running: AbortController | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const start = () => {
+      clearTimeout(timer);
+      if (running !== undefined) return;
+      running = new AbortController();
+      void run(running.signal);
+    };
+    const stop = () => {
+      running?.abort();
+      running = undefined;
+    };
+    const look = () => {
+      if (document.hidden) timer = setTimeout(stop, hiddenMs);
+      else start();
+    };
+    start();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', look);
+      stop();
+    };
+  }, inputs);
+}

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { ConsoleOptions } from '../../config/console.options.js';
+import { LoggingOptions } from '../../config/logging.options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { StartupError } from '../../machinery/startup-error.js';
+import { checkFiles } from '../check-files.js';
+import { type Command, openLog, parseRequest } from '../command.js';
+import { stopLimit } from '../lifecycle.js';
+import { checkPortFree } from '../port-check.js';
+
+const groups = { console: ConsoleOptions, logging: LoggingOptions } as const;
+
+export const consoleCommand: Command = {
+  name: 'console',
+  summary: 'Serve a web page for people to look at a cluster and change it, with their own rights.',
+  groups,
+  defaults: {},
+  async run(context) {
+    const request = parseRequest(groups, {}, context);
+    const parsed = parseOptions(request);
+    await checkFiles(groups, parsed);
+    const { tlsCertFile, tlsPrivateKeyFile, kubeconfig, ...options } = parsed.console;
+    const file = kubeconfig ?? context.environment.KUBECONFIG;
+    if (file === undefined || file === '') throw new StartupError('needs --kubeconfig, or KUBECONFIG');
+    const logger = openLog(request, parsed.logging);
+    context.lastResort.logTo(logger);
+    if (options.port !== 0) await checkPortFree(options.bindAddress, options.port, '--port');
+    const tls =
+      tlsCertFile === undefined || tlsPrivateKeyFile === undefined
+        ? undefined
+        : { cert: await readFile(tlsCertFile, 'utf8'), key: await readFile(tlsPrivateKeyFile, 'utf8') };
+    const { openConsole } = await import('../open-console.js');
+    const running = await openConsole(file, { ...options, tls, logger });
+    context.print(`Console: ${running.url}`);
+    await context.signals.wait();
+    context.signals.endWithin(stopLimit());
+    await running.stop();
+  },
+};
