@@ -5,6 +5,7 @@ import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKe
 import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { isOutOfService, type StoredNode, surplusPods } from './doomed-pods.js';
+import { MissingNodes } from './missing-nodes.js';
 
 export interface PodGcParts extends ReconcileParts {
   /** How many finished pods are kept. 0: all. */
@@ -13,8 +14,12 @@ export interface PodGcParts extends ReconcileParts {
 
 /** A node that is gone may come back within this time, under the same name. */
 const quarantineMs = 40_000;
+/** So long a process looks for itself, whatever others have seen: after an outage nodes need a moment to come back. */
+const ownQuarantineMs = 5000;
 /** Stands for the finished pods; no pod has a key without a slash. */
 const finishedKey = 'finished';
+/** Stands for the notes of missing nodes. */
+const notesKey = 'notes';
 
 /**
  * Removes pods that nobody else will remove: those of nodes that are gone or out of service, those that were deleted
@@ -26,9 +31,9 @@ export class PodGcController extends ReconcileLoop {
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
   private readonly ofNode = podsByNode(this.pods);
   private readonly finished = this.pods.index('finished', (pod) => (isPodFinished(pod) ? [finishedKey] : []));
-  /** Since when a node of pods is missing. */
-  private readonly missing = new Map<string, number>();
-
+  private readonly missing = new MissingNodes(this.parts.storage);
+  /** Since when this process misses nodes of pods. */
+  private readonly seenMissing = new Map<string, number>();
   private readonly threshold: number;
 
   constructor(parts: PodGcParts) {
@@ -37,19 +42,29 @@ export class PodGcController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    this.missing.clear();
+    this.seenMissing.clear();
+    this.missing.reset();
     return [
       source(this.pods, (pod, old) => this.keysOfPod(pod, old)),
       source(this.nodes, (node, old) => {
         const name = (node ?? old)?.metadata.name ?? '';
-        if (node !== undefined) this.missing.delete(name);
-        return [...this.ofNode.get(name)].map(keyOf);
+        if (node !== undefined) this.seenMissing.delete(name);
+        const pods = [...this.ofNode.get(name)].map(keyOf);
+        return node !== undefined && this.missing.has(name) ? [...pods, notesKey] : pods;
       }),
     ];
   }
 
+  protected override started(): void {
+    this.enqueue(notesKey);
+  }
+
   private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Generator<string> {
-    if (pod === undefined) return;
+    if (pod === undefined) {
+      const { nodeName = '' } = old?.spec ?? {};
+      if (this.missing.has(nodeName) && this.ofNode.get(nodeName).size === 0) yield notesKey;
+      return;
+    }
     if (isPodFinished(pod) && (old === undefined || !isPodFinished(old)) && this.threshold > 0) yield finishedKey;
     const { nodeName = '' } = pod.spec;
     const isDeleted = pod.metadata.deletionTimestamp !== undefined;
@@ -58,6 +73,7 @@ export class PodGcController extends ReconcileLoop {
 
   protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
     if (key === finishedKey) return this.removeSurplus(work);
+    if (key === notesKey) return this.tidyNotes();
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
     if (pod === undefined) return 'done';
@@ -72,12 +88,31 @@ export class PodGcController extends ReconcileLoop {
       if (isDeleted && isOutOfService(node, this.parts.names)) await this.end(pod, work);
       return 'done';
     }
-    const since = this.missing.get(nodeName) ?? this.parts.timers.elapsed();
-    this.missing.set(nodeName, since);
-    const rest = since + quarantineMs - this.parts.timers.elapsed();
+    const rest = await this.quarantineLeft(nodeName);
     if (rest > 0) return rest;
     if ((await this.client('', 'nodes').get('', nodeName)) !== undefined) return 'later';
     await this.end(pod, work, 'PodGC: node no longer exists');
+    return 'done';
+  }
+
+  /** How long the pods of a missing node are still spared. */
+  private async quarantineLeft(nodeName: string): Promise<number> {
+    const { timers } = this.parts;
+    const seen = this.seenMissing.get(nodeName) ?? timers.elapsed();
+    this.seenMissing.set(nodeName, seen);
+    const ownMs = timers.elapsed() - seen;
+    const noted = await this.missing.since(nodeName, timers.now());
+    const left = Math.max(noted + quarantineMs - timers.now(), ownQuarantineMs - ownMs);
+    // The clocks of others may be wrong.
+    return Math.min(left, quarantineMs - ownMs);
+  }
+
+  /** Takes the notes away of nodes that are back, or that no pod names any more. */
+  private async tidyNotes(): Promise<WorkOutcome> {
+    for (const name of await this.missing.load()) {
+      const isMissed = this.nodes.get('', name) === undefined && this.ofNode.get(name).size > 0;
+      if (!isMissed) await this.missing.forget(name);
+    }
     return 'done';
   }
 

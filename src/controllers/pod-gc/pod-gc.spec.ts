@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { eventually } from '../../../test/e2e/support/test-cluster.js';
 import { LoopScene } from '../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { surplusPods } from './doomed-pods.js';
+import { missingNodes } from './missing-nodes.js';
 
 const hold = 'example.com/hold';
 const outOfService = { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' };
@@ -92,6 +94,33 @@ describe('PodGcController', () => {
     await node('late', 'True');
     timers.advance(40_000);
     await untilPods('a');
+  });
+
+  it('goes on with the time that others have waited for a node', async () => {
+    const timers = new ManualTimers(Date.now());
+    await pod('lost', 'nowhere');
+    await pod('back', 'late');
+    const untilNotes = (...names: string[]) =>
+      eventually(async () => {
+        const { items } = await scene.storage.list({ resource: missingNodes });
+        return items.map(({ key }) => key.name).join() === names.join() || undefined;
+      }, `notes of ${names.join()}`);
+    for (const leftMs of [40_000, 28_000, 16_000]) {
+      const loops = await scene.run(['podgc'], timers);
+      await timers.waiting((ms) => ms === leftMs);
+      await untilNotes('late', 'nowhere');
+      timers.advance(12_000);
+      await loops.stop();
+    }
+    const last = await scene.run(['podgc'], timers);
+    await timers.waiting((ms) => ms === 5000);
+    assert.ok(await scene.find('pods', 'default', 'lost'));
+    await node('late', 'True');
+    await untilNotes('nowhere');
+    timers.advance(5000);
+    await untilPods('back');
+    await untilNotes();
+    await last.stop();
   });
 
   it('removes deleted pods without a node, and those on nodes that are out of service', async () => {

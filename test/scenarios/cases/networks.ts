@@ -68,13 +68,15 @@ export const networks: readonly Scenario[] = [
     since: '1.22',
     run: async (scene) => {
       await scene.create('services', service('web'));
-      await scene.create('pods', pod('web', { terminationGracePeriodSeconds: 30 }, pretend({ 'stop-seconds': '5' })));
+      const spec = { terminationGracePeriodSeconds: 600 };
+      await scene.create('pods', pod('web', spec, pretend({ 'stop-seconds': '600' })));
       await scene.until('pods', 'web', 'ready', isReady);
       await scene.delete('pods', 'web');
       await slicesOf(scene, 'web', 'terminating', (all) => {
         const { ready, serving, terminating } = endpointsOf(all)[0]?.conditions ?? {};
         return ready === false && serving === true && terminating === true;
       });
+      await scene.delete('pods', 'web', { gracePeriodSeconds: 0 });
       await scene.untilGone('pods', 'web');
       await slicesOf(scene, 'web', 'nothing', (all) => endpointsOf(all).length === 0);
     },
