@@ -268,7 +268,8 @@ export class ContainerRun {
 
   isReady(now: number): boolean {
     if (this.plan.role === 'init') return this.exited === 0;
-    if (this.state.kind !== 'running' || this.state.stopAt !== undefined) return false;
+    // One that is being stopped serves on until it ends.
+    if (this.state.kind !== 'running') return false;
     const at = this.readyAt(this.state);
     return at !== undefined && at <= now && this.plan.role !== 'ephemeral';
   }

@@ -218,7 +218,7 @@ describe('PodMachine', () => {
       return scene.line(seconds);
     };
     assert.equal(stops({}, 10), 'Succeeded I exit0');
-    assert.equal(stops({ 'stop-seconds': '5' }, 14), 'Running I run');
+    assert.equal(stops({ 'stop-seconds': '5' }, 14), 'Running IRC run');
     assert.equal(stops({ 'stop-seconds': '5' }, 15), 'Succeeded I exit0');
     assert.equal(stops({ 'stop-seconds': '60' }, 40), 'Failed I exit137');
   });

@@ -30,6 +30,20 @@ describe('IndexSet', () => {
     assert.equal(set.countIn(IndexSet.parse('4-10')), 4);
   });
 
+  it('finds the next free index, and counts common ones, without looking at each', () => {
+    const begun = performance.now();
+    const most = IndexSet.parse('2-2147483640,2147483645');
+    assert.equal(most.firstFreeFrom(0), 0);
+    assert.equal(most.firstFreeFrom(2), 2147483641);
+    assert.equal(most.firstFreeFrom(2147483645), 2147483646);
+    const odd = IndexSet.of(Array.from({ length: 50_000 }, (_, i) => 2 * i + 1));
+    const third = IndexSet.of(Array.from({ length: 50_000 }, (_, i) => 3 * i));
+    assert.equal(odd.countIn(third), 16_667);
+    assert.equal(odd.countIn(most), 49_999);
+    assert.equal(most.countIn(odd), 49_999);
+    assert.ok(performance.now() - begun < 2000);
+  });
+
   it('stays small for long runs', () => {
     const set = IndexSet.parse('0-99999');
     assert.equal(set.size, 100_000);

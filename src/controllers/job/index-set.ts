@@ -20,7 +20,7 @@ export class IndexSet {
   static parse(text: string | undefined, limit = Number.POSITIVE_INFINITY): IndexSet {
     const runs: Run[] = [];
     for (const part of (text ?? '').split(',')) {
-      const match = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+      const match = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(part);
       if (match === null) continue;
       const first = Number(match[1]);
       const last = Math.min(Number(match[2] ?? match[1]), limit - 1);
@@ -34,16 +34,14 @@ export class IndexSet {
   }
 
   has(index: number): boolean {
-    let low = 0;
-    let high = this.runs.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const [first, last] = this.runs[middle] as Run;
-      if (index < first) high = middle - 1;
-      else if (index > last) low = middle + 1;
-      else return true;
-    }
-    return false;
+    return this.runWith(index) !== undefined;
+  }
+
+  /** The first index from this one on that the set has not. */
+  firstFreeFrom(index: number): number {
+    const run = this.runWith(index);
+    // Runs that touch are one.
+    return run === undefined ? index : run[1] + 1;
   }
 
   with(indexes: Iterable<number>): IndexSet {
@@ -55,8 +53,14 @@ export class IndexSet {
   /** How many indexes both sets have. */
   countIn(other: IndexSet): number {
     let count = 0;
+    let at = 0;
     for (const [first, last] of this.runs) {
-      for (const [from, to] of other.runs) count += Math.max(0, Math.min(last, to) - Math.max(first, from) + 1);
+      while (at < other.runs.length && (other.runs[at] as Run)[1] < first) at++;
+      for (let i = at; i < other.runs.length; i++) {
+        const [from, to] = other.runs[i] as Run;
+        if (from > last) break;
+        count += Math.min(last, to) - Math.max(first, from) + 1;
+      }
     }
     return count;
   }
@@ -65,6 +69,19 @@ export class IndexSet {
     return this.runs
       .map(([first, last]) => (first === last ? `${first}` : `${first}${last === first + 1 ? ',' : '-'}${last}`))
       .join(',');
+  }
+
+  private runWith(index: number): Run | undefined {
+    let low = 0;
+    let high = this.runs.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const run = this.runs[middle] as Run;
+      if (index < run[0]) high = middle - 1;
+      else if (index > run[1]) low = middle + 1;
+      else return run;
+    }
+    return undefined;
   }
 }
 

@@ -69,8 +69,9 @@ function newIndexes(state: JobState, missing: number, now: number): PodChanges {
   const create: NewJobPod[] = [];
   let againInMs: number | undefined;
   let seats = missing;
-  for (let index = 0; index < (job.spec.completions ?? 0) && seats > 0; index++) {
-    if (taken.has(index) || isOver(index)) continue;
+  const { completions = 0 } = job.spec;
+  for (let index = nextIndex(state, 0); index < completions && seats > 0; index = nextIndex(state, index + 1)) {
+    if (taken.has(index)) continue;
     seats -= 1;
     const after = failures.get(index);
     const pauseMs = indexPauseMs(after, now, names);
@@ -78,6 +79,15 @@ function newIndexes(state: JobState, missing: number, now: number): PodChanges {
     else againInMs = Math.min(againInMs ?? pauseMs, pauseMs);
   }
   return { remove: [], create, againInMs };
+}
+
+/** The first index from this one on that is not over. There may be very many that are. */
+function nextIndex({ succeededIndexes, failedIndexes }: JobState, from: number): number {
+  for (let index = from; ; ) {
+    const next = succeededIndexes.firstFreeFrom(index);
+    index = failedIndexes?.firstFreeFrom(next) ?? next;
+    if (index === next) return index;
+  }
 }
 
 /**

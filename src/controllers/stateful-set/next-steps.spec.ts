@@ -108,4 +108,17 @@ describe('nextSteps', () => {
     const state = { set: deleted, pods: pods('0 5'), currentRevision: 'old', updateRevision: 'new', now };
     assert.equal(shown(nextSteps(state)), '');
   });
+
+  it('makes some pods at a time, however many are wanted', () => {
+    const begun = performance.now();
+    const most = { replicas: 2 ** 31 - 1, ...parallel };
+    for (const spec of [most, { ...most, ...rolling({ maxUnavailable: '1%' }) }]) {
+      const state = { set: set(spec), pods: pods('0 3 4o'), currentRevision: 'old', updateRevision: 'new', now };
+      const { create, outdated } = nextSteps(state);
+      assert.equal(create.length, 500);
+      assert.deepEqual([create[0]?.ordinal, create[2]?.ordinal], [1, 5]);
+      assert.deepEqual(outdated, []);
+    }
+    assert.ok(performance.now() - begun < 2000);
+  });
 });

@@ -27,6 +27,9 @@ export interface NextSteps {
   readonly outdated: readonly StoredPod[];
 }
 
+/** Pods made in one run: a set may ask for more than fit into memory. */
+const mostMadeAtOnce = 500;
+
 const nothing: NextSteps = { create: [], recreate: [], superfluous: [], outdated: [] };
 
 /**
@@ -81,7 +84,7 @@ function parallelSteps(
 ): NextSteps {
   const { start, end } = ordinalsOf(state.set);
   const create: { ordinal: number; revision: 'current' | 'update' }[] = [];
-  for (let ordinal = start; ordinal < end; ordinal++) {
+  for (let ordinal = start; ordinal < end && create.length < mostMadeAtOnce; ordinal++) {
     if (!wanted.has(ordinal)) create.push({ ordinal, revision: revisionFor(state, ordinal) });
   }
   const recreate = [...wanted.values()].filter((pod) => isPodFinished(pod) && !isTerminating(pod));
@@ -116,13 +119,14 @@ function outdatedPods(state: SetState, wanted: ReadonlyMap<number, StoredPod>): 
     }
     return [];
   }
-  let unwell = 0;
-  for (let ordinal = start; ordinal < end; ordinal++) if (!isWell(wanted.get(ordinal))) unwell += 1;
+  // Only the pods that there are can be counted one by one.
+  const present = [...wanted].sort(([a], [b]) => b - a);
+  const unwell = end - start - present.filter(([, pod]) => isWell(pod)).length;
   let allowed = Math.max(1, shareOf(most, end - start, 'down')) - unwell;
   const outdated: StoredPod[] = [];
-  for (let ordinal = end - 1; ordinal >= lowest; ordinal--) {
-    const pod = wanted.get(ordinal);
-    if (pod === undefined || !isOld(pod)) continue;
+  for (const [ordinal, pod] of present) {
+    if (ordinal < lowest) break;
+    if (!isOld(pod)) continue;
     // An old pod that is not available anyway costs nothing.
     if (isWell(pod)) {
       if (allowed <= 0) break;

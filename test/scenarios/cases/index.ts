@@ -4,6 +4,7 @@ import { budgets } from './budgets.js';
 import { cleaning } from './cleaning.js';
 import { deployments } from './deployments.js';
 import { disruption } from './disruption.js';
+import { hostile } from './hostile.js';
 import { jobs } from './jobs.js';
 import { networks } from './networks.js';
 import { owners } from './owners.js';
@@ -32,4 +33,5 @@ export const areas: Readonly<Record<string, readonly Scenario[]>> = {
   scheduling,
   placement,
   volumes,
+  hostile,
 };
