@@ -50,17 +50,17 @@ export class ClientConfigError extends Error {}
 export type ClientConfigEntry = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a client configuration (the format of kubectl's own file). The cluster of the current context is the remote
- * service; its user is this process (specification 5.2). Paths in it are relative to the file.
+ * Reads a client configuration (the format of kubectl's own file). The cluster of the current context, or of the one that
+ * is named, is the remote service; its user is this process (specification 5.2). Paths in it are relative to the file.
  *
  * Throws {@link ClientConfigError} for an unusable configuration: an address that is not https, certificates that don't
  * belong together, or ways to get credentials that a server does not offer (plugins that run commands, proxies,
  * impersonation).
  */
-export function loadClientConfig(path: string): ClientConfig {
+export function loadClientConfig(path: string, contextName?: string): ClientConfig {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
   const root = readClientConfigRoot(path, problem);
-  const context = currentContext(root, problem);
+  const context = currentContext(root, problem, contextName);
   const userName = textOf(context, 'user', problem);
   const user = userName === '' ? {} : namedEntry(root, 'users', 'user', userName, problem);
   const folder = dirname(path);
@@ -161,9 +161,9 @@ export function parseClientConfigRoot(content: string, problem: Problem): Client
   return root;
 }
 
-/** The entry of the current context. */
-export function currentContext(root: ClientConfigEntry, problem: Problem): ClientConfigEntry {
-  const name = textOf(root, 'current-context', problem);
+/** The entry of the current context, or of the one that is named. */
+export function currentContext(root: ClientConfigEntry, problem: Problem, named?: string): ClientConfigEntry {
+  const name = named ?? textOf(root, 'current-context', problem);
   if (name === '') throw problem('current-context must be set');
   return namedEntry(root, 'contexts', 'context', name, problem);
 }

@@ -1,7 +1,7 @@
 import type { SimulatedNodesOptions } from '../config/simulated-nodes.options.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
-import type { ApiAccess } from '../simulated-nodes/api-connection.js';
+import type { ApiAccess } from '../outgoing/api-access.js';
 import {
   type NodeServerCertificates,
   type RunningNodes,

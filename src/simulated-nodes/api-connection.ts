@@ -1,6 +1,6 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { ApiObject } from '../machinery/api-object.js';
-import type { ClientTls } from '../outgoing/client-config.js';
+import type { ApiAccess } from '../outgoing/api-access.js';
 import { Http2Connections } from './http2-connections.js';
 
 /** An answer of the API that is no success. */
@@ -39,15 +39,6 @@ class Places {
     if (next === undefined) this.free += 1;
     else next();
   }
-}
-
-/** The server to use, and the credentials for it. */
-export interface ApiAccess {
-  /** An https URL. */
-  readonly server: string;
-  readonly tls: ClientTls;
-  /** The content of the Authorization header, asked for at every request. */
-  readonly authorization: () => Promise<string | undefined>;
 }
 
 export interface ApiRequest {

@@ -6,7 +6,8 @@ import { errorText } from '../machinery/startup-error.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import { volumeMarks } from '../machinery/volume-marks.js';
 import type { Logger } from '../observability/logger.js';
-import { type ApiAccess, ApiConnection, ApiError, type ApiUser } from './api-connection.js';
+import type { ApiAccess } from '../outgoing/api-access.js';
+import { ApiConnection, ApiError, type ApiUser } from './api-connection.js';
 import { watchObjects } from './object-watch.js';
 import {
   asksForVolume,

@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { ApiClientOptions } from '../../config/api-client.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
-import { ApiClientOptions, SimulatedNodesOptions } from '../../config/simulated-nodes.options.js';
+import { SimulatedNodesOptions } from '../../config/simulated-nodes.options.js';
 import { systemClock } from '../../machinery/clock.js';
-import { StartupError } from '../../machinery/startup-error.js';
 import { vendorNames } from '../../machinery/vendor.js';
-import { ClientConfigError, checkClientTls, loadClientConfig } from '../../outgoing/client-config.js';
-import { ClientCredentials } from '../../outgoing/client-credentials.js';
-import type { ApiAccess } from '../../simulated-nodes/api-connection.js';
 import type { NodeServerCertificates } from '../../simulated-nodes/simulated-nodes.js';
+import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 import { stopLimit } from '../lifecycle.js';
@@ -60,31 +58,4 @@ async function serverOf(options: Readonly<SimulatedNodesOptions>): Promise<NodeS
         };
   const clientAuthority = nodeClientCaFile === undefined ? undefined : await readFile(nodeClientCaFile, 'utf8');
   return { ...own, port: nodePort, clientAuthority };
-}
-
-/** Server and credentials: those of the kubeconfig, with the parts that flags give. */
-async function accessOf(options: Readonly<ApiClientOptions>): Promise<ApiAccess> {
-  const { kubeconfig, server, certificateAuthority, clientCertificate, clientKey, token } = options;
-  try {
-    const base = kubeconfig === undefined ? undefined : loadClientConfig(kubeconfig);
-    const address = server ?? base?.server;
-    if (address === undefined) throw new StartupError('give a --server or a --kubeconfig');
-    const read = (file: string | undefined) => (file === undefined ? undefined : readFile(file, 'utf8'));
-    const bringsUser = (clientCertificate ?? clientKey ?? token) !== undefined;
-    const tls = {
-      ca: (await read(certificateAuthority)) ?? base?.tls.ca,
-      cert: bringsUser ? await read(clientCertificate) : base?.tls.cert,
-      key: bringsUser ? await read(clientKey) : base?.tls.key,
-      serverName: base?.tls.serverName,
-      insecureSkipVerify: certificateAuthority === undefined && base?.tls.insecureSkipVerify === true,
-    };
-    checkClientTls(tls, (problem) => new ClientConfigError(problem));
-    if (token !== undefined) return { server: address, tls, authorization: async () => `Bearer ${token}` };
-    if (base === undefined || bringsUser) return { server: address, tls, authorization: async () => undefined };
-    const credentials = new ClientCredentials(base);
-    return { server: address, tls, authorization: () => credentials.authorization() };
-  } catch (error) {
-    if (error instanceof ClientConfigError) throw new StartupError(error.message);
-    throw error;
-  }
 }

@@ -1,0 +1,77 @@
+/**
+ * The lines of a backup, unpacked. Lines that are JSON objects are objects of the cluster, as the server wrote them; the
+ * others are lists that begin with their purpose:
+ *
+ *     ["plinth-backup",1,{header}]
+ *     ["section",{section}]
+ *     {object}
+ *     ["sealed",false,"base64"]        in place of objects
+ *     ["end",{end}]
+ */
+export const formatVersion = 1;
+
+/** The longest line. An object of the API is much shorter. */
+export const mostLineBytes = 96 * 1024 * 1024;
+/** The longest object. */
+export const mostObjectBytes = 32 * 1024 * 1024;
+
+/** How the keys of sealed sections are derived from a passphrase or key file. */
+export interface Sealing {
+  readonly kdf: 'scrypt';
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+  /** In base64. */
+  readonly salt: string;
+  readonly cipher: 'AES-256-GCM';
+}
+
+export interface BackupHeader {
+  /** When it began: RFC 3339. */
+  readonly createdAt: string;
+  /** The program that wrote it. */
+  readonly program: string;
+  /** What the server calls its version. */
+  readonly serverVersion: string;
+  /** The one version at which all objects were listed. */
+  readonly resourceVersion: string;
+  /** The namespaces that were asked for; all if there are none. */
+  readonly namespaces: readonly string[];
+  readonly sealing?: Sealing;
+}
+
+/** The objects of one kind follow. */
+export interface BackupSection {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The word in paths. */
+  readonly resource: string;
+  readonly namespaced: boolean;
+  /** Whether the kind has `/status`. */
+  readonly hasStatus: boolean;
+  readonly sealed: boolean;
+}
+
+/** Something that a backup or an import does not have, and why. */
+export interface NotTaken {
+  readonly what: string;
+  readonly why: string;
+  /** Whether somebody asked for that; otherwise it is missing. */
+  readonly asked: boolean;
+}
+
+export interface BackupEnd {
+  /** Numbers of objects, in the order of the sections. */
+  readonly counts: readonly number[];
+  readonly notTaken: readonly NotTaken[];
+  /** SHA-256 in hex of all bytes of the file before the last block. */
+  readonly sha256: string;
+  /** With sealing: proves that whoever had the key wrote the whole file. */
+  readonly mac?: string;
+}
+
+/** `deployments.apps`, `pods`: the name of a resource without its version. */
+export function resourceName({ apiVersion, resource }: Pick<BackupSection, 'apiVersion' | 'resource'>): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? resource : `${resource}.${apiVersion.slice(0, slash)}`;
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import type { ApiClientOptions } from '../config/api-client.options.js';
+import { StartupError } from '../machinery/startup-error.js';
+import type { ApiAccess } from '../outgoing/api-access.js';
+import { ClientConfigError, checkClientTls, loadClientConfig } from '../outgoing/client-config.js';
+import { ClientCredentials } from '../outgoing/client-credentials.js';
+
+/**
+ * Server and credentials: those of the kubeconfig, with the parts that flags give.
+ *
+ * @throws StartupError for files that can't be used
+ */
+export async function accessOf(options: Readonly<ApiClientOptions>): Promise<ApiAccess> {
+  const { kubeconfig, context, server, certificateAuthority, clientCertificate, clientKey, token } = options;
+  try {
+    const base = kubeconfig === undefined ? undefined : loadClientConfig(kubeconfig, context);
+    const address = server ?? base?.server;
+    if (address === undefined) throw new StartupError('give a --server or a --kubeconfig');
+    const read = (file: string | undefined) => (file === undefined ? undefined : readFile(file, 'utf8'));
+    const bringsUser = (clientCertificate ?? clientKey ?? token) !== undefined;
+    const tls = {
+      ca: (await read(certificateAuthority)) ?? base?.tls.ca,
+      cert: bringsUser ? await read(clientCertificate) : base?.tls.cert,
+      key: bringsUser ? await read(clientKey) : base?.tls.key,
+      serverName: base?.tls.serverName,
+      insecureSkipVerify: certificateAuthority === undefined && base?.tls.insecureSkipVerify === true,
+    };
+    checkClientTls(tls, (problem) => new ClientConfigError(problem));
+    if (token !== undefined) return { server: address, tls, authorization: async () => `Bearer ${token}` };
+    if (base === undefined || bringsUser) return { server: address, tls, authorization: async () => undefined };
+    const credentials = new ClientCredentials(base);
+    return { server: address, tls, authorization: () => credentials.authorization() };
+  } catch (error) {
+    if (error instanceof ClientConfigError) throw new StartupError(error.message);
+    throw error;
+  }
+}
