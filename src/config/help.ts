@@ -29,6 +29,9 @@ const groupTitles: Readonly<Record<string, string>> = {
   controllersServing: 'Metrics',
   nodes: 'Simulated node',
   client: 'API client',
+  backup: 'Backup',
+  backupSelection: 'Selection',
+  backupKey: 'Key',
 };
 
 const textColumn = 8;

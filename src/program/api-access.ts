@@ -8,10 +8,12 @@ import { ClientCredentials } from '../outgoing/client-credentials.js';
 /**
  * Server and credentials: those of the kubeconfig, with the parts that flags give.
  *
+ * @param usual kubeconfig that is used when neither a server nor another one is named
  * @throws StartupError for files that can't be used
  */
-export async function accessOf(options: Readonly<ApiClientOptions>): Promise<ApiAccess> {
-  const { kubeconfig, context, server, certificateAuthority, clientCertificate, clientKey, token } = options;
+export async function accessOf(options: Readonly<ApiClientOptions>, usual?: string): Promise<ApiAccess> {
+  const { context, server, certificateAuthority, clientCertificate, clientKey, token } = options;
+  const kubeconfig = options.kubeconfig ?? (server === undefined && usual !== '' ? usual : undefined);
   try {
     const base = kubeconfig === undefined ? undefined : loadClientConfig(kubeconfig, context);
     const address = server ?? base?.server;

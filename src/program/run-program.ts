@@ -4,6 +4,7 @@ import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
 import { errorText } from '../machinery/startup-error.js';
 import type { Command } from './command.js';
+import { backupCommand } from './commands/backup.command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   clusterInfoCommand,
   topCommand,
   consoleCommand,
+  backupCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

@@ -55,6 +55,11 @@ export class BackupWriter {
     this.sealedSize += object.length + 1;
   }
 
+  /** Resolves when nothing is being written any more: the file can be begun anew. */
+  async settle(): Promise<void> {
+    await this.written.catch(() => undefined);
+  }
+
   /** Writes the end. The file is whole then, but not yet synchronised with the disk. */
   async end(notTaken: readonly NotTaken[]): Promise<void> {
     await this.endSection();

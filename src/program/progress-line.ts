@@ -1,0 +1,38 @@
+/** How often a terminal shows the present number, and how often a log gets a line. */
+const terminalMs = 200;
+const logMs = 10_000;
+
+/** Tells on standard error how far a long work is. A terminal has one line that changes, a log few lines. */
+export class ProgressLine {
+  private counted = 0;
+  private shownAt = performance.now();
+  private isShown = false;
+
+  constructor(private readonly out: NodeJS.WriteStream) {}
+
+  /** One more is done. */
+  count(what: string): void {
+    this.counted += 1;
+    // The clock is not read for each.
+    if (this.counted % 100 !== 0) return;
+    const now = performance.now();
+    if (now - this.shownAt < (this.out.isTTY ? terminalMs : logMs)) return;
+    this.shownAt = now;
+    const line = `${this.counted} objects; now ${what}`;
+    if (this.out.isTTY) this.out.write(`\r\u001b[K${line}`);
+    else this.out.write(`plinth: ${line}\n`);
+    this.isShown = this.out.isTTY;
+  }
+
+  /** Says something that stays. */
+  say(line: string): void {
+    this.clear();
+    this.out.write(`plinth: ${line}\n`);
+  }
+
+  /** Takes the changing line away. */
+  clear(): void {
+    if (this.isShown) this.out.write('\r\u001b[K');
+    this.isShown = false;
+  }
+}
