@@ -43,6 +43,7 @@ export class AuthenticationGuard implements CanActivate {
       this.metrics.userRequest(result.user.name);
       context.mark?.('authentication');
       context.user = result.user;
+      context.decideTrace?.();
       if (result.annotations !== undefined) {
         for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
       }
@@ -59,7 +60,9 @@ export class AuthenticationGuard implements CanActivate {
       }
       throw unauthorizedError();
     }
+    context.mark?.('authentication');
     context.user = anonymousUser;
+    context.decideTrace?.();
     this.metrics.userRequest(anonymousUser.name);
     await context.audit?.identified();
     return true;

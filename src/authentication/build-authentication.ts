@@ -31,6 +31,7 @@ import { buildTokenWebhook } from './webhook/build-token-webhook.js';
 import { CertificateWatch } from './x509/certificate-watch.js';
 import { ClientCertificateAuthenticator } from './x509/client-certificate.authenticator.js';
 import { LiveRevocations } from './x509/live-revocations.js';
+import { RevocationMetrics } from './x509/revocation-metrics.js';
 import type { TlsFiles } from './x509/tls-files.js';
 
 /** Limits of the cache of bearer tokens. */
@@ -115,7 +116,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
-  const revocations = buildRevocations(options, now, logger);
+  const revocations = buildRevocations(options, now, logger, parts.metrics);
   const certificates = new CertificateWatch({
     inUse: () => [...tls.expiring(), ...(revocations?.expiring() ?? [])],
     now,
@@ -214,12 +215,13 @@ function buildRevocations(
   options: AuthenticationOptions,
   now: () => number,
   logger: Logger,
+  metrics: Registry,
 ): LiveRevocations | undefined {
   const { clientCrlFile: lists, clientCaFile, requestheaderClientCaFile, clientCrlExpiredPolicy: expired } = options;
   if (lists === undefined) return undefined;
   const authorities = [clientCaFile, requestheaderClientCaFile].filter((file) => file !== undefined);
   try {
-    return new LiveRevocations({ lists, authorities, expired }, now, logger);
+    return new LiveRevocations({ lists, authorities, expired }, now, logger, new RevocationMetrics(metrics));
   } catch (error) {
     throw new StartupError(`--client-crl-file ${(error as Error).message}`);
   }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { atOnce, inTurns, type Steps } from '../machinery/turns.js';
+
+/** Bytes of a file that are looked at in one go. */
+const bytesOfStep = 1024 * 1024;
 
 /** Waits, and rejects as soon as the signal is aborted. */
 export type Delay = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -17,13 +21,13 @@ export class FilePoll {
   private digest: string | undefined;
 
   /**
-   * @param onChange gets all contents in the order of `paths`, once for each new state of the files. It throws to
-   *   refuse a state.
+   * @param onChange gets all contents in the order of `paths`, once for each new state of the files. It throws, or
+   *   rejects, to refuse a state. The next look comes after it.
    * @param onFault gets the reason why a new state was refused or could not be read, once per state.
    */
   constructor(
     private readonly paths: readonly string[],
-    private readonly onChange: (contents: readonly Buffer[]) => void,
+    private readonly onChange: (contents: readonly Buffer[]) => void | Promise<void>,
     private readonly onFault: (error: unknown) => void,
     private readonly intervalMs: number,
     private readonly wait: Delay = systemDelay,
@@ -31,7 +35,7 @@ export class FilePoll {
 
   /** Polls until the abort. `contents` are the contents already in use. */
   start(contents: readonly Buffer[], signal: AbortSignal): void {
-    this.digest = digestOf(contents);
+    this.digest = atOnce(digestOf(contents));
     this.loop = this.run(signal);
   }
 
@@ -55,9 +59,9 @@ export class FilePoll {
     let state: string | undefined;
     try {
       const contents = await Promise.all(this.paths.map((path) => readFile(path)));
-      state = digestOf(contents);
+      state = await inTurns(digestOf(contents));
       if (state === this.digest) return;
-      this.onChange(contents);
+      await this.onChange(contents);
     } catch (error) {
       // A refused state is not tried again. An unreadable one is reported once.
       state ??= `unreadable ${(error as NodeJS.ErrnoException).code}`;
@@ -67,8 +71,14 @@ export class FilePoll {
   }
 }
 
-function digestOf(contents: readonly Buffer[]): string {
+function* digestOf(contents: readonly Buffer[]): Steps<string> {
   const hash = createHash('sha256');
-  for (const content of contents) hash.update(`${content.length}:`).update(content);
+  for (const content of contents) {
+    hash.update(`${content.length}:`);
+    for (let at = 0; at < content.length; at += bytesOfStep) {
+      hash.update(content.subarray(at, at + bytesOfStep));
+      yield;
+    }
+  }
   return hash.digest('base64');
 }

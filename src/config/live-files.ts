@@ -7,6 +7,10 @@ export interface LiveFilesOptions<T> {
   readonly paths: readonly string[];
   /** Makes the value from the current files; throws when they are unusable. */
   readonly load: () => T;
+  /** The same in turns with other work, for files that take long; used when they have changed. Default: `load`. */
+  readonly reload?: () => Promise<T>;
+  /** Told of every changed state of the files: whether it is in use. */
+  readonly outcome?: (status: 'success' | 'failure') => void;
   readonly logger: { info(text: string, fields?: object): void; error(text: string, fields?: object): void };
   /** The content of the files, for messages: `keys of service account tokens`. */
   readonly subject: string;
@@ -25,7 +29,7 @@ export class LiveFiles<T> {
 
   /** Reads the files; throws when they are unusable. */
   constructor(options: LiveFilesOptions<T>) {
-    const { paths, load, logger, subject, wait = systemDelay } = options;
+    const { paths, load, reload = load, outcome, logger, subject, wait = systemDelay } = options;
     // Read before the value is loaded, so a change between the two reads is noticed later.
     const before = paths.map(contentOf);
     this.value = load();
@@ -33,12 +37,16 @@ export class LiveFiles<T> {
     const files = paths.join(',');
     this.poll = new FilePoll(
       paths,
-      () => {
-        this.value = load();
+      async () => {
+        this.value = await reload();
+        outcome?.('success');
         logger.info(`changed ${subject} are in use`, { files });
         for (const listener of this.listeners) listener(this.value);
       },
-      (error) => logger.error(`changed ${subject} are not used`, { files, error }),
+      (error) => {
+        outcome?.('failure');
+        logger.error(`changed ${subject} are not used`, { files, error });
+      },
       pollMs,
       wait,
     );

@@ -19,6 +19,7 @@ import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ClientLimits } from './client-limits.js';
 import { ConnectionTracker } from './connection-tracker.js';
+import { profilePrefix } from './debug/debug.controller.js';
 import { keepAllFields, leaveBodies } from './listener.js';
 import { mayLast, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
@@ -88,7 +89,8 @@ export class HttpListener
         slowMs: this.debugging.slowRequestThresholdMs,
         logger: this.logger,
         goawayChance: this.serving.goawayChance,
-        isLongRunning: (context, response) => mayLast(this.services.aggregation, context, response),
+        isLongRunning: (context, response) =>
+          context.requestInfo.path.startsWith(profilePrefix) || mayLast(this.services.aggregation, context, response),
       },
       this.metrics,
       this.filter,

@@ -61,6 +61,8 @@ export interface RequestContext {
   waitedMs?: number;
   /** Notes that a phase of the request has ended, for those who look for slow ones. */
   mark?(phase: string): void;
+  /** Decides whether the request is traced, now that its user is known, if its client has asked for that. */
+  decideTrace?(): void;
   /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Annotations for the audit trail. */

@@ -3,6 +3,7 @@ import {
   type Context,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -19,7 +20,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { traceOutgoing } from './outgoing-traces.js';
-import type { RequestTracer, SpanAttributes, TraceSpan } from './trace-scope.js';
+import type { RemoteSpan, RequestTracer, SpanAttributes, TraceOrigin, TraceSpan } from './trace-scope.js';
 
 /*
  * The only module that knows the libraries for traces; loaded only when traces are wanted.
@@ -34,9 +35,6 @@ export interface OtlpSettings {
   readonly version: string;
 }
 
-/** The parent as the client tells it (W3C Trace Context). */
-const parentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-const maxStateLength = 512;
 /** Finished spans are sent at least this often. */
 const sendEveryMs = 1000;
 const sendTimeoutMs = 10_000;
@@ -44,8 +42,8 @@ const sendTimeoutMs = 10_000;
 const maxWaiting = 4096;
 
 /**
- * Sends traces over OTLP. A request whose client traces it is traced as well; of the others as many as configured. Spans
- * that can't be sent are dropped: no request waits for them.
+ * Sends traces over OTLP. A request of a trusted client that traces it is traced as well; of the others as many as
+ * configured. Spans that can't be sent are dropped: no request waits for them.
  */
 export class OtlpTracer implements RequestTracer {
   private readonly provider: TracerProvider;
@@ -75,16 +73,19 @@ export class OtlpTracer implements RequestTracer {
     this.endOutgoing = traceOutgoing();
   }
 
-  begin(name: string, headers: Parameters<RequestTracer['begin']>[1]): TraceSpan | undefined {
-    const given = headers.traceparent;
-    const [, traceId = '', spanId = '', flags = '00'] = typeof given === 'string' ? (parentForm.exec(given) ?? []) : [];
-    const isValid = /[^0]/.test(traceId) && /[^0]/.test(spanId);
-    const state = isValid && typeof headers.tracestate === 'string' ? headers.tracestate.slice(0, maxStateLength) : '';
-    const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-    const parent = isValid
-      ? trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
-      : ROOT_CONTEXT;
-    const span = this.tracer.startSpan(name, { kind: SpanKind.SERVER }, parent);
+  begin(name: string, origin?: TraceOrigin, begunAt?: number): TraceSpan | undefined {
+    const kind = origin?.isInner === true ? SpanKind.INTERNAL : SpanKind.SERVER;
+    const startTime = begunAt === undefined ? {} : { startTime: timeAt(begunAt) };
+    const remote = origin && contextOf(origin.remote);
+    if (remote !== undefined && origin?.isTrusted === true) {
+      const parent = trace.setSpanContext(ROOT_CONTEXT, remote);
+      return this.sampled(this.tracer.startSpan(name, { kind, ...startTime }, parent), parent, origin.remote.state);
+    }
+    const links = remote === undefined ? {} : { links: [{ context: remote }] };
+    return this.sampled(this.tracer.startSpan(name, { kind, ...links, ...startTime }, ROOT_CONTEXT), ROOT_CONTEXT, '');
+  }
+
+  private sampled(span: Span, parent: Context, state: string): TraceSpan | undefined {
     return span.isRecording() ? new OtlpSpan(this.tracer, span, parent, state) : undefined;
   }
 
@@ -93,6 +94,15 @@ export class OtlpTracer implements RequestTracer {
     this.endOutgoing();
     await this.provider.shutdown();
   }
+}
+
+/** The time of the clock at a time of `performance.now()`, near enough to now. The two drift apart over days. */
+function timeAt(elapsed: number): number {
+  return Date.now() - performance.now() + elapsed;
+}
+
+function contextOf({ traceId, spanId, isSampled }: RemoteSpan): SpanContext {
+  return { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
 class OtlpSpan implements TraceSpan {
@@ -122,8 +132,7 @@ class OtlpSpan implements TraceSpan {
   }
 
   past(name: string, begin: number, end: number): void {
-    const { timeOrigin } = performance;
-    this.tracer.startSpan(name, { startTime: timeOrigin + begin }, this.context).end(timeOrigin + end);
+    this.tracer.startSpan(name, { startTime: timeAt(begin) }, this.context).end(timeAt(end));
   }
 
   set(attributes: SpanAttributes): void {

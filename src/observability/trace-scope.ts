@@ -18,45 +18,99 @@ export interface TraceSpan {
   end(): void;
 }
 
+/** The span that a client says a request belongs to. Ids are in hexadecimal. */
+export interface RemoteSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+  /** The value of `tracestate`; empty: none. */
+  readonly state: string;
+}
+
+/** Where a piece of work comes from. */
+export interface TraceOrigin {
+  readonly remote: RemoteSpan;
+  /**
+   * Whether the other side may decide that the work is traced. Otherwise the work begins a trace of its own, or none, as
+   * if nobody had asked, with a link to the span that it claims to belong to.
+   */
+  readonly isTrusted: boolean;
+  /** Whether the work is part of a request that has a span of this program already. */
+  readonly isInner?: boolean;
+}
+
 /** Begins traces. */
 export interface RequestTracer {
-  /** The root of a request's trace; undefined when it is not sampled. */
-  begin(name: string, headers: Readonly<Record<string, string | string[] | undefined>>): TraceSpan | undefined;
+  /**
+   * The first span of a request or of other work; undefined when it is not sampled.
+   *
+   * @param begunAt milliseconds of `performance.now()`; default: now
+   */
+  begin(name: string, origin?: TraceOrigin, begunAt?: number): TraceSpan | undefined;
+}
+
+/** Where the span of a request is looked up: it may be there later than the request. */
+export interface TraceHolder {
+  readonly trace: TraceSpan | undefined;
 }
 
 /** Undefined until something is traced, so a process without tracing pays for one comparison. */
-let scope: AsyncLocalStorage<TraceSpan> | undefined;
+let scope: AsyncLocalStorage<TraceHolder> | undefined;
 
-/** Runs the rest of a request as part of its trace. */
-export function runInTrace(span: TraceSpan, run: () => void): void {
+/** Runs the rest of a request as part of the trace that it has, or will have. */
+export function runInTrace(holder: TraceHolder, run: () => void): void {
   scope ??= new AsyncLocalStorage();
-  scope.run(span, run);
+  scope.run(holder, run);
 }
 
 /** The span of what runs at the moment; undefined when it is not traced. */
 export function currentSpan(): TraceSpan | undefined {
-  return scope?.getStore();
+  return scope?.getStore()?.trace;
 }
 
 /** Does some work as a span of the current trace, if there is one. */
 export function traced<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
-  const parent = scope?.getStore();
-  return parent === undefined ? work() : tracedIn(parent, name, attributes, work);
+  const parent = currentSpan();
+  return parent === undefined ? work() : tracedIn(parent.child(name, attributes), work);
 }
 
-async function tracedIn<T>(
-  parent: TraceSpan,
+/** Does some work as a trace of its own, if the tracer samples it. */
+export function tracedAlone<T>(
+  tracer: RequestTracer | undefined,
   name: string,
   attributes: SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  const span = parent.child(name, attributes);
+  const span = tracer?.begin(name);
+  if (span === undefined) return work();
+  span.set(attributes);
+  scope ??= new AsyncLocalStorage();
+  return tracedIn(span, work);
+}
+
+async function tracedIn<T>(span: TraceSpan, work: () => Promise<T>): Promise<T> {
   try {
-    return await (scope as AsyncLocalStorage<TraceSpan>).run(span, work);
+    return await (scope as AsyncLocalStorage<TraceHolder>).run({ trace: span }, work);
   } catch (error) {
     span.fail(error);
     throw error;
   } finally {
     span.end();
   }
+}
+
+/** The parent as a client tells it (W3C Trace Context). */
+const parentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const maxStateLength = 512;
+
+/** What a client says of the trace of a request; undefined if it says nothing that makes sense. */
+export function remoteSpanOf({
+  traceparent,
+  tracestate,
+}: Readonly<Record<string, string | string[] | undefined>>): RemoteSpan | undefined {
+  if (typeof traceparent !== 'string') return undefined;
+  const [, traceId = '', spanId = '', flags = ''] = parentForm.exec(traceparent) ?? [];
+  if (!/[^0]/.test(traceId) || !/[^0]/.test(spanId)) return undefined;
+  const state = typeof tracestate === 'string' && tracestate.length <= maxStateLength ? tracestate : '';
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1, state };
 }

@@ -228,6 +228,15 @@ describe('traces', () => {
     ];
     await client.get(maps);
     for (const traceparent of noTrace) assert.equal((await client.get(maps, { headers: { traceparent } })).status, 200);
+    // Whoever may not decide about traces gets none, by the rate of 0.
+    const traceparent = `00-${traceId}-${parentId}-01`;
+    const stranger = cluster.clientFor(cluster.first, {});
+    assert.equal((await stranger.get('/version', { headers: { traceparent } })).status, 200);
+    stranger.close();
+    for (const token of [tokens.alice, 'no-token']) {
+      const { status } = await client.get('/version', { headers: { traceparent }, token });
+      assert.equal(status, token === 'no-token' ? 401 : 200);
+    }
     // A trace that comes after them is sent after them.
     const last = 'ffffffffffffffffffffffffffffffff';
     await client.get(maps, { headers: { traceparent: `00-${last}-${parentId}-01` } });

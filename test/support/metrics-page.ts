@@ -7,6 +7,7 @@ import { AvailabilityMetrics } from '../../src/aggregation/availability-metrics.
 import { AuditMetrics } from '../../src/audit/audit-metrics.js';
 import { AuthenticationMetrics } from '../../src/authentication/authentication-metrics.js';
 import { CertificateWatch } from '../../src/authentication/x509/certificate-watch.js';
+import { RevocationMetrics } from '../../src/authentication/x509/revocation-metrics.js';
 import { AuthorizationMetrics } from '../../src/authorization/authorization-metrics.js';
 import { AuthorizationMetrics as AuthorizerMetrics } from '../../src/authorization/configuration/authorization-metrics.js';
 import { FeatureGates } from '../../src/config/feature-gates.js';
@@ -46,6 +47,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   new AuthenticationMetrics(registry);
   const logger = new Logger('error', 'text', () => undefined);
   new CertificateWatch({ inUse: () => [], now: () => 0, logger, metrics: registry });
+  new RevocationMetrics(registry);
   new AuthorizationMetrics(registry);
   new AuthorizerMetrics(registry);
   for (const subsystem of ['authentication', 'authorization'] as const) new ReloadMetrics(registry, subsystem, '');

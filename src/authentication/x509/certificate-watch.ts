@@ -85,14 +85,16 @@ export class CertificateWatch {
   private look(): void {
     const now = this.parts.now();
     for (const { use, name, endsAt } of this.parts.inUse()) {
-      const key = `${use}\n${name}\n${endsAt}`;
       const left = endsAt - now;
+      const hasEnded = left <= 0;
+      // The end itself is told at once, however lately there was a warning.
+      const key = `${use}\n${name}\n${endsAt}\n${hasEnded}`;
       const isDue = left < (use === 'client-crl' ? listNoticeMs : certificateNoticeMs);
       if (!isDue || now - (this.toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
       this.toldAt.set(key, now);
       const fields = { use, name, end: new Date(endsAt).toISOString() };
-      if (left > 0) this.parts.logger.warn('a certificate or revocation list ends soon', fields);
-      else this.parts.logger.error('a certificate or revocation list has ended', fields);
+      if (hasEnded) this.parts.logger.error('a certificate or revocation list has ended', fields);
+      else this.parts.logger.warn('a certificate or revocation list ends soon', fields);
     }
   }
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Delay } from '../../config/file-poll.js';
 import { LiveFiles, type LiveFilesOptions } from '../../config/live-files.js';
 import type { Expiring } from './certificate-watch.js';
 import type { PeerIdentity } from './client-certificate.authenticator.js';
+import type { RevocationMetrics } from './revocation-metrics.js';
 import { type ExpiredListPolicy, Revocations } from './revocations.js';
 
 interface Judgement {
@@ -32,23 +34,35 @@ export class LiveRevocations {
     private readonly settings: RevocationFiles,
     now: () => number,
     logger: LiveFilesOptions<Revocations>['logger'],
+    metrics?: RevocationMetrics,
     wait?: Delay,
   ) {
     const { lists, authorities } = settings;
+    const trusted = () => authorities.map((path) => readFileSync(path, 'utf8')).join('\n');
     this.files = new LiveFiles({
       paths: [lists, ...authorities],
       load: () => {
-        const trusted = authorities.map((path) => readFileSync(path, 'utf8')).join('\n');
+        const pem = trusted();
         try {
-          return Revocations.read(readFileSync(lists), trusted, now());
+          return Revocations.read(readFileSync(lists), pem, now());
         } catch (error) {
-          throw new Error(`${lists}: ${(error as Error).message}`, { cause: error });
+          throw named(lists, error);
         }
       },
+      reload: async () => {
+        const pem = trusted();
+        try {
+          return await Revocations.readInTurns(await readFile(lists), pem, now());
+        } catch (error) {
+          throw named(lists, error);
+        }
+      },
+      outcome: (status) => metrics?.reloaded(status, now()),
       logger,
       subject: 'revocation lists of client certificates',
       wait,
     });
+    metrics?.follow(() => this.files.current.size);
   }
 
   /** The ends of the lists in force. */
@@ -80,4 +94,8 @@ export class LiveRevocations {
   stopped(): Promise<void> {
     return this.files.stopped();
   }
+}
+
+function named(file: string, error: unknown): Error {
+  return new Error(`${file}: ${(error as Error).message}`, { cause: error });
 }

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { sign, X509Certificate } from 'node:crypto';
 import { before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import * as x509 from '@peculiar/x509';
 import { TestIdentity } from '../../../test/support/test-authority.js';
 import { encodeDer } from '../../machinery/x509/asn1.js';
@@ -118,13 +119,23 @@ describe('revocation lists', () => {
     assert.equal(read(await root.revocationList([], {}, [harmless])).size, 0);
   });
 
-  it('of many certificates are read quickly', () => {
-    const der = largeList(root, 100_000);
-    const began = process.threadCpuUsage();
-    const lists = read(der);
-    const { user, system } = process.threadCpuUsage(began);
-    assert.equal(lists.size, 100_000);
-    assert.ok((user + system) / 1000 < 1500, `${(user + system) / 1000} ms`);
+  it('of ten megabytes are read without holding up other work', async () => {
+    const der = largeList(root, 290_000);
+    assert.ok(der.length > 10_000_000);
+    let lists: Revocations | undefined;
+    let longestMs = 0;
+    const reading = Revocations.readInTurns(der, root.cert, Date.now()).then((read) => {
+      lists = read;
+    });
+    while (lists === undefined) {
+      // Processor time of this thread: a busy machine doesn't count.
+      const began = process.threadCpuUsage();
+      await Promise.race([setImmediate(), reading]);
+      const { user, system } = process.threadCpuUsage(began);
+      longestMs = Math.max(longestMs, (user + system) / 1000);
+    }
+    assert.equal((lists as Revocations).size, 290_000);
+    assert.ok(longestMs < 50, `${longestMs} ms`);
   });
 });
 
@@ -142,13 +153,14 @@ function largeList(authority: TestIdentity, count: number): Buffer {
       ),
     );
   const name = encodeDer(readCertificate(new X509Certificate(authority.cert).raw).subject);
+  const revokedAt = time(-dayMs);
   const entries = Array.from({ length: count }, (_, i) => {
     const serial = Buffer.alloc(16, 0x55);
     serial.writeUInt32BE(i, 12);
-    return tlv(0x30, tlv(2, serial), time(-dayMs));
+    return tlv(0x30, tlv(2, serial), revokedAt);
   });
   const version = Buffer.from('020101', 'hex');
-  const body = tlv(0x30, version, ecdsaWithSha256, name, time(-dayMs), time(dayMs), tlv(0x30, ...entries));
+  const body = tlv(0x30, version, ecdsaWithSha256, name, time(-dayMs), time(dayMs), tlv(0x30, Buffer.concat(entries)));
   const signature = sign('sha256', body, authority.key);
   return tlv(0x30, body, ecdsaWithSha256, tlv(3, Buffer.from([0]), signature));
 }

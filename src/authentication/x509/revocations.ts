@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto';
+import { atOnce, inTurns, type Steps } from '../../machinery/turns.js';
 import { encodeDer } from '../../machinery/x509/asn1.js';
 import { readCertificate } from '../../machinery/x509/read-certificate.js';
 import { type RevocationList, readRevocationList, serialText } from '../../machinery/x509/revocation-list.js';
 import { CertificatePool } from './certificate-pool.js';
 
-/** Larger files are refused. */
-const maxFileBytes = 64 * 1024 * 1024;
+/** Larger files are refused: some of the work on a file is done in one go. */
+const maxFileBytes = 24 * 1024 * 1024;
 /** An issuer's clock may be ahead of ours by this much. */
 const leewayMs = 300_000;
 
@@ -42,10 +43,21 @@ export class Revocations {
    * @throws Error when a list is malformed, not signed by any of the authorities, or from the future.
    */
   static read(content: Buffer, authorities: string, now: number): Revocations {
+    return atOnce(Revocations.reading(content, authorities, now));
+  }
+
+  /** The same in turns with other work, however long the lists are. */
+  static readInTurns(content: Buffer, authorities: string, now: number): Promise<Revocations> {
+    return inTurns(Revocations.reading(content, authorities, now));
+  }
+
+  private static *reading(content: Buffer, authorities: string, now: number): Steps<Revocations> {
     if (content.length > maxFileBytes) throw new Error(`the revocation lists are larger than ${maxFileBytes} bytes`);
-    const text = content.toString('latin1');
-    const isPem = text.includes('-----BEGIN ');
+    const isPem = content.includes('-----BEGIN ');
+    const text = isPem ? content.toString('latin1') : '';
+    yield;
     const blocks = isPem ? [...text.matchAll(pemBlocks)].map(([, label, body]) => ({ label, body: body ?? '' })) : [];
+    yield;
     const pool = new CertificatePool(authorities);
     const known = [...(authorities.match(certificateBlock) ?? [])].map((pem) => new X509Certificate(pem));
     const others = isPem ? (text.match(certificateBlock) ?? []).map((pem) => new X509Certificate(pem)) : [];
@@ -54,6 +66,7 @@ export class Revocations {
         throw new Error('a certificate beside the revocation lists is from an unknown authority');
       if (other.ca) known.push(other);
     }
+    yield;
     const ders = isPem
       ? blocks.filter(({ label }) => label === 'X509 CRL').map(({ body }) => Buffer.from(body, 'base64'))
       : [content];
@@ -61,7 +74,8 @@ export class Revocations {
     const names = known.map((authority) => ({ authority, name: encodeDer(readCertificate(authority.raw).subject) }));
     const newest = new Map<X509Certificate, SignedList>();
     for (const [i, der] of ders.entries()) {
-      const list = readRevocationList(der);
+      const list = yield* readRevocationList(der);
+      yield;
       const signer = names.find(
         ({ authority, name }) => name.equals(list.issuer) && list.isSignedBy(authority.publicKey),
       );

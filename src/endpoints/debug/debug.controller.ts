@@ -1,8 +1,8 @@
 import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiOptions } from '../../config/api.options.js';
 import { DebuggingOptions } from '../../config/debugging.options.js';
 import { badRequestError, methodNotAllowedError, StatusError, unknownPathError } from '../../machinery/status-error.js';
+import { Metrics } from '../../observability/metrics.js';
 import {
   activitiesPage,
   flagsPage,
@@ -14,14 +14,15 @@ import { isProfileKind, type ProfileKind, ProfilerBusyError, takeProfile } from 
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { labelsOf } from '../request-info/request-labels.js';
 import { PROCESS_FACTS } from './process-facts.module.js';
 
+/** Requests below it may last: they have no time limit, and their time says nothing about the server. */
+export const profilePrefix = '/debug/pprof/';
 const plainText = 'text/plain; charset=utf-8';
 const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
 /** A profile of this length fits into memory. */
 const mostSeconds = 300;
-/** What is left of the time of a request for writing the answer. */
-const reserveSeconds = 2;
 
 interface CacheState {
   readonly resource: string;
@@ -39,7 +40,7 @@ export class DebugController {
   constructor(
     @Inject(PROCESS_FACTS) private readonly facts: ProcessFacts,
     @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
-    @Inject(ApiOptions) private readonly api: ApiOptions,
+    @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
@@ -83,15 +84,17 @@ export class DebugController {
   private async take(kind: ProfileKind, context: HttpRequestContext): Promise<string> {
     const given = context.query.get('seconds');
     const seconds = given === null ? defaultSeconds[kind] : Number(given);
-    const most = Math.min(mostSeconds, this.api.requestTimeoutMs / 1000 - reserveSeconds);
-    if (!(seconds > 0 && seconds <= most)) {
-      throw badRequestError(`seconds must be above 0 and at most ${most}: the time limit of requests allows no more`);
+    if (!(seconds > 0 && seconds <= mostSeconds)) {
+      throw badRequestError(`seconds must be above 0 and at most ${mostSeconds}`);
     }
+    const ended = this.metrics.longRunningStarted(labelsOf(context, 'GET'));
     try {
       return await takeProfile(kind, seconds, context.signal);
     } catch (error) {
       if (!(error instanceof ProfilerBusyError)) throw error;
       throw new StatusError('TooManyRequests', error.message, { details: { retryAfterSeconds: 10 } });
+    } finally {
+      ended();
     }
   }
 

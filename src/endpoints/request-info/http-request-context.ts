@@ -16,6 +16,8 @@ declare module 'fastify' {
   }
 }
 
+/** Members may have any of their requests traced. */
+const tracingGroups: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring']);
 const noQuery = new URLSearchParams();
 
 /** The context of one HTTP request. Rarely needed parts are created on demand. */
@@ -64,6 +66,8 @@ export class HttpRequestContext implements RequestContext {
   isAborted: boolean;
   /** Set if the request is traced. */
   trace: TraceSpan | undefined;
+  /** Begins the trace of a request that its client traces, if it is sampled; unset once that is decided. */
+  traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
   /** The ends of its phases: name and time of `performance.now()`, in turn. */
   readonly marks: (string | number)[] = [];
   readonly warnings: string[] = [];
@@ -99,6 +103,7 @@ export class HttpRequestContext implements RequestContext {
     this.audit = undefined;
     this.isEnding = false;
     this.trace = undefined;
+    this.traceAsked = undefined;
     this.waitedMs = 0;
     this.answerBytes = 0;
     this.isTerminated = false;
@@ -109,6 +114,13 @@ export class HttpRequestContext implements RequestContext {
     this.isOver = false;
     this.upgraded = false;
     this.requestInfo = parseRequestInfo(request.method, path, this.query);
+  }
+
+  decideTrace(): void {
+    const { traceAsked, user } = this;
+    if (traceAsked === undefined) return;
+    this.traceAsked = undefined;
+    this.trace = traceAsked(user?.groups.some((group) => tracingGroups.has(group)) === true);
   }
 
   mark(phase: string): void {

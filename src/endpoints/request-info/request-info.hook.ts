@@ -9,7 +9,7 @@ import {
 } from '../../machinery/status-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { Metrics } from '../../observability/metrics.js';
-import { type RequestTracer, runInTrace, type TraceSpan } from '../../observability/trace-scope.js';
+import { type RequestTracer, remoteSpanOf, runInTrace } from '../../observability/trace-scope.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
@@ -65,18 +65,19 @@ export function registerRequestHooks(
   fastify.decorateRequest('plinthContext', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     try {
-      const trace = begin(request, reply);
-      if (trace === undefined) done();
-      else runInTrace(trace, done);
+      begin(request, reply);
+      const context = request.plinthContext as HttpRequestContext;
+      if (context.trace === undefined && context.traceAsked === undefined) done();
+      else runInTrace(context, done);
     } catch (error) {
       filter.answer(error, request, reply);
     }
   });
 
-  const begin = (request: FastifyRequest, reply: FastifyReply): TraceSpan | undefined => {
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     const context = new HttpRequestContext(request);
     request.plinthContext = context;
-    context.trace = tracer?.begin(request.method, request.raw.headers);
+    if (tracer !== undefined) beginTrace(tracer, context, request);
     context.unread = unread;
     const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
@@ -107,7 +108,7 @@ export function registerRequestHooks(
     // Watches last long: they count as watches, not as requests in flight.
     if (isLong) {
       if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
-      return context.trace;
+      return;
     }
     context.timer = setTimeout(() => {
       context.isTimedOut = true;
@@ -115,7 +116,6 @@ export function registerRequestHooks(
       context.abort();
       filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
     }, context.timeLimitMs);
-    return context.trace;
   };
 
   /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */
@@ -173,6 +173,8 @@ export function registerRequestHooks(
       isAborted: context.isAborted,
     });
     const ended = { context, request, reply, code };
+    // It ended before its user was known.
+    context.decideTrace();
     if (context.trace !== undefined) endTrace(context.trace, ended);
     if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
       context.mark('sending');
@@ -184,6 +186,16 @@ export function registerRequestHooks(
       return underWay;
     },
   };
+}
+
+/**
+ * Begins the trace of a request. If its client says that it belongs to a trace, that waits until the user is known: not
+ * everybody may decide what is traced.
+ */
+function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method, raw }: FastifyRequest): void {
+  const remote = remoteSpanOf(raw.headers);
+  if (remote === undefined) context.trace = tracer.begin(method);
+  else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted }, context.startedAt);
 }
 
 function bytesOf(chunk: unknown): number {

@@ -1,4 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto';
+import type { Steps } from '../turns.js';
 import { Asn1Error } from './asn1.js';
 import { DerCursor, type DerValue } from './der-cursor.js';
 
@@ -40,13 +41,16 @@ export interface RevocationList {
   isSignedBy(key: KeyObject): boolean;
 }
 
+/** Entries of a list that are read in one step. */
+const entriesOfStep = 256;
+
 /**
- * Reads a list in DER. Lists that are not about all certificates of their issuer (deltas, indirect lists, parts) are
+ * Reads a list in DER, in many steps if it is long. Lists that are not about all certificates of their issuer (deltas, indirect lists, parts) are
  * refused: taking one for the whole would let revoked certificates in.
  *
  * @throws Asn1Error for other bytes, and for lists in a form that is not supported.
  */
-export function readRevocationList(der: Buffer): RevocationList {
+export function* readRevocationList(der: Buffer): Steps<RevocationList> {
   const outer = new DerCursor(der);
   const list = outer.next(sequence);
   outer.done();
@@ -67,7 +71,7 @@ export function readRevocationList(der: Buffer): RevocationList {
   const hasNext = fields.nextTag === utcTime || fields.nextTag === generalizedTime;
   const nextUpdate = hasNext ? timeOf(fields, fields.next()) : undefined;
   const entries = fields.nextIf(sequence);
-  const serials = entries === undefined ? new Set<string>() : readEntries(fields.inside(entries));
+  const serials = entries === undefined ? new Set<string>() : yield* readEntries(fields.inside(entries));
   const own = fields.nextIf(extensions);
   if (own !== undefined && hasVersion) checkExtensions(fields.inside(own));
   else if (own !== undefined) throw new Asn1Error('asn1: structure error: extensions in the first version');
@@ -90,7 +94,7 @@ export function serialText(hex: string): string {
   return hex.toLowerCase().replace(/^0+(?=.)/, '');
 }
 
-function readEntries(cursor: DerCursor): Set<string> {
+function* readEntries(cursor: DerCursor): Steps<Set<string>> {
   const serials = new Set<string>();
   while (!cursor.isAtEnd) {
     const entry = cursor.inside(cursor.next(sequence));
@@ -104,6 +108,7 @@ function readEntries(cursor: DerCursor): Set<string> {
       }
     }
     entry.done();
+    if (serials.size % entriesOfStep === 0) yield;
   }
   return serials;
 }
