@@ -6,7 +6,8 @@ import { Home } from './home.js';
 import { bindKeys } from './keys.js';
 import { ListPage } from './list-page.js';
 import { LoginPage } from './login-page.js';
-import { chosenNamespace, go, route } from './navigation.js';
+import { back, chosenNamespace, go, route } from './navigation.js';
+import { ObjectPage } from './object-page.js';
 import { kinds, session } from './session.js';
 import { toggleTheme } from './theme.js';
 
@@ -17,7 +18,7 @@ export function App() {
       bindKeys([
         { keys: ['?'], run: () => showHelp(true) },
         { keys: ['t'], run: toggleTheme },
-        { keys: ['Escape'], run: () => history.back() },
+        { keys: ['Escape'], run: back },
         { keys: [':'], run: () => document.getElementById('find-kind')?.focus() },
         { keys: ['n'], run: () => document.getElementById('namespace')?.focus() },
         { keys: ['s'], run: () => go({ page: 'server' }) },
@@ -44,6 +45,8 @@ function Page() {
   switch (shown.page) {
     case 'list':
       return <ListPage key={`${shown.group}/${shown.resource}`} route={shown} />;
+    case 'object':
+      return <ObjectPage key={`${shown.group}/${shown.resource}/${shown.namespace}/${shown.name}`} route={shown} />;
     default:
       return <Home />;
   }

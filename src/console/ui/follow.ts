@@ -1,4 +1,5 @@
 import { type Api, ApiFault, statusFault } from './api.js';
+import { readObject } from './yaml-text.js';
 
 /** `failed`: asking again would change nothing, for example because the user may not. */
 export type FollowState = 'loading' | 'live' | 'waiting' | 'failed';
@@ -66,7 +67,7 @@ function isFinal(code: number): boolean {
 
 async function* watched(api: Api, followed: Followed, from: string, signal: AbortSignal): AsyncGenerator<string> {
   for await (const line of api.lines(followed.watchPath(from), { accept: followed.accept, signal })) {
-    const { type, object } = JSON.parse(line) as { readonly type: string; readonly object: unknown };
+    const { type, object } = readObject(line) as unknown as { readonly type: string; readonly object: unknown };
     if (type === 'ERROR') throw statusFault((object as { code?: number }).code ?? 500, object as object);
     const reached = followed.event(type, object);
     if (reached !== undefined) yield reached;

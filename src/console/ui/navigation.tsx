@@ -3,12 +3,24 @@ import { formatRoute, parseRoute, type Route } from './routes.js';
 
 export const route = signal<Route>(parseRoute(location.hash));
 
+let steps = 0;
+
 addEventListener('hashchange', () => {
+  steps++;
   route.value = parseRoute(location.hash);
 });
 
 export function go(to: Route): void {
   location.hash = formatRoute(to);
+}
+
+/** Back to what was shown before, but never off the page. */
+export function back(): void {
+  if (steps > 0) {
+    // The step back counts as one, too.
+    steps -= 2;
+    history.back();
+  } else if (route.value.page !== 'home') go({ page: 'home' });
 }
 
 /** Changes the address without a step to go back to. */

@@ -1,0 +1,28 @@
+import { type DiffLine, textDiff } from './diff-lines.js';
+
+const classes: Readonly<Record<DiffLine['mark'], string>> = { '+': 'added', '-': 'removed', ' ': '', '…': 'quiet' };
+
+export function DiffView({
+  before,
+  after,
+  label,
+}: {
+  readonly before: string;
+  readonly after: string;
+  readonly label: string;
+}) {
+  const lines = textDiff(before, after);
+  if (lines.length === 0) return <p class="quiet">Nothing changes.</p>;
+  return (
+    <figure class="diff" aria-label={label}>
+      <pre>
+        {lines.map(({ mark, text }, index) => (
+          <span key={`${index} ${mark}`} class={classes[mark]}>
+            {mark} {text}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </figure>
+  );
+}

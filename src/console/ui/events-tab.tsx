@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import { type Followed, follow, waitInBrowser } from './follow.js';
+import { ageOf } from './rows.js';
+import { api } from './session.js';
+import type { Metadata } from './table.js';
+import { useWhileShown } from './use-follow.js';
+import { type ApiObject, readObject } from './yaml-text.js';
+
+interface EventObject {
+  readonly metadata: Metadata;
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+}
+
+/** The events of an object, the newest first. */
+export function EventsTab({ object }: { readonly object: ApiObject }) {
+  const { uid = '', namespace } = object.metadata;
+  const events = useSignal<ReadonlyMap<string, EventObject>>(new Map());
+  const problem = useSignal('');
+  const isLoaded = useSignal(false);
+  useWhileShown(
+    (signal) => {
+      // Of objects without a namespace, they are in the default one.
+      const collection = `/api/v1/namespaces/${encodeURIComponent(namespace ?? 'default')}/events`;
+      const path = (more: Record<string, string>) =>
+        `${collection}?${new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, ...more })}`;
+      const followed: Followed = {
+        accept: 'application/json',
+        list: async (ending) => {
+          const list = readObject(await api.text(path({ limit: '500' }), { signal: ending }));
+          const items = (list.items ?? []) as EventObject[];
+          events.value = new Map(items.map((event) => [event.metadata.name, event]));
+          isLoaded.value = true;
+          return list.metadata.resourceVersion ?? '';
+        },
+        watchPath: (version) => path({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: version }),
+        event: (type, changed) => {
+          const event = changed as EventObject;
+          const next = new Map(events.value);
+          if (type === 'DELETED') next.delete(event.metadata.name);
+          else if (type !== 'BOOKMARK') next.set(event.metadata.name, event);
+          events.value = next;
+          return event.metadata.resourceVersion;
+        },
+        state: (state, message) => {
+          problem.value = state === 'failed' || state === 'waiting' ? message : '';
+        },
+      };
+      return follow(api, followed, signal, waitInBrowser);
+    },
+    [uid, namespace],
+  );
+  const shown = [...events.value.values()].sort((a, b) => lastTime(b).localeCompare(lastTime(a)));
+  if (problem.value !== '') return <p class="problem">{problem.value}</p>;
+  if (shown.length === 0)
+    return <p class="quiet">{isLoaded.value ? 'There are no events of this object.' : 'Loading…'}</p>;
+  return (
+    <table class="plain">
+      <thead>
+        <tr>
+          {['Last seen', 'Type', 'Reason', 'Times', 'From', 'Message'].map((title) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((event) => (
+          <tr key={event.metadata.name}>
+            <td title={lastTime(event)}>{ageOf(lastTime(event), Date.now())}</td>
+            <td class={event.type === 'Warning' ? 'problem' : ''}>{event.type}</td>
+            <td>{event.reason}</td>
+            <td class="number">{event.series?.count ?? event.count ?? 1}</td>
+            <td>{event.source?.component || event.reportingComponent}</td>
+            <td>{event.message}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function lastTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: EventObject): string {
+  return series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp ?? '';
+}

@@ -1,0 +1,65 @@
+import type { Api } from './api.js';
+import { type Followed, type FollowState, follow, type Wait } from './follow.js';
+import { type ApiObject, readObject } from './yaml-text.js';
+
+/** One object that follows the server. */
+export class LiveObject {
+  object: ApiObject | undefined;
+  state: FollowState = 'loading';
+  message = '';
+  /** Whether it was there and is no more. */
+  isDeleted = false;
+
+  /** @param collection path of the collection that it is in */
+  constructor(
+    private readonly api: Api,
+    private readonly collection: string,
+    private readonly name: string,
+    private readonly changed: () => void,
+  ) {}
+
+  run(signal: AbortSignal, wait: Wait): Promise<void> {
+    const followed: Followed = {
+      accept: 'application/json',
+      list: async (ending) => {
+        const path = `${this.collection}/${encodeURIComponent(this.name)}`;
+        this.take(readObject(await this.api.text(path, { signal: ending })));
+        // An object that rests has a version that the server may have forgotten; that of a list is one to watch from.
+        const selected = `${this.collection}?${new URLSearchParams({ fieldSelector: `metadata.name=${this.name}` })}`;
+        const list = readObject(await this.api.text(selected, { signal: ending }));
+        const [item] = (list.items ?? []) as ApiObject[];
+        const { apiVersion, kind } = this.object ?? {};
+        if (item !== undefined) this.take({ apiVersion, kind, ...item } as ApiObject);
+        return list.metadata.resourceVersion ?? '';
+      },
+      watchPath: (version) =>
+        `${this.collection}?${new URLSearchParams({
+          watch: 'true',
+          allowWatchBookmarks: 'true',
+          fieldSelector: `metadata.name=${this.name}`,
+          resourceVersion: version,
+        })}`,
+      event: (type, object) => {
+        const { metadata } = object as ApiObject;
+        if (type === 'ADDED' || type === 'MODIFIED') this.take(object as ApiObject);
+        else if (type === 'DELETED') {
+          this.isDeleted = true;
+          this.changed();
+        }
+        return metadata.resourceVersion;
+      },
+      state: (state, message) => {
+        this.state = state;
+        this.message = message;
+        this.changed();
+      },
+    };
+    return follow(this.api, followed, signal, wait);
+  }
+
+  private take(object: ApiObject): void {
+    this.object = object;
+    this.isDeleted = false;
+    this.changed();
+  }
+}

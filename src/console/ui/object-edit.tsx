@@ -1,0 +1,153 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiFault } from './api.js';
+import { DiffView } from './diff-view.js';
+import { api } from './session.js';
+import {
+  type ApiObject,
+  readObject,
+  toYaml,
+  versionIn,
+  withoutManagedFields,
+  withVersion,
+  yamlProblem,
+} from './yaml-text.js';
+
+interface EditProps {
+  readonly path: string;
+  /** As it is now. */
+  readonly object: ApiObject;
+  readonly isDeleted: boolean;
+  readonly done: () => void;
+}
+
+const shown = (object: ApiObject) => toYaml(withoutManagedFields(object));
+
+/**
+ * Edits an object as YAML. The text goes to the server as it was typed: first in a dry run, whose outcome is shown as a diff,
+ * and only then for good.
+ */
+export function EditView({ path, object, isDeleted, done }: EditProps) {
+  /** What the edition began with: the difference to what is there now is what others did. */
+  const base = useSignal(shown(object));
+  const text = useSignal(base.value);
+  /** The text that was tried and what came of it. */
+  const tried = useSignal<{ readonly text: string; readonly outcome: string } | undefined>(undefined);
+  const problem = useSignal<ApiFault | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), []);
+  const live = shown(object);
+  const liveVersion = object.metadata.resourceVersion ?? '';
+  const isBehind = versionIn(text.value) !== liveVersion;
+  const send = async (isDryRun: boolean) => {
+    const sent = text.value;
+    const fault = yamlProblem(sent);
+    problem.value = fault === undefined ? undefined : new ApiFault(0, fault);
+    if (fault !== undefined) return;
+    isBusy.value = true;
+    try {
+      const query = new URLSearchParams({
+        fieldManager: 'plinth-console',
+        fieldValidation: 'Strict',
+        ...(isDryRun && { dryRun: 'All' }),
+      });
+      const options = { method: 'PUT', body: sent, contentType: 'application/yaml' } as const;
+      const outcome = readObject(await api.text(`${path}?${query}`, options));
+      if (isDryRun) tried.value = { text: sent, outcome: shown(outcome) };
+      else done();
+    } catch (error) {
+      tried.value = undefined;
+      problem.value = error instanceof ApiFault ? error : new ApiFault(0, (error as Error).message);
+    }
+    isBusy.value = false;
+  };
+  const isTried = tried.value !== undefined && tried.value.text === text.value;
+  return (
+    <form
+      class="edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(!isTried);
+      }}
+    >
+      {(isBehind || isDeleted) && (
+        <section class="conflict" role="alert">
+          <p>
+            {isDeleted
+              ? 'The object was deleted meanwhile.'
+              : `Somebody else changed the object: you edit version ${versionIn(text.value) ?? '(none)'}, it is now at ${liveVersion}.`}
+          </p>
+          {!isDeleted && (
+            <>
+              <details open>
+                <summary>What others changed</summary>
+                <DiffView before={base.value} after={live} label="Changes of others" />
+              </details>
+              <button
+                type="button"
+                onClick={() => {
+                  text.value = withVersion(text.value, liveVersion);
+                  tried.value = undefined;
+                }}
+              >
+                Keep my text for version {liveVersion}
+              </button>
+              <button
+                type="button"
+                onClick={() => {
+                  base.value = live;
+                  text.value = live;
+                  tried.value = undefined;
+                  problem.value = undefined;
+                }}
+              >
+                Start again from version {liveVersion}
+              </button>
+            </>
+          )}
+        </section>
+      )}
+      <textarea
+        ref={area}
+        aria-label="YAML of the object"
+        spellcheck={false}
+        autocomplete="off"
+        rows={Math.min(40, text.value.split('\n').length + 1)}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      {problem.value !== undefined && (
+        <div role="alert" class="problem">
+          <p>
+            {problem.value.code === 409 ? 'Conflict: ' : ''}
+            {problem.value.message}
+          </p>
+          {problem.value.causes.length > 1 && (
+            <ul>
+              {problem.value.causes.map((cause) => (
+                <li key={cause}>{cause}</li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      {isTried && tried.value !== undefined && (
+        <section class="outcome">
+          <h2>What the server would make of it</h2>
+          <DiffView before={live} after={tried.value.outcome} label="What changes" />
+        </section>
+      )}
+      <p class="actions">
+        <button type="submit" class="main" disabled={isBusy.value || isDeleted}>
+          {isTried ? 'Apply' : 'Try (dry run)'}
+        </button>
+        <button type="button" onClick={done}>
+          Cancel
+        </button>
+      </p>
+    </form>
+  );
+}

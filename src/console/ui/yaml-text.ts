@@ -1,0 +1,72 @@
+import { parse, stringify } from 'yaml';
+import type { Metadata } from './table.js';
+
+/** An object of the API. Whole numbers that JavaScript can't hold are bigints. */
+export interface ApiObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: Metadata & { readonly managedFields?: readonly ManagedFields[] };
+  readonly [field: string]: unknown;
+}
+
+export interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+}
+
+type Reviver = (this: unknown, key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+const exactNumbers: Reviver = (_key, value, context) => {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source) ? value : BigInt(context.source);
+};
+
+/** Reads an object as the server sent it, without rounding large numbers. */
+export function readObject(json: string): ApiObject {
+  return (JSON.parse as (text: string, reviver: Reviver) => ApiObject)(json, exactNumbers);
+}
+
+/** With sorted fields: servers answer with the same ones in different orders. */
+export function toYaml(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: true });
+}
+
+/** The object as people read and edit it: who manages which field is for programs. */
+export function withoutManagedFields(object: ApiObject): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** What is wrong with a text that somebody edited, or undefined. The server says the rest. */
+export function yamlProblem(text: string): string | undefined {
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 0, intAsBigInt: true, logLevel: 'error' });
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? undefined : 'this is no object';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The version of the object that a text is an edition of. */
+export function versionIn(text: string): string | undefined {
+  try {
+    const value = parse(text, { maxAliasCount: 0, logLevel: 'error' }) as {
+      metadata?: { resourceVersion?: unknown };
+    } | null;
+    const version = value?.metadata?.resourceVersion;
+    return version === undefined ? undefined : String(version);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text with another version, everything else as it was typed. */
+export function withVersion(text: string, version: string): string {
+  const line = /^( +)resourceVersion:.*$/m;
+  if (line.test(text))
+    return text.replace(line, (_found, indent: string) => `${indent}resourceVersion: ${JSON.stringify(version)}`);
+  return text.replace(/^metadata:.*$/m, (found) => `${found}\n  resourceVersion: ${JSON.stringify(version)}`);
+}

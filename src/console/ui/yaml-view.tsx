@@ -1,0 +1,30 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { type ApiObject, toYaml, withoutManagedFields } from './yaml-text.js';
+
+/** An object as YAML; the managed fields are folded into a line that says who manages some. */
+export function YamlView({ object }: { readonly object: ApiObject }) {
+  const isOpen = useSignal(false);
+  const text = useMemo(() => toYaml(withoutManagedFields(object)), [object]);
+  const { managedFields = [] } = object.metadata;
+  const managers = managedFields.map(({ manager = '', operation = '', subresource }) =>
+    [manager, operation.toLowerCase(), subresource ?? ''].filter(Boolean).join(' '),
+  );
+  return (
+    <>
+      <pre class="yaml">{text}</pre>
+      {managers.length > 0 && (
+        <details
+          onToggle={(event) => {
+            isOpen.value = event.currentTarget.open;
+          }}
+        >
+          <summary>
+            Managed fields: {managers.length} ({managers.join(', ')})
+          </summary>
+          {isOpen.value && <pre class="yaml">{toYaml(managedFields)}</pre>}
+        </details>
+      )}
+    </>
+  );
+}
