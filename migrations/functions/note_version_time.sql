@@ -1,5 +1,5 @@
 -- Notes that every version up to the head exists at this time, unless that was noted within p_every. Forgets notes
--- older than a month.
+-- older than a month, or than the history if that is kept for longer.
 create or replace function plinth.note_version_time(p_every interval) returns void
 language plpgsql
 set jit = off
@@ -8,7 +8,8 @@ as $$
 declare
   -- Variables, because no index is searched for a value that moves while the statement runs.
   recent constant timestamptz := clock_timestamp() - p_every;
-  forgotten constant timestamptz := clock_timestamp() - interval '32 days';
+  forgotten constant timestamptz := clock_timestamp() - greatest(interval '32 days',
+    (select s.retention + interval '1 day' from plinth.history_state s where s.singleton));
 begin
   if not exists (select from plinth.version_times t where t.at > recent) then
     insert into plinth.version_times (at, version) select clock_timestamp(), b.head from plinth.log_bounds() b

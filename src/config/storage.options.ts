@@ -8,6 +8,13 @@ import { watchCacheSizesProblem } from './watch-cache-sizes.js';
 const shortestHistoryMs = 300_000;
 const leastCacheBytes = 1_048_576;
 
+const resourceName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function historyExcludeProblem(names: readonly string[]): string | undefined {
+  const wrong = names.find((name) => !resourceName.test(name));
+  return wrong === undefined ? undefined : `has ${JSON.stringify(wrong)}, which is not resource[.group]`;
+}
+
 const urlStart = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 
@@ -66,6 +73,25 @@ export class StorageOptions {
   })
   @Min(shortestHistoryMs, { message: `must be at least ${formatFlagDuration(shortestHistoryMs)}` })
   readonly watchHistoryMs: number = 300_000;
+
+  @Flag({
+    name: 'history-retention',
+    type: 'duration',
+    usage:
+      'How long the past is kept for SQL (cluster.as_of, cluster.history), exact reads of old versions and plinth ' +
+      'restore, for example 720h. 0: not beyond --watch-history. Give every process the same value.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly historyRetentionMs: number = 0;
+
+  @Flag({
+    name: 'history-exclude',
+    type: 'list',
+    unit: 'resource[.group],...',
+    usage: 'Resources that --history-retention leaves out: written often, and of no use later.',
+  })
+  @Check('historyExclude', historyExcludeProblem)
+  readonly historyExclude: readonly string[] = Object.freeze(['leases.coordination.k8s.io']);
 
   @Flag({
     name: 'encryption-provider-config',

@@ -92,6 +92,8 @@ export class Metrics {
   private readonly epoch: Gauge<string>;
   private readonly compactRevision: Gauge<string>;
   private readonly logPartitions: Gauge<string>;
+  private readonly historyBytes: Gauge<string>;
+  private readonly historyAge: Gauge<string>;
   private readonly logBytes: Gauge<string>;
   private readonly notificationQueue: Gauge<string>;
   private readonly missingVersions: Counter<string>;
@@ -205,6 +207,16 @@ export class Metrics {
     this.logBytes = new Gauge({
       name: 'storage_log_bytes',
       help: 'Size of the change log with its indexes.',
+      registers,
+    });
+    this.historyBytes = new Gauge({
+      name: 'storage_history_bytes',
+      help: 'Size of the past behind the change log, kept by --history-retention, with its indexes.',
+      registers,
+    });
+    this.historyAge = new Gauge({
+      name: 'storage_history_age_seconds',
+      help: 'Age of the oldest change that is kept.',
       registers,
     });
     this.notificationQueue = new Gauge({
@@ -362,6 +374,11 @@ export class Metrics {
     this.logPartitions.set(partitions);
     this.logBytes.set(bytes);
     this.notificationQueue.set(notificationQueue);
+  }
+
+  storageHistory(bytes: number, ageSeconds: number): void {
+    this.historyBytes.set(bytes);
+    this.historyAge.set(ageSeconds);
   }
 
   /** Time since the change log was last read, in milliseconds. */

@@ -5,6 +5,8 @@ interface LogSizeReport {
   readonly partitions: number;
   readonly bytes: number;
   readonly notificationQueue: number;
+  readonly historyBytes: number;
+  readonly historySeconds: number;
 }
 
 interface EpochReport {
@@ -50,6 +52,7 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
       metrics.storageLog(compactRevision, size.partitions, size.bytes, size.notificationQueue);
+      metrics.storageHistory(size.historyBytes, size.historySeconds);
       if (droppedPartitions > 0) logger.info('dropped old history', { compactRevision, droppedPartitions });
     },
     epoch: (change: EpochReport) => {

@@ -49,6 +49,8 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
             listenDatabaseUrl: options.listenDatabaseUrl,
             poolSize: options.databasePoolSize,
             watchHistoryMs: options.watchHistoryMs,
+            historyRetentionMs: options.historyRetentionMs,
+            historyExclude: options.historyExclude,
             observer: storageObserver(metrics, logger),
             sealing,
           }),

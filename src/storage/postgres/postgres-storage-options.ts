@@ -7,6 +7,11 @@ export interface LogSize {
   readonly bytes: number;
   /** Share of the server's notification queue in use, from 0 to 1. Commits fail when it is full. */
   readonly notificationQueue: number;
+  /** The past behind the log; bytes include indexes. */
+  readonly historyPartitions: number;
+  readonly historyBytes: number;
+  /** Age of the oldest change of history and log. */
+  readonly historySeconds: number;
 }
 
 /** Result of a check of the history of the database. */
@@ -78,6 +83,10 @@ export interface PostgresStorageOptions {
   readonly poolSize?: number | undefined;
   /** How long old versions stay readable. The default, 5 minutes, is also the minimum. */
   readonly watchHistoryMs?: number | undefined;
+  /** How long the past is kept behind the log. Default 0: not at all. */
+  readonly historyRetentionMs?: number | undefined;
+  /** Resources of stored objects that are left out of the past. */
+  readonly historyExclude?: readonly string[] | undefined;
   /** How often the log is read even without a notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
   /** How long a call waits for a database that is down before it fails with `Unavailable`. Default 5,000. */
@@ -109,6 +118,8 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     listenDatabaseUrl: options.listenDatabaseUrl ?? options.databaseUrl,
     poolSize: options.poolSize ?? 3,
     watchHistoryMs: options.watchHistoryMs ?? MIN_HISTORY_MS,
+    historyRetentionMs: options.historyRetentionMs ?? 0,
+    historyExclude: options.historyExclude ?? [],
     notifyPollMs: options.notifyPollMs ?? 500,
     writeWaitMs: options.writeWaitMs ?? 5_000,
     resolveDeadlineMs: options.resolveDeadlineMs ?? 10_000,
@@ -126,6 +137,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   if (resolved.databaseUrl === '') errors.push('databaseUrl must not be empty');
   atLeast('poolSize', resolved.poolSize, 1);
   atLeast('watchHistoryMs', resolved.watchHistoryMs, MIN_HISTORY_MS);
+  atLeast('historyRetentionMs', resolved.historyRetentionMs, 0);
   atLeast('notifyPollMs', resolved.notifyPollMs, 10);
   atLeast('writeWaitMs', resolved.writeWaitMs, 1);
   atLeast('resolveDeadlineMs', resolved.resolveDeadlineMs, 1);

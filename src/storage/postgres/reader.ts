@@ -14,7 +14,7 @@ import type {
 import { textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
-import type { Row } from './session.js';
+import type { Row, Statement } from './session.js';
 import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
 import {
@@ -24,6 +24,7 @@ import {
   LIST_PAGE,
   LOG_BOUNDS,
   NOTE_VERSION_TIME,
+  PAST_PAGE,
   storedObject,
   text,
 } from './statements.js';
@@ -196,12 +197,18 @@ export class Reader {
   ): Promise<ListPage> {
     const range = keyRange(scope, after);
     const values = [...rangeValues(range), at?.toString() ?? null, limit + 1];
-    const [bounds, ...rows] = await this.epochs.read(1, () =>
-      this.pool.run((session) => session.run(LIST_PAGE, values, LIST_TIMEOUT_MS)),
-    );
-    if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-    const head = BigInt(text(bounds, 1));
-    if (at !== undefined) checkVersion(at, { compactRevision: BigInt(text(bounds, 0)), head });
+    const read = async (statement: Statement) => {
+      const [bounds, ...rows] = await this.epochs.read(1, () =>
+        this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)),
+      );
+      if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+      return { compactRevision: BigInt(text(bounds, 0)), head: BigInt(text(bounds, 1)), rows };
+    };
+    let found = await read(LIST_PAGE);
+    // What the log has forgotten may be in the history.
+    if (at !== undefined && at < found.compactRevision) found = await read(PAST_PAGE);
+    const { head, rows } = found;
+    if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows.slice(0, limit), keyOf, 4);
     return { resourceVersion: at ?? head, items, more: rows.length > limit };

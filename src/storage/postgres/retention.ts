@@ -1,9 +1,10 @@
 import { untilAborted } from '../wait.js';
+import { textArray } from './binary-array.js';
 import { sqlState } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import type { SessionPool } from './session-pool.js';
-import { KEEP_CHANGES, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
+import { HISTORY_SIZE, KEEP_CHANGES, KEEP_HISTORY, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
 
 const PARTITIONS_AHEAD = 3;
 const ROUND_TIMEOUT_MS = 30_000;
@@ -15,10 +16,18 @@ const DROP_TIMEOUT_MS = 60_000;
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
+/** Each partition of the log becomes one of the history, which should have neither many nor too large ones. */
+const MOST_HISTORY_PARTITIONS = 50;
+const MOST_CLOSE_AFTER_MS = 24 * 3_600_000;
+/** A partition has at most a million changes. */
+const COPY_TIMEOUT_MS = 1_800_000;
 
 /**
  * Log upkeep: adds partitions, closes them, raises the compact revision, drops old partitions. Every process runs it;
  * the database lets one work at a time. The compact revision is raised and committed before a partition goes.
+ *
+ * While the past is kept, a partition is copied to the history before it goes, by whichever process drops it, whatever its
+ * own options say. The history is dropped in the same way as the log: its floor is raised first.
  */
 export class Retention {
   private readonly options: ResolvedOptions;
@@ -51,32 +60,44 @@ export class Retention {
       if (signal.aborted) return;
       try {
         const history = this.options.watchHistoryMs;
-        await this.round(history, Math.max(LEAST_CLOSE_AFTER_MS, history / 10));
+        await this.round(history, closeAfterMs(history, this.options.historyRetentionMs));
       } catch (error) {
         if (!signal.aborted) this.options.observer.backgroundError('log upkeep', error);
       }
     }
   }
 
-  /** One round; returns how many partitions were dropped. Durations in milliseconds. */
+  /** One round; returns how many partitions of the log were dropped. Durations in milliseconds. */
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
-    const [droppable, compactRevision, size] = await this.pool.run(async (session) => {
+    const { historyRetentionMs, historyExclude } = this.options;
+    const [droppable, expired, compactRevision, size] = await this.pool.run(async (session) => {
+      // First, so that a partition that goes in this round is known to be one to copy.
+      const past = await session.run(KEEP_HISTORY, [historyRetentionMs, textArray(historyExclude)], ROUND_TIMEOUT_MS);
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
       const [size] = await session.run(LOG_SIZE, [], ROUND_TIMEOUT_MS);
+      const [history] = await session.run(HISTORY_SIZE, [], ROUND_TIMEOUT_MS);
       return [
-        rows.map((row) => text(row, 0)),
+        rows.map((row) => BigInt(text(row, 0))),
+        past.map((row) => BigInt(text(row, 0))),
         bounds === undefined ? 0n : BigInt(text(bounds, 0)),
-        { partitions: Number(size?.[0]), bytes: Number(size?.[1]), notificationQueue: Number(size?.[2]) },
+        {
+          partitions: Number(size?.[0]),
+          bytes: Number(size?.[1]),
+          notificationQueue: Number(size?.[2]),
+          historyPartitions: Number(history?.[0]),
+          historyBytes: Number(history?.[1]),
+          historySeconds: Number(history?.[2]),
+        },
       ] as const;
     });
-    const dropped = droppable.length === 0 ? 0 : await this.drop(droppable);
+    const dropped = droppable.length + expired.length === 0 ? 0 : await this.drop(droppable, expired);
     this.options.observer.retention(compactRevision, dropped, size);
     return dropped;
   }
 
   /** Uses a connection of its own: detaching can't run in a transaction, and may have to wait long for a reader. */
-  private async drop(droppable: readonly string[]): Promise<number> {
+  private async drop(droppable: readonly bigint[], expired: readonly bigint[]): Promise<number> {
     const session = await Session.open({
       url: this.options.listenDatabaseUrl,
       applicationName: `${this.options.applicationName} upkeep`,
@@ -89,15 +110,12 @@ export class Retention {
     this.stopping.signal.addEventListener('abort', abort);
     if (this.stopping.signal.aborted) abort();
     try {
-      // Behind a pooler the setting would stay on a connection that serves others.
-      if (!session.pooled) {
-        await session.execute('statement-timeout', `set statement_timeout = ${DROP_TIMEOUT_MS}`, ROUND_TIMEOUT_MS);
-      }
       let dropped = 0;
       for (const lower of droppable) {
-        if (!(await dropPartition(session, BigInt(lower)))) break;
+        if (!(await copyToHistory(session, lower)) || !(await dropPartition(session, 'changes', lower))) break;
         dropped += 1;
       }
+      for (const lower of expired) if (!(await dropPartition(session, 'history', lower))) break;
       return dropped;
     } finally {
       this.stopping.signal.removeEventListener('abort', abort);
@@ -107,11 +125,36 @@ export class Retention {
 }
 
 /**
+ * How long a partition of the log stays open, in milliseconds. Watches can go back by a tenth more than they have to, and
+ * by more than that where the history would otherwise consist of many small partitions.
+ */
+function closeAfterMs(watchHistoryMs: number, historyRetentionMs: number): number {
+  const forHistory = Math.min(historyRetentionMs / MOST_HISTORY_PARTITIONS, MOST_CLOSE_AFTER_MS);
+  return Math.max(LEAST_CLOSE_AFTER_MS, watchHistoryMs / 10, forHistory);
+}
+
+/** Whether the partition may be dropped: it is copied, or the past is not kept. */
+async function copyToHistory(session: Session, lower: bigint): Promise<boolean> {
+  await limitStatements(session, COPY_TIMEOUT_MS);
+  const sql = `select plinth.copy_to_history(${lower})`;
+  const [row] = await session.execute('copy-to-history', sql, COPY_TIMEOUT_MS + 5_000);
+  return row?.[0] === 't';
+}
+
+async function limitStatements(session: Session, limitMs: number): Promise<void> {
+  // Behind a pooler the setting would stay on a connection that serves others.
+  if (session.pooled) return;
+  await session.execute('statement-timeout', `set statement_timeout = ${limitMs}`, ROUND_TIMEOUT_MS);
+}
+
+/**
  * Detaches and drops one partition; false when it has to wait for a later round. Unlike dropping a partition in place,
  * detaching concurrently never makes readers or writers of the log wait.
  */
-async function dropPartition(session: Session, lower: bigint): Promise<boolean> {
-  const table = `plinth.changes_${lower}`;
+async function dropPartition(session: Session, parent: 'changes' | 'history', lower: bigint): Promise<boolean> {
+  const table = `plinth.${parent}_${lower}`;
+  const register = parent === 'changes' ? 'plinth.change_partitions' : 'plinth.history_partitions';
+  await limitStatements(session, DROP_TIMEOUT_MS);
   const limit = DROP_TIMEOUT_MS + 5_000;
   const [state] = await session.execute(
     'partition-state',
@@ -122,19 +165,19 @@ async function dropPartition(session: Session, lower: bigint): Promise<boolean> 
   try {
     if (state?.[0] === 't') {
       if (state[2] === 't') {
-        await session.execute('detach', `alter table plinth.changes detach partition ${table} finalize`, limit);
+        await session.execute('detach', `alter table plinth.${parent} detach partition ${table} finalize`, limit);
       } else if (state[1] === 't' && session.pooled) {
         await session.execute(
           'detach',
-          `begin; set local lock_timeout = ${POOLED_LOCK_TIMEOUT_MS}; alter table plinth.changes detach partition ${table}; commit`,
+          `begin; set local lock_timeout = ${POOLED_LOCK_TIMEOUT_MS}; alter table plinth.${parent} detach partition ${table}; commit`,
           limit,
         );
       } else if (state[1] === 't') {
-        await session.execute('detach', `alter table plinth.changes detach partition ${table} concurrently`, limit);
+        await session.execute('detach', `alter table plinth.${parent} detach partition ${table} concurrently`, limit);
       }
       await session.execute('drop', `drop table if exists ${table}`, limit);
     }
-    await session.execute('forget', `delete from plinth.change_partitions where lower = ${lower}`, limit);
+    await session.execute('forget', `delete from ${register} where lower = ${lower}`, limit);
     return true;
   } catch (error) {
     // A wait for a reader timed out, or another process is dropping it.

@@ -28,6 +28,8 @@ export interface SqlViewSource {
 /** A view ready to be made. `digest` changes whenever its definition does. */
 export interface SqlView {
   readonly name: string;
+  /** `resource` column of the stored objects that it shows. */
+  readonly storageResource: string;
   readonly query: string;
   readonly comment: string;
   readonly digest: string;
@@ -72,7 +74,7 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
   ];
   const made = (query: string, needsBarrier: boolean): SqlView => {
     const digest = createHash('sha256').update(`${query}\n${comment}\n${needsBarrier}`).digest('hex');
-    return { name, query, comment, digest, needsBarrier };
+    return { name, storageResource, query, comment, digest, needsBarrier };
   };
   const ofObjects = () => {
     const columns: readonly Column[] = [

@@ -83,7 +83,8 @@ export async function syncSqlViews(
 
 function digestOf(views: readonly SqlView[]): string {
   const hash = createHash('sha256');
-  for (const line of views.map((view) => `${view.name} ${view.digest}\n`).sort()) hash.update(line);
+  const line = (view: SqlView) => `${view.name} ${view.storageResource} ${view.digest}\n`;
+  for (const one of views.map(line).sort()) hash.update(one);
   return hash.digest('hex');
 }
 
@@ -136,6 +137,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
     changed.push(view.name);
   }
 
+  await recordResources(session, views);
   const reader = await ensureReader(session);
   // The next start tries the kept views again.
   const recorded = kept.length === 0 ? digest : '';
@@ -145,6 +147,17 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
        reader = (select r.oid from pg_roles r where r.rolname = ${quoteText(readerRole)})`,
   );
   return { changed, dropped, kept, reader };
+}
+
+/** Records what each view shows: the functions of the history know the readers of a resource by its views. */
+async function recordResources(session: Session, views: readonly SqlView[]): Promise<void> {
+  if (views.length === 0) return;
+  const pairs = views.map((view) => `(${quoteText(view.name)}, ${quoteText(view.storageResource)})`);
+  await execute(
+    session,
+    `update plinth.sql_views v set resource = p.resource from (values ${pairs.join(', ')}) p (name, resource)
+     where v.name = p.name and v.resource is distinct from p.resource`,
+  );
 }
 
 async function makeView(session: Session, view: SqlView, isOurs: boolean): Promise<Error | undefined> {
@@ -182,7 +195,7 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
     ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
     // Made by a migration, so not among those that follow the kinds.
     `grant select on cluster.audit to ${reader}`,
-    `grant execute on function cluster.lag(), cluster.wait_for(bigint, interval) to ${reader}`,
+    `grant execute on function ${readerFunctions.join(', ')} to ${reader}`,
     ...viewFunctions.map((signature) => `grant execute on function plinth.${signature} to ${reader}`),
   ];
   await execute(session, grants.join('; '));
@@ -216,6 +229,19 @@ function chosenViews(
     return [table?.digest === form.rows.digest ? form.ofRows(table.name) : form.ofObjects];
   });
 }
+
+/** The functions of schema `cluster`. Those of the history show what the caller may read now. */
+const readerFunctions = [
+  'cluster.lag()',
+  'cluster.wait_for(bigint, interval)',
+  'cluster.history_size()',
+  'cluster.history(text, text, text)',
+  ...['bigint', 'timestamptz', 'text'].flatMap((moment) => [
+    ...(moment === 'bigint' ? [] : [`cluster.version_at(${moment})`]),
+    `cluster.as_of(text, ${moment}, text)`,
+    `cluster.changes_between(${moment}, ${moment}, text, text)`,
+  ]),
+];
 
 /** The functions that the views call. A view checks its user's right to call them. */
 const viewFunctions = [

@@ -78,6 +78,21 @@ export const KEEP_CHANGES: Statement = {
   text: `select lower from plinth.keep_changes($1::double precision * interval '1 millisecond', $2::double precision * interval '1 millisecond', $3)`,
 };
 
+export const KEEP_HISTORY: Statement = {
+  name: 'keep-history',
+  text: `select lower from plinth.keep_history($1::double precision * interval '1 millisecond', $2)`,
+};
+
+export const PAST_PAGE: Statement = {
+  name: 'past-page',
+  text: 'select floor, head, namespace, name, uid, resource_version, data from plinth.past_page($1, $2, $3, $4, $5, $6, $7, $8)',
+};
+
+export const HISTORY_SIZE: Statement = {
+  name: 'history-size',
+  text: `select partitions, bytes, coalesce(extract(epoch from clock_timestamp() - oldest_at), 0) from cluster.history_size()`,
+};
+
 export const LOG_SIZE: Statement = {
   name: 'log-size',
   text: `select count(*), coalesce(sum(pg_total_relation_size(i.inhrelid)), 0), pg_notification_queue_usage()

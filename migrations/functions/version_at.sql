@@ -1,0 +1,58 @@
+-- The newest version at a time. Fails for a time that is to come, or before what is kept.
+create or replace function cluster.version_at(moment timestamptz) returns bigint
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  bounds record;
+  noted bigint;
+  noted_after bigint;
+  first_after bigint;
+  first_at timestamptz;
+  copied bigint;
+begin
+  if moment is null then
+    return null;
+  end if;
+  if moment > clock_timestamp() then
+    raise exception '% is still to come', moment using errcode = '22023';
+  end if;
+  select b.floor, b.head into bounds from plinth.past_bounds(null) b;
+  -- Notes are made once a minute; only what was written between two of them is looked at.
+  select t.version into noted from plinth.version_times t where t.at <= moment order by t.at desc limit 1;
+  select t.version into noted_after from plinth.version_times t where t.at > moment order by t.at limit 1;
+  select coalesce((select s.upto from plinth.history_state s where s.singleton), 0) into copied;
+  select e.resource_version into first_after from (
+    (select h.resource_version from plinth.history h
+    where h.resource_version > greatest(noted, bounds.floor) and h.resource_version < copied
+      and (noted_after is null or h.resource_version <= noted_after) and h.at > moment
+    order by h.resource_version limit 1)
+    union all
+    (select c.resource_version from plinth.changes c
+    where c.resource_version > greatest(noted, bounds.floor) and c.resource_version >= copied
+      and (noted_after is null or c.resource_version <= noted_after) and c.at > moment
+    order by c.resource_version limit 1)
+  ) e order by e.resource_version limit 1;
+  if noted is null or noted < bounds.floor then
+    -- Only what is kept can tell whether the moment lies within it.
+    select min(e.at) into first_at from (
+      (select h.at from plinth.history h where h.resource_version > bounds.floor and h.resource_version < copied
+      order by h.resource_version limit 1)
+      union all
+      (select c.at from plinth.changes c where c.resource_version > bounds.floor and c.resource_version >= copied
+      order by c.resource_version limit 1)
+    ) e;
+    if first_at is null then
+      select min(t.at) into first_at from plinth.version_times t where t.at > moment;
+    end if;
+    if first_at > moment then
+      raise exception 'nothing is known of %: the history begins at %', moment, first_at using errcode = '22023';
+    end if;
+  end if;
+  return coalesce(first_after - 1, least(noted_after, bounds.head));
+end
+$$;

@@ -1,0 +1,528 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { onlyViews } from '../../config/sql-projection.js';
+import type { StorageKey } from '../storage.interface.js';
+import { failsWith, put } from '../testing/storage-contract.js';
+import { remove } from '../testing/storage-helpers.js';
+import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { resolveOptions } from './postgres-storage-options.js';
+import { Retention } from './retention.js';
+import { SessionPool } from './session-pool.js';
+import { sqlView } from './sql-view-text.js';
+import { readerRole, syncSqlViews } from './sql-views.js';
+
+const HOUR_MS = 3_600_000;
+const denied = { code: '42501' };
+let server: TestPostgres;
+before(async () => {
+  server = await startTestPostgres({ fsync: false });
+});
+after(() => server.stop());
+
+const view = (resource: string, name = resource.split('.')[0] ?? resource) =>
+  sqlView({ name, storageResource: resource, namespaced: true, comment: 'Test.', fields: [] });
+const key = (name: string, resource = 'things', namespace = 'default'): StorageKey => ({ resource, namespace, name });
+const text = (value: unknown, manager = 'test') =>
+  JSON.stringify({
+    kind: 'Thing',
+    metadata: { labels: { app: 'web' }, managedFields: [{ manager, operation: 'Update', time: String(value) }] },
+    spec: value,
+  });
+
+async function update(storage: PostgresStorage, name: string, value: unknown, resource = 'things') {
+  const { object } = await put(storage, key(name, resource), text(value));
+  return object;
+}
+
+interface Row {
+  readonly name: string;
+  readonly resource_version: string;
+  readonly object: { readonly spec?: unknown } | null;
+}
+
+/** A database whose past is kept, with log upkeep at the test's command. */
+class Scene {
+  private constructor(
+    readonly url: string,
+    readonly storage: PostgresStorage,
+    readonly owner: pg.Client,
+    readonly pool: SessionPool,
+    readonly retention: Retention,
+  ) {}
+
+  static async use(
+    work: (scene: Scene) => Promise<void>,
+    settings: { readonly historyRetentionMs?: number; readonly historyExclude?: readonly string[] } = {},
+  ): Promise<void> {
+    const databaseUrl = await server.createTestDatabase();
+    const options = resolveOptions({
+      databaseUrl,
+      retentionIntervalMs: 0,
+      historyRetentionMs: HOUR_MS,
+      historyExclude: ['leases'],
+      ...settings,
+    });
+    const storage = await createPostgresStorage(options);
+    const pool = new SessionPool(options);
+    const owner = new pg.Client({ connectionString: databaseUrl });
+    await owner.connect();
+    await syncSqlViews(
+      databaseUrl,
+      ['things', 'others', 'leases', 'secrets'].map((name) => view(name)),
+      onlyViews,
+    );
+    try {
+      await work(new Scene(databaseUrl, storage, owner, pool, new Retention(options, pool)));
+    } finally {
+      await owner.end();
+      await pool.stop();
+      await storage.stop();
+    }
+  }
+
+  /** Moves everything written so far from the log to the history. */
+  async retire(retention = this.retention): Promise<void> {
+    await retention.round(HOUR_MS, 0);
+    await retention.round(0, HOUR_MS);
+  }
+
+  async asOf(at: bigint | string, resource = 'things'): Promise<Record<string, unknown>> {
+    const moment = typeof at === 'bigint' ? '$2::bigint' : '$2::text';
+    const sql = `select name, resource_version, object from cluster.as_of($1, ${moment})`;
+    const { rows } = await this.owner.query<Row>(sql, [resource, String(at)]);
+    return Object.fromEntries(
+      rows.map(({ name, resource_version, object }) => [name, [resource_version, object?.spec]]),
+    );
+  }
+
+  async rows<T extends object = Record<string, unknown>>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
+    return (await this.owner.query<T>(sql, [...values])).rows;
+  }
+
+  async listed(resource = 'things'): Promise<[bigint, Record<string, unknown>]> {
+    const page = await this.storage.list({ resource });
+    const entries = page.items.map(({ key: { name }, json, resourceVersion }) => [
+      name,
+      [String(resourceVersion), (JSON.parse(json) as { spec?: unknown }).spec],
+    ]);
+    return [page.resourceVersion, Object.fromEntries(entries)];
+  }
+}
+
+describe('the past behind the log', () => {
+  it('shows every version as a list showed it, whether in the log, copied, or both', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      const seen: [bigint, Record<string, unknown>][] = [];
+      await storage.create(key('before'), 'u0', text(0));
+      await storage.create(key('quiet'), 'u9', text('quiet'));
+      seen.push(await scene.listed());
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      for (let round = 1; round <= 3; round++) {
+        await put(storage, key('before'), text(round));
+        seen.push(await scene.listed());
+        await storage.create(key(`new${round}`), `u${round}`, text(round));
+        await put(storage, key(`new${round}`), text(round + 100));
+        seen.push(await scene.listed());
+        if (round > 1) await remove(storage, key(`new${round - 1}`));
+        seen.push(await scene.listed());
+        if (round < 3) await scene.retire();
+      }
+      await remove(storage, key('before'));
+      await storage.create(key('before'), 'again', text('again'));
+      seen.push(await scene.listed());
+      for (const [version, objects] of seen) assert.deepEqual(await scene.asOf(version), objects, `version ${version}`);
+      await scene.retire();
+      for (const [version, objects] of seen) assert.deepEqual(await scene.asOf(version), objects, `copied ${version}`);
+      const [size] = await scene.rows<{ partitions: string; bytes: string; oldest_version: string }>(
+        'select * from cluster.history_size()',
+      );
+      assert.equal(size?.partitions, '3');
+      assert.ok(Number(size?.bytes) > 0);
+      const [oldest] = seen[0] ?? [0n];
+      assert.ok(BigInt(size?.oldest_version ?? 0) <= oldest);
+      // Exact reads of the API go as far back, page by page.
+      const first = await storage.list({ resource: 'things', at: oldest, limit: 1 });
+      assert.deepEqual([first.items.map((item) => item.key.name), first.more], [['before'], true]);
+      const second = await storage.list({ resource: 'things', at: oldest, after: first.items[0]?.key });
+      assert.deepEqual(
+        second.items.map((item) => item.json),
+        [text('quiet')],
+      );
+      await assert.rejects(storage.list({ resource: 'things', at: 0n }), failsWith('Expired'));
+    }));
+
+  it('copies a state before a change only where no other row of the partition has it', () =>
+    Scene.use(async (scene) => {
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await scene.storage.create(key('a'), 'u', text(0));
+      await update(scene.storage, 'a', 1);
+      await scene.retire();
+      await update(scene.storage, 'a', 2);
+      await update(scene.storage, 'a', 3);
+      await scene.retire();
+      const rows = await scene.rows(`select previous_version is not null as had, previous is not null as has
+        from plinth.history order by resource_version`);
+      const [created, inPlace, first] = [
+        { had: false, has: false },
+        { had: true, has: false },
+        { had: true, has: true },
+      ];
+      assert.deepEqual(rows, [created, inPlace, first, inPlace]);
+    }));
+
+  it('goes by age: drops partitions, and refuses what was before', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const old = await storage.create(key('a'), 'u', text(1));
+      await scene.retire();
+      const kept = await update(storage, 'a', 2);
+      await scene.retire();
+      assert.deepEqual(Object.keys(await scene.asOf(old.resourceVersion)), ['a']);
+      await scene.owner.query(`update plinth.history_partitions set last_at = last_at - interval '2 hours'
+        where lower = (select min(lower) from plinth.history_partitions)`);
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await assert.rejects(scene.asOf(old.resourceVersion), { code: '22023', message: /is too old; the oldest is/ });
+      await assert.rejects(storage.list({ resource: 'things', at: old.resourceVersion }), failsWith('Expired'));
+      assert.deepEqual(await scene.asOf(kept.resourceVersion), { a: [String(kept.resourceVersion), 2] });
+      const tables = await scene.rows(`select from pg_inherits where inhparent = 'plinth.history'::regclass`);
+      assert.equal(tables.length, 1);
+      const leftovers = await scene.rows(`select from pg_class where relname like 'history\\_%' and relkind = 'r'
+        and relname ~ '[0-9]$' and not relispartition`);
+      assert.equal(leftovers.length, 0);
+    }));
+
+  it('is not given up by one process without the option, but an hour after the last one with it', () =>
+    Scene.use(async (scene) => {
+      const { storage, pool } = scene;
+      const without = new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), pool);
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const { resourceVersion } = await storage.create(key('a'), 'u', text(1));
+      await scene.retire(without);
+      await put(storage, key('a'), text(2));
+      assert.deepEqual(await scene.asOf(resourceVersion), { a: [String(resourceVersion), 1] });
+      await scene.owner.query(`update plinth.history_state set confirmed_at = confirmed_at - interval '2 hours'`);
+      await without.round(HOUR_MS, HOUR_MS);
+      await assert.rejects(scene.asOf(resourceVersion), { code: '22023' });
+      const [size] = await scene.rows('select * from cluster.history_size()');
+      assert.deepEqual([size?.retention, size?.partitions], [null, '0']);
+      const left = await scene.rows(`select from pg_class where relname ~ '^history_[0-9]+$'`);
+      assert.equal(left.length, 0);
+    }));
+
+  it('begins anew after a partition of the log that was dropped without a copy', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const lost = await storage.create(key('a'), 'u', text(1));
+      await scene.retention.round(HOUR_MS, 0);
+      await scene.rows(`select * from plinth.keep_changes('0', '1 hour', 3)`);
+      const [partition] = await scene.rows<{ lower: string }>(
+        'select min(lower) as lower from plinth.change_partitions',
+      );
+      // As a release without history does it.
+      await scene.owner.query(`alter table plinth.changes detach partition plinth.changes_${partition?.lower}`);
+      await scene.owner.query(`drop table plinth.changes_${partition?.lower}`);
+      await scene.owner.query('delete from plinth.change_partitions where lower = $1', [partition?.lower]);
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await assert.rejects(scene.asOf(lost.resourceVersion), { code: '22023' });
+      const next = await update(storage, 'a', 2);
+      await scene.retire();
+      await put(storage, key('a'), text(3));
+      assert.deepEqual(await scene.asOf(next.resourceVersion), { a: [String(next.resourceVersion), 2] });
+    }));
+
+  it('leaves out resources, and takes them in again from then on', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const lease = await storage.create(key('l', 'leases'), 'u', text(1));
+      await put(storage, key('l', 'leases'), text(2));
+      await scene.retire();
+      const [copied] = await scene.rows('select count(*)::int as count from plinth.history');
+      assert.equal(copied?.count, 0);
+      await assert.rejects(scene.asOf(lease.resourceVersion, 'leases'), { code: '22023' });
+      const again = await update(storage, 'l', 3, 'leases');
+      const options = resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0, historyRetentionMs: HOUR_MS });
+      const all = new Retention(options, scene.pool);
+      await scene.retire(all);
+      await put(storage, key('l', 'leases'), text(4));
+      assert.deepEqual(await scene.asOf(again.resourceVersion, 'leases'), { l: [String(again.resourceVersion), 3] });
+      await assert.rejects(scene.asOf(lease.resourceVersion, 'leases'), { code: '22023' });
+    }));
+
+  it('finds versions by time, in every form', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const versions: bigint[] = [];
+      for (let i = 0; i < 4; i++) {
+        const made = i === 0 ? storage.create(key('a'), 'u', text(i)) : update(storage, 'a', i);
+        versions.push((await made).resourceVersion);
+        if (i === 1) await scene.retire();
+      }
+      const times = await scene.rows<{ at: Date; next: string }>(
+        `select at, (at + interval '1 microsecond')::text as next from cluster.history('things', 'default', 'a') where verb <> 'existing' order by version`,
+      );
+      for (const [i, { next }] of times.entries()) {
+        assert.deepEqual(await scene.asOf(next), { a: [String(versions[i]), i] }, `change ${i}`);
+      }
+      assert.deepEqual(await scene.asOf(` ${versions[2]} `), { a: [String(versions[2]), 2] });
+      assert.deepEqual(await scene.asOf('now'), { a: [String(versions[3]), 3] });
+      for (const moment of ['1h ago', '2 days ago', '3000-01-01', '1d 12h-ago', '1990-01-01', '0']) {
+        await assert.rejects(scene.asOf(moment), { code: '22023' }, moment);
+      }
+      const [same] = await scene.rows('select count(*)::int as count from cluster.as_of($1, now())', ['things']);
+      assert.equal(same?.count, 1);
+    }));
+
+  it('tells what happened to an object, by whom, and what changed', () =>
+    Scene.use(async (scene) => {
+      const { storage, owner } = scene;
+      await storage.create(key('a'), 'u', text({ replicas: 1 }));
+      await scene.retire(new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), scene.pool));
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const written = text({ replicas: 3, list: [{ name: 'x', v: 1 }] }, 'kubectl');
+      const { object: changed } = await put(storage, key('a'), written);
+      await put(storage, key('a'), text({ replicas: 3, list: [{ name: 'y' }, { name: 'x', v: 2 }] }, 'helm'));
+      await scene.retire();
+      await remove(storage, key('a'));
+      await owner.query('select plinth.add_audit_partitions(current_date - 1, current_date + 1)');
+      await owner.query(
+        `insert into plinth.audit_events (at, received_at, audit_id, level, stage, verb, request_uri, username, resource,
+           namespace, name, resource_versions, event)
+         values (clock_timestamp(), clock_timestamp(), 'x', 'Metadata', 'ResponseComplete', 'patch', '/', 'alice', 'things',
+           'default', 'a', $1, '{}')`,
+        [[String(changed.resourceVersion)]],
+      );
+      const rows = await scene.rows(
+        `select verb, manager, username, diff from cluster.history('things', 'default', 'a')`,
+      );
+      assert.deepEqual(rows, [
+        { verb: 'existing', manager: null, username: null, diff: [] },
+        {
+          verb: 'updated',
+          manager: 'kubectl',
+          username: 'alice',
+          diff: [
+            { op: 'add', path: 'spec.list', to: [{ name: 'x', v: 1 }] },
+            { op: 'replace', path: 'spec.replicas', from: 1, to: 3 },
+          ],
+        },
+        {
+          verb: 'updated',
+          manager: 'helm',
+          username: null,
+          diff: [
+            { op: 'add', path: 'spec.list[name=y]', to: { name: 'y' } },
+            { op: 'replace', path: 'spec.list[name=x].v', from: 1, to: 2 },
+          ],
+        },
+        { verb: 'deleted', manager: null, username: null, diff: [] },
+      ]);
+      const never = await scene.rows(`select * from cluster.history('things', 'default', 'none')`);
+      assert.deepEqual(never, []);
+    }));
+
+  it('tells what changed between two versions', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      for (const name of ['gone', 'kept', 'replaced', 'same']) await storage.create(key(name), name, text(1));
+      await storage.create(key('o', 'others', 'shop'), 'o', text(1));
+      const from = await storage.head();
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await put(storage, key('kept'), text(2));
+      await put(storage, key('kept'), text(3));
+      await scene.retire();
+      await put(storage, key('o', 'others', 'shop'), text(2));
+      await remove(storage, key('gone'));
+      await remove(storage, key('replaced'));
+      await storage.create(key('replaced'), 'other', text(1));
+      await storage.create(key('new'), 'new', text(1));
+      await storage.create(key('passing'), 'passing', text(1));
+      await remove(storage, key('passing'));
+      const sql = `select resource, namespace, name, verb, changes::int, diff from cluster.changes_between($1::bigint, $2::bigint, $3, $4)`;
+      const to = await storage.head();
+      const rows = await scene.rows(sql, [from, to, null, null]);
+      assert.deepEqual(
+        rows.map(({ resource, name, verb, changes }) => [resource, name, verb, changes]),
+        [
+          ['things', 'kept', 'updated', 2],
+          ['others', 'o', 'updated', 1],
+          ['things', 'gone', 'deleted', 1],
+          ['things', 'replaced', 'replaced', 2],
+          ['things', 'new', 'created', 1],
+          ['things', 'passing', 'passing', 2],
+        ],
+      );
+      assert.deepEqual(rows[0]?.diff, [{ op: 'replace', path: 'spec', from: 1, to: 3 }]);
+      assert.deepEqual((await scene.rows(sql, [from, to, 'others', null])).length, 1);
+      assert.deepEqual((await scene.rows(sql, [from, to, null, 'shop'])).length, 1);
+      assert.deepEqual(await scene.rows(sql, [to, to, null, null]), []);
+    }));
+
+  it('can be read by a transaction with one snapshot, or tells it to start again', () =>
+    Scene.use(async (scene) => {
+      const { storage, owner } = scene;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      const { resourceVersion } = await storage.create(key('a'), 'u', text(1));
+      await put(storage, key('a'), text(2));
+      await owner.query('begin isolation level repeatable read');
+      assert.deepEqual(await scene.asOf(resourceVersion), { a: [String(resourceVersion), 1] });
+      await owner.query('rollback; begin isolation level repeatable read; select 1 from plinth.epoch');
+      await scene.retire();
+      await assert.rejects(scene.asOf(resourceVersion), { code: '40001' });
+      await owner.query('rollback');
+      assert.deepEqual(await scene.asOf(resourceVersion), { a: [String(resourceVersion), 1] });
+    }));
+});
+
+describe('a reader of the past', () => {
+  it('sees no secret, no internal object and nothing of a view that was not granted', () =>
+    Scene.use(async (scene) => {
+      const { storage, owner, url } = scene;
+      await owner.query(`do $$ begin
+        if not exists (select from pg_roles where rolname = 'paula') then create role paula login; end if;
+        if not exists (select from pg_roles where rolname = 'bob') then create role bob login; end if; end $$`);
+      await owner.query(
+        `grant ${readerRole} to paula; grant usage on schema cluster to bob; grant select on cluster.things to bob`,
+      );
+      const secret = (value: string) =>
+        JSON.stringify({
+          kind: 'Secret',
+          metadata: { annotations: { 'x/last-applied-configuration': `{"data":"${value}"}` } },
+          data: { password: value },
+          stringData: { other: value },
+        });
+      const values = ['c2VjcmV0LW9uZQ', 'c2VjcmV0LXR3bw'];
+      await storage.create(key('s', 'secrets'), 'u', secret(values[0] ?? ''));
+      await storage.create(key('sealed'), 'u', '"enc:v1:aesgcm:AAAA"');
+      await storage.create(key('i', 'endeddefinitions.internal', ''), 'u', text('hidden'));
+      const from = (await storage.create(key('a'), 'u', text(1))).resourceVersion;
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await put(storage, key('s', 'secrets'), secret(values[1] ?? ''));
+      await scene.retire();
+      await put(storage, key('a'), text(2));
+      await remove(storage, key('s', 'secrets'));
+      const to = await storage.head();
+      const connect = async (user: string) => {
+        const client = new pg.Client({ connectionString: url.replace('postgres@', `${user}@`) });
+        await client.connect();
+        return client;
+      };
+      const paula = await connect('paula');
+      const bob = await connect('bob');
+      try {
+        for (const sql of [
+          `select * from cluster.as_of('secrets', ${from})`,
+          `select * from cluster.as_of('secrets', ${to - 1n})`,
+          `select * from cluster.history('secrets', 'default', 's')`,
+          `select * from cluster.changes_between(${from}, ${to})`,
+          `select * from cluster.changes_between(${from}, ${to}, 'secrets')`,
+        ]) {
+          const { rows } = await paula.query(sql);
+          assert.ok(rows.length > 0, sql);
+          const answer = JSON.stringify(rows);
+          for (const value of values) assert.ok(!answer.includes(value), `${sql} shows a secret`);
+          assert.ok(!answer.includes('enc:'), sql);
+        }
+        const [updated] = (
+          await paula.query(`select diff from cluster.history('secrets', 'default', 's') where verb = 'updated'`)
+        ).rows;
+        assert.deepEqual(updated.diff, [{ op: 'replace', path: 'data', from: '(hidden)', to: '(hidden)' }]);
+        const { rows: sealed } = await paula.query(
+          `select object from cluster.as_of('things', ${from}) where name = 'sealed'`,
+        );
+        assert.deepEqual(sealed, [{ object: null }]);
+        await assert.rejects(paula.query(`select * from cluster.as_of('endeddefinitions.internal', ${from})`), {
+          code: '42704',
+        });
+        // Tables and inner functions are out of reach, also behind the path of the role and its own functions.
+        for (const sql of [
+          'select * from plinth.history',
+          'select * from plinth.history_state',
+          `select * from plinth.past_page('secrets', '', '', 'z', '', null, ${from}, null)`,
+          `select * from plinth.key_changes('secrets', 'default', 's')`,
+          `select plinth.copy_to_history(0)`,
+          `select * from plinth.keep_history('0', '{}')`,
+          'do $$ begin lock table plinth.lock_history in exclusive mode; end $$',
+        ]) {
+          await assert.rejects(paula.query(sql), denied, sql);
+        }
+        await paula.query(
+          `create function pg_temp.safe_jsonb(json) returns jsonb language sql as 'select null::jsonb'`,
+        );
+        await paula.query('set search_path = pg_temp, cluster, pg_catalog');
+        assert.ok(
+          (await paula.query(`select object from as_of('things', ${from}) where name = 'a'`)).rows[0].object !== null,
+        );
+        await paula.query('reset search_path');
+        // One who may read one view.
+        await assert.rejects(bob.query(`select * from cluster.as_of('secrets', ${from})`), denied);
+        await assert.rejects(bob.query(`select * from cluster.history('others', 'default', 's')`), denied);
+        await assert.rejects(bob.query(`select * from cluster.changes_between(${from}, ${to}, 'secrets')`), denied);
+        const { rows: his } = await bob.query(`select distinct resource from cluster.changes_between(${from}, ${to})`);
+        assert.deepEqual(his, [{ resource: 'things' }]);
+        // A role that was set counts in place of the login.
+        await owner.query('set role bob');
+        await assert.rejects(owner.query(`select * from cluster.as_of('secrets', ${from})`), denied);
+        await owner.query('reset role');
+      } finally {
+        await paula.end();
+        await bob.end();
+      }
+    }));
+
+  it('gets nowhere by names, namespaces and times that are no such', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await storage.create(key('a'), 'u', text(1));
+      const head = await storage.head();
+      const attacks = [
+        `things'; drop table plinth.history; --`,
+        `things" union select * from plinth.objects --`,
+        `$$; select 1; $$`,
+        '\\',
+        `'||(select data from plinth.objects limit 1)||'`,
+        '%I',
+        '',
+        'a'.repeat(100_000),
+      ];
+      for (const attack of attacks) {
+        await assert.rejects(scene.rows('select * from cluster.as_of($1, $2::bigint)', [attack, head]), {
+          code: '42704',
+        });
+        await assert.rejects(scene.rows('select * from cluster.history($1, $1, $1)', [attack]), { code: '42704' });
+        assert.deepEqual(await scene.rows(`select * from cluster.history('things', $1, $1)`, [attack]), []);
+        assert.deepEqual(await scene.rows(`select * from cluster.as_of('things', $2::bigint, $1)`, [attack, head]), []);
+        assert.deepEqual(
+          await scene.rows(`select * from cluster.changes_between($2::bigint, $2::bigint, null, $1)`, [attack, head]),
+          [],
+        );
+        await assert.rejects(scene.rows(`select * from cluster.as_of('things', $1::text)`, [attack]), {
+          code: /^22/,
+        });
+      }
+      for (const moment of [
+        '999999999999999999999',
+        '1 ago',
+        '99999999y ago',
+        '-1',
+        'infinity',
+        '-infinity',
+        'now() - 1',
+      ]) {
+        await assert.rejects(scene.rows(`select * from cluster.as_of('things', $1::text)`, [moment]), (error) => {
+          assert.match((error as pg.DatabaseError).code ?? '', /^22/, moment);
+          return true;
+        });
+      }
+      for (const nothing of ['null::bigint', 'null::text', 'null::timestamptz']) {
+        await assert.rejects(scene.rows(`select * from cluster.as_of('things', ${nothing})`), { code: '22004' });
+      }
+      assert.equal((await scene.rows('select from plinth.objects')).length, 1);
+    }));
+});
