@@ -19,6 +19,7 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_sort = off
 set max_parallel_workers_per_gather = 0
 set plan_cache_mode = force_generic_plan
 as $$
