@@ -104,7 +104,10 @@ describe('migrate', () => {
     for (const { name, sql } of (await loadSchemaTexts()).functions) {
       const made = [...sql.matchAll(/^create .*$/gm)].map(([line]) => line);
       assert.equal(made.length, 1, name);
-      assert.match(made[0] ?? '', new RegExp(`^create or replace function (?:plinth|cluster)\\.${name.split('.')[0]}\\(`));
+      assert.match(
+        made[0] ?? '',
+        new RegExp(`^create or replace function (?:plinth|cluster)\\.${name.split('.')[0]}\\(`),
+      );
     }
   });
 
