@@ -31,12 +31,16 @@ export class DebuggingOptions extends ProfilingOptions {
   })
   @Min(0, { message: 'must not be negative' })
   readonly slowRequestThresholdMs: number = 500;
+}
 
+/** Where traces go. */
+export class TracingOptions {
   @Flag({
     name: 'tracing-config-file',
     type: 'string',
     unit: 'file',
-    usage: 'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and of how many requests.',
+    usage:
+      'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and of how many requests and rounds of loops.',
   })
   readonly tracingConfigFile: string | undefined = undefined;
 }

@@ -19,6 +19,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   logging: 'Logging',
   debugging: 'Debugging',
   profiling: 'Profiling',
+  tracing: 'Tracing',
   top: 'Display',
   console: 'Console',
   dev: 'Development',

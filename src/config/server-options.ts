@@ -7,7 +7,7 @@ import { AuthorizationOptions } from './authorization.options.js';
 import { AutoscalerOptions } from './autoscaler.options.js';
 import { ClusterOptions } from './cluster.options.js';
 import { ControlLoopOptions } from './controllers.options.js';
-import { DebuggingOptions } from './debugging.options.js';
+import { DebuggingOptions, TracingOptions } from './debugging.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
 import { NodeAgentOptions } from './node-agent.options.js';
@@ -31,6 +31,7 @@ export const serverOptionGroups = {
   cluster: ClusterOptions,
   logging: LoggingOptions,
   debugging: DebuggingOptions,
+  tracing: TracingOptions,
 } as const;
 
 /** The options of a process that runs the control loops, by concern. */

@@ -31,6 +31,8 @@ export interface QueueObserver {
   retried(): void;
   /** Work on a key begins, which waited so long; the answer is called at its end. */
   began(waitedMs: number): () => void;
+  /** Does the work on a key, and may note how it goes. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -108,7 +110,8 @@ export class WorkQueue {
   private async process(key: string, signal: AbortSignal): Promise<void> {
     let outcome: WorkOutcome;
     try {
-      outcome = await this.options.work(key, signal);
+      const { work, observer } = this.options;
+      outcome = await (observer === undefined ? work(key, signal) : observer.run(key, () => work(key, signal)));
       if (outcome === 'done') this.faults.delete(key);
     } catch (error) {
       outcome = 'later';

@@ -50,7 +50,7 @@ import {
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
-import { type RunningTracer, TRACER, tracerProvider } from './tracing.provider.js';
+import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './tracing.provider.js';
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
@@ -126,6 +126,7 @@ import { type RunningTracer, TRACER, tracerProvider } from './tracing.provider.j
         ),
     },
     largeLane,
+    tracingProvider,
     tracerProvider,
     {
       provide: NodeAgents,

@@ -15,8 +15,11 @@ import {
   type TokenReviewer,
 } from '../machinery/tokens.js';
 import { Logger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import type { OtlpSettings } from '../observability/otlp-tracer.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
+import { TRACING } from './tracing.provider.js';
 
 /** Creates the lane for large requests, once the key of continue tokens is known. */
 export type OpenLane = (continueKey: Uint8Array) => LargeLane;
@@ -40,6 +43,8 @@ export const largeLane: FactoryProvider<OpenLane> = {
     TOKEN_ISSUER,
     HOOK_CALL_COUNTER,
     Logger,
+    Metrics,
+    TRACING,
   ],
   useFactory:
     (
@@ -55,9 +60,11 @@ export const largeLane: FactoryProvider<OpenLane> = {
       issuer: ServiceAccountTokenIssuer | undefined,
       hookCalls: HookCallCounter,
       logger: Logger,
+      metrics: Metrics,
+      tracing: OtlpSettings | undefined,
     ): OpenLane =>
-    (continueKey) =>
-      new LargeLane(
+    (continueKey) => {
+      const lane = new LargeLane(
         {
           cluster,
           admission,
@@ -68,11 +75,15 @@ export const largeLane: FactoryProvider<OpenLane> = {
           listPageSize,
           deleteCollectionWorkers,
           garbageCollector,
+          tracing,
           issuer: issuer && factsOf(issuer),
         },
         { storage, authorizer, rules, tokens, issuer, hookCalls },
         logger,
-      ),
+      );
+      metrics.addCounts(() => lane.counts.parts);
+      return lane;
+    },
 };
 
 /** The static settings of an issuer. */

@@ -1,7 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { DebuggingOptions } from '../config/debugging.options.js';
+import { TracingOptions } from '../config/debugging.options.js';
 import { readTracingConfiguration } from '../config/tracing-configuration.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import type { OtlpSettings } from '../observability/otlp-tracer.js';
 import type { RequestTracer } from '../observability/trace-scope.js';
 import { versionInfo } from './discovery/version-info.js';
 
@@ -12,15 +13,37 @@ export interface RunningTracer extends RequestTracer {
 
 /** Injection token of the {@link RunningTracer}; undefined without `--tracing-config-file`. */
 export const TRACER = Symbol('Tracer');
+/** Injection token of the {@link OtlpSettings} of the process; undefined without `--tracing-config-file`. */
+export const TRACING = Symbol('Tracing');
+
+/** Reads the file of the flag. */
+export const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
+  provide: TRACING,
+  inject: [TracingOptions, VENDOR_NAMES],
+  useFactory: ({ tracingConfigFile }: TracingOptions, names: VendorNames) =>
+    tracingSettings(tracingConfigFile, names, 'apiserver'),
+};
 
 /** The libraries for traces are loaded only if they are needed. */
 export const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
   provide: TRACER,
-  inject: [DebuggingOptions, VENDOR_NAMES],
-  useFactory: async ({ tracingConfigFile }: DebuggingOptions, names: VendorNames) => {
-    if (tracingConfigFile === undefined) return undefined;
-    const configuration = readTracingConfiguration(tracingConfigFile, names);
-    const { OtlpTracer } = await import('../observability/otlp-tracer.js');
-    return new OtlpTracer({ ...configuration, service: 'apiserver', version: versionInfo().gitVersion });
-  },
+  inject: [TRACING],
+  useFactory: openTracer,
 };
+
+/** What a process with this flag and name sends where. @throws OptionsError when the file can't be used. */
+export function tracingSettings(
+  file: string | undefined,
+  names: VendorNames,
+  service: string,
+): OtlpSettings | undefined {
+  if (file === undefined) return undefined;
+  return { ...readTracingConfiguration(file, names), service, version: versionInfo().gitVersion };
+}
+
+/** The tracer of a process. */
+export async function openTracer(settings: OtlpSettings | undefined): Promise<RunningTracer | undefined> {
+  if (settings === undefined) return undefined;
+  const { OtlpTracer } = await import('../observability/otlp-tracer.js');
+  return new OtlpTracer(settings);
+}

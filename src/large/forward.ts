@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { writePieces } from '../endpoints/negotiation/compression.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { UserInfo } from '../machinery/request-context.js';
+import type { LaneAnswer } from './lane-messages.js';
 import type { LargeLane } from './large-lane.js';
 
 /** Headers that belong to the connection or that are set anew for the other thread. */
@@ -12,6 +13,8 @@ const ownFields: ReadonlySet<string> = new Set([
   'content-length',
   'date',
   'keep-alive',
+  'traceparent',
+  'tracestate',
   'transfer-encoding',
   'upgrade',
 ]);
@@ -34,6 +37,11 @@ export async function forward(
   headers['user-agent'] = context.userAgent;
   // The context has replaced the original header.
   if (context.contentType !== undefined) headers['content-type'] = context.contentType;
+  if (context.trace !== undefined) {
+    headers.traceparent = context.trace.traceparent;
+    if (context.trace.tracestate !== '') headers.tracestate = context.trace.tracestate;
+  }
+  const begunAt = performance.now();
   const answer = await lane.answer(
     {
       method: request.method,
@@ -47,6 +55,9 @@ export async function forward(
     },
     context.signal,
   );
+  context.waitedMs += answer.waitedMs;
+  // The spans of a trace come from the thread itself.
+  if (context.trace === undefined) notePhases(context, begunAt, answer.phases);
   if (answer.audit !== undefined) context.audit?.join(answer.audit);
   if (reply.sent) return;
   const given = Object.entries(answer.headers).filter(([name]) => !ownFields.has(name));
@@ -58,6 +69,16 @@ export async function forward(
   reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
   if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);
   else await writePieces(reply.raw, slices(answer.body), false, context.unread);
+}
+
+function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LaneAnswer['phases']): void {
+  const spent = phases.reduce((sum, [, ms]) => sum + ms, 0);
+  marks.push('thread', Math.max(begunAt, performance.now() - spent));
+  let at = marks.at(-1) as number;
+  for (const [name, ms] of phases) {
+    at += ms;
+    marks.push(name, at);
+  }
 }
 
 async function* slices(body: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type FollowedRule, RequestAudit, type TrailPart } from '../audit/request-audit.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
-import type { LaneRequest } from './lane-messages.js';
+import type { LaneAnswer, LaneRequest } from './lane-messages.js';
 
 /** Set on every request in the thread, replacing any header that a client sent under this name. */
 export const idHeader = 'x-plinth-lane';
@@ -12,6 +12,14 @@ interface Entered {
   readonly request: LaneRequest;
   readonly left: AbortSignal;
   audit: RequestAudit | undefined;
+  context: HttpRequestContext | undefined;
+}
+
+/** What is known of a request after its answer. */
+export interface LeftRequest {
+  readonly audit: TrailPart | undefined;
+  readonly waitedMs: number;
+  readonly phases: LaneAnswer['phases'];
 }
 
 /** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
@@ -25,15 +33,19 @@ export class ForwardedGuard implements CanActivate {
   /** Registers a request; `left` ends it, as when a client leaves. */
   enter(request: LaneRequest, left: AbortSignal): string {
     const id = String(++this.lastId);
-    this.requests.set(id, { request, left, audit: undefined });
+    this.requests.set(id, { request, left, audit: undefined, context: undefined });
     return id;
   }
 
-  /** Forgets a request, and returns its part of the audit trail. */
-  leave(id: string): TrailPart | undefined {
-    const part = this.requests.get(id)?.audit?.part();
+  /** Forgets a request, and returns what came of it. */
+  leave(id: string): LeftRequest {
+    const { audit, context } = this.requests.get(id) ?? {};
     this.requests.delete(id);
-    return part;
+    return {
+      audit: audit?.part(),
+      waitedMs: context?.waitedMs ?? 0,
+      phases: context === undefined ? [] : phasesOf(context),
+    };
   }
 
   canActivate(host: ExecutionContext): boolean {
@@ -43,8 +55,10 @@ export class ForwardedGuard implements CanActivate {
     const entered = this.requests.get(String(headers[idHeader]));
     if (entered === undefined) return false;
     const { request, left } = entered;
+    entered.context = plinthContext;
     plinthContext.user = request.user;
     plinthContext.impersonator = request.impersonator;
+    plinthContext.decideTrace();
     if (request.audit !== undefined) {
       entered.audit = this.follow(request.audit, plinthContext, asked, http.getResponse<FastifyReply>());
     }
@@ -61,4 +75,15 @@ export class ForwardedGuard implements CanActivate {
     context.audit = audit;
     return audit;
   }
+}
+
+function phasesOf({ marks, startedAt }: HttpRequestContext): LaneAnswer['phases'] {
+  const phases: (readonly [string, number])[] = [];
+  let last = startedAt;
+  for (let i = 0; i < marks.length; i += 2) {
+    const at = marks[i + 1] as number;
+    phases.push([marks[i] as string, at - last]);
+    last = at;
+  }
+  return phases;
 }

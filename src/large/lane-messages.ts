@@ -6,6 +6,8 @@ import type { LoggingOptions } from '../config/logging.options.js';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import type { UserInfo } from '../machinery/request-context.js';
 import type { StatusDetails, StatusReason } from '../machinery/status-error.js';
+import type { MetricFamilies } from '../observability/metrics.js';
+import type { OtlpSettings } from '../observability/otlp-tracer.js';
 import type { StorageErrorDetails } from '../storage/storage.errors.js';
 import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 
@@ -20,6 +22,8 @@ export interface LaneSettings {
   readonly listPageSize: number;
   readonly deleteCollectionWorkers: number;
   readonly garbageCollector: boolean;
+  /** Where the spans of traced requests go; undefined: nothing is traced. */
+  readonly tracing: OtlpSettings | undefined;
   /** The token issuer's settings; undefined when this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
 }
@@ -43,6 +47,10 @@ export interface LaneAnswer {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly audit: TrailPart | undefined;
+  /** Milliseconds that it spent in calls of webhooks. */
+  readonly waitedMs: number;
+  /** The phases that ended in the thread, each with its length in milliseconds. */
+  readonly phases: readonly (readonly [name: string, ms: number])[];
 }
 
 /** Errors in a form that can be sent. Any other error is a fault of our own. */
@@ -78,6 +86,8 @@ export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly answer: LaneAnswer }
   | { readonly type: 'encoded'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** What the thread has counted since it began. */
+  | { readonly type: 'counted'; readonly counts: MetricFamilies }
   | {
       readonly type: 'call';
       readonly id: number;

@@ -2,7 +2,6 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { quietly } from '../application-context.js';
-import type { TrailPart } from '../audit/request-audit.js';
 import { DefinitionFollower } from '../custom-resources/serving/definition-follower.js';
 import { encodeWatched, type LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { leaveBodies, routingOptions } from '../endpoints/listener.js';
@@ -10,10 +9,13 @@ import { registerRequestHooks } from '../endpoints/request-info/request-info.hoo
 import { EndpointServices } from '../endpoints/services.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
 import { Logger } from '../observability/logger.js';
-import { Metrics } from '../observability/metrics.js';
+import { type MetricFamilies, Metrics } from '../observability/metrics.js';
+import type { OtlpSettings } from '../observability/otlp-tracer.js';
+import type { RequestTracer } from '../observability/trace-scope.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { ForwardedGuard, idHeader } from './forwarded.guard.js';
 import { LaneAppModule, type LaneCall } from './lane-app.module.js';
+import { countsOf } from './lane-counts.js';
 import type { LaneAnswer, LaneRequest, LaneSettings } from './lane-messages.js';
 
 /** The process gives up on a request before this time. */
@@ -23,6 +25,8 @@ const requestTimeoutMs = 600_000;
 export interface LaneServer {
   /** `left` is aborted when no client waits for the answer any longer. */
   answer(request: LaneRequest, left: AbortSignal): Promise<LaneAnswer>;
+  /** What the thread alone has counted of its requests. */
+  counts(): Promise<MetricFamilies>;
   /** Encodes an event of a watch. */
   encode(event: LargeEvent): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -36,7 +40,11 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { ...quietly, bodyParser: false });
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   leaveBodies(fastify);
-  const hooks = { requestTimeoutMs, goawayChance: 0 };
+  const hooks = {
+    requestTimeoutMs,
+    goawayChance: 0,
+    tracer: settings.tracing && (await innerTracer(settings.tracing)),
+  };
   registerRequestHooks(fastify, hooks, app.get(Metrics), app.get(StatusFilter), { isDraining: false });
   await app.init();
   await fastify.ready();
@@ -48,12 +56,23 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
       await follower.reached(request.definitionsAt);
       return answer(fastify, guard, request, left);
     },
+    counts: () => countsOf(app.get(Metrics).registry),
     encode: async ({ type, group, version, resource, form, text, definitionsAt }) => {
       await follower.reached(definitionsAt);
       const served = services.registry.find(group, version, resource);
       if (served === undefined) throw new Error(`no resource ${resource} in ${group}/${version}`);
       return new Uint8Array(encodeWatched(services, served, form, type, text));
     },
+  };
+}
+
+/** Goes on with the traces of the process, and begins none. */
+async function innerTracer(settings: OtlpSettings): Promise<RequestTracer> {
+  const { OtlpTracer } = await import('../observability/otlp-tracer.js');
+  const tracer = new OtlpTracer(settings);
+  return {
+    begin: (_name, beginning) =>
+      beginning?.remote && tracer.begin('thread for large requests', { ...beginning, isTrusted: true, isInner: true }),
   };
 }
 
@@ -64,7 +83,6 @@ async function answer(
   left: AbortSignal,
 ): Promise<LaneAnswer> {
   const id = guard.enter(request, left);
-  let audit: TrailPart | undefined;
   try {
     const { method, url, headers, body } = request;
     const options: InjectOptions = {
@@ -74,14 +92,13 @@ async function answer(
       ...(body.length === 0 ? {} : { payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
     };
     const { statusCode, headers: answered, rawPayload } = await fastify.inject(options);
-    audit = guard.leave(id);
     return {
       status: statusCode,
       headers: Object.fromEntries(
         Object.entries(answered).map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
       ),
       body: new Uint8Array(rawPayload),
-      audit,
+      ...guard.leave(id),
     };
   } finally {
     guard.leave(id);

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { timeoutError } from '../machinery/status-error.js';
+import { traced } from '../observability/trace-scope.js';
 import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 import { packError, unpackError } from './lane-errors.js';
 import type { FromThread, LaneRequest, LaneSettings, LaneTarget, ToThread } from './lane-messages.js';
@@ -49,7 +50,8 @@ function settle(id: number, settleWith: (pending: Pending) => void): void {
 }
 
 const storage = new RemoteStorage(
-  (method, ...args) => call('storage', method, args),
+  (method, ...args) =>
+    traced(`storage ${method === 'guaranteedUpdate' ? 'update' : method}`, {}, () => call('storage', method, args)),
   (decide) => {
     const id = ++lastId;
     decisions.set(id, decide);
@@ -68,6 +70,8 @@ async function serve(id: number, request: LaneRequest): Promise<void> {
   try {
     const server = await starting;
     const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
+    // Before the answer: whoever has it finds it counted.
+    send({ type: 'counted', counts: await server.counts() });
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {
     fail(id, error);

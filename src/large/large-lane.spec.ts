@@ -21,6 +21,7 @@ const settings: LaneSettings = {
   listPageSize: 500,
   deleteCollectionWorkers: 8,
   garbageCollector: false,
+  tracing: undefined,
   issuer: undefined,
 };
 

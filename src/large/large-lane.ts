@@ -3,6 +3,7 @@ import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 import { FairQueue } from './fair-queue.js';
+import { LaneCounts } from './lane-counts.js';
 import { LaneHost, type LaneParts } from './lane-host.js';
 import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
 
@@ -58,6 +59,8 @@ export class LargeLane {
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
   private isStopped = false;
+  /** What the threads have counted of their requests. */
+  readonly counts = new LaneCounts();
 
   constructor(
     private readonly settings: LaneSettings,
@@ -150,6 +153,7 @@ export class LargeLane {
       if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer as never));
       else if (message.type === 'encoded') this.finish(message.id, ({ resolve }) => resolve(message.bytes as never));
       else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
+      else if (message.type === 'counted') this.counts.told(message.counts);
       else host.receive(message);
     });
     // Usually out of memory.
@@ -212,6 +216,7 @@ export class LargeLane {
     const { thread, host } = this;
     this.thread = undefined;
     this.host = undefined;
+    void this.counts.threadEnded();
     for (const { job, owner } of [...this.running.values()]) {
       this.queue.done(owner);
       job.reject(error());

@@ -48,8 +48,17 @@ export interface MetricsWorker {
 /** The text of a scrape over several processes. Their series differ by a label. */
 export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<string> {
   // Nothing is added up, as no two series have the same labels. Other ways of aggregating would leave some out.
-  const summed = processes.map((families) => families.map((family) => ({ ...family, aggregator: 'sum' })));
-  return AggregatorRegistry.aggregate(summed as unknown as object[]).metrics();
+  return summed(processes).metrics();
+}
+
+/** Adds up what was counted in several places under the same names and labels. */
+export async function addUp(places: readonly MetricFamilies[]): Promise<MetricFamilies> {
+  return (await summed(places).getMetricsAsJSON()) as unknown as MetricFamilies;
+}
+
+function summed(places: readonly MetricFamilies[]): Registry {
+  const families = places.map((each) => each.map((family) => ({ ...family, aggregator: 'sum' })));
+  return AggregatorRegistry.aggregate(families as unknown as object[]);
 }
 
 /**
@@ -97,6 +106,7 @@ export class Metrics {
   private readonly logBytes: Gauge<string>;
   private readonly notificationQueue: Gauge<string>;
   private readonly missingVersions: Counter<string>;
+  private readonly elsewhere: (() => readonly MetricFamilies[])[] = [];
 
   /** Which of several processes behind one port this is; undefined when it is the only one. */
   get workerIndex(): number | undefined {
@@ -249,16 +259,41 @@ export class Metrics {
     this.inFlight.set({ request_kind: 'unauthenticated' }, 0);
   }
 
+  /** Shows what threads of this process count under names that it has as well. Nothing may be counted in both places. */
+  addCounts(counts: () => readonly MetricFamilies[]): void {
+    this.elsewhere.push(counts);
+  }
+
   /** The text of a scrape: of this process, or of all processes on the port, whichever of them was asked. */
   async scrape(page: MetricsPage = 'all'): Promise<{ readonly contentType: string; readonly text: string }> {
     const registry = this.pageOf(page);
-    const text = (await this.worker?.gatherMetrics(page)) ?? (await registry.metrics());
+    const text =
+      (await this.worker?.gatherMetrics(page)) ??
+      (this.countsElsewhere(page).length === 0
+        ? await registry.metrics()
+        : await mergeFamilies([await this.families(page)]));
     return { contentType: registry.contentType, text };
   }
 
   /** The metrics of this process alone, as values. */
   async families(page: MetricsPage = 'all'): Promise<MetricFamilies> {
-    return (await this.pageOf(page).getMetricsAsJSON()) as unknown as MetricFamilies;
+    const own = (await this.pageOf(page).getMetricsAsJSON()) as unknown as MetricFamilies;
+    const elsewhere = this.countsElsewhere(page);
+    return elsewhere.length === 0 ? own : addUp([own, ...elsewhere.map((families) => this.labelled(families))]);
+  }
+
+  private countsElsewhere(page: MetricsPage): readonly MetricFamilies[] {
+    return page === 'all' ? this.elsewhere.flatMap((counts) => counts()) : [];
+  }
+
+  /** With the label that all series of a worker have. */
+  private labelled(families: MetricFamilies): MetricFamilies {
+    if (this.worker === undefined) return families;
+    const worker = String(this.worker.index);
+    return families.map((family) => ({
+      ...family,
+      values: (family.values ?? []).map((value) => ({ ...value, labels: { ...value.labels, worker } })),
+    }));
   }
 
   private pageOf(page: MetricsPage): Registry {

@@ -20,7 +20,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { traceOutgoing } from './outgoing-traces.js';
-import type { RemoteSpan, RequestTracer, SpanAttributes, TraceOrigin, TraceSpan } from './trace-scope.js';
+import type { RemoteSpan, RequestTracer, SpanAttributes, TraceBeginning, TraceSpan } from './trace-scope.js';
 
 /*
  * The only module that knows the libraries for traces; loaded only when traces are wanted.
@@ -73,15 +73,15 @@ export class OtlpTracer implements RequestTracer {
     this.endOutgoing = traceOutgoing();
   }
 
-  begin(name: string, origin?: TraceOrigin, begunAt?: number): TraceSpan | undefined {
-    const kind = origin?.isInner === true ? SpanKind.INTERNAL : SpanKind.SERVER;
+  begin(name: string, { remote, isTrusted, isInner, begunAt }: TraceBeginning = {}): TraceSpan | undefined {
+    const kind = isInner === true ? SpanKind.INTERNAL : SpanKind.SERVER;
     const startTime = begunAt === undefined ? {} : { startTime: timeAt(begunAt) };
-    const remote = origin && contextOf(origin.remote);
-    if (remote !== undefined && origin?.isTrusted === true) {
-      const parent = trace.setSpanContext(ROOT_CONTEXT, remote);
-      return this.sampled(this.tracer.startSpan(name, { kind, ...startTime }, parent), parent, origin.remote.state);
+    const context = remote && contextOf(remote);
+    if (context !== undefined && isTrusted === true) {
+      const parent = trace.setSpanContext(ROOT_CONTEXT, context);
+      return this.sampled(this.tracer.startSpan(name, { kind, ...startTime }, parent), parent, remote?.state ?? '');
     }
-    const links = remote === undefined ? {} : { links: [{ context: remote }] };
+    const links = context === undefined ? {} : { links: [{ context }] };
     return this.sampled(this.tracer.startSpan(name, { kind, ...links, ...startTime }, ROOT_CONTEXT), ROOT_CONTEXT, '');
   }
 

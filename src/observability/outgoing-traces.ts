@@ -2,11 +2,26 @@ import diagnostics from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { currentSpan, type TraceSpan } from './trace-scope.js';
 
+let users = 0;
+let stopTracing: (() => void) | undefined;
+
 /**
  * Gives the HTTP calls of traced requests a span, and tells the called server of it (W3C Trace Context). Node tells of
- * each call, whichever part of the program makes it. Returns the function that ends it.
+ * each call, whichever part of the program makes it. Returns the function that ends it. A call has one span, however many
+ * parts of the process send traces.
  */
 export function traceOutgoing(): () => void {
+  users++;
+  stopTracing ??= subscribe();
+  return () => {
+    users--;
+    if (users > 0) return;
+    stopTracing?.();
+    stopTracing = undefined;
+  };
+}
+
+function subscribe(): () => void {
   const spans = new WeakMap<ClientRequest, TraceSpan>();
   const end = (request: ClientRequest, settle: (span: TraceSpan) => void) => {
     const span = spans.get(request);

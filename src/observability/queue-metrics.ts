@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
+import { type RequestTracer, tracedAlone } from './trace-scope.js';
 
 /** Is told what happens in a queue. */
 export interface QueueCounter {
@@ -9,6 +10,8 @@ export interface QueueCounter {
   retried(): void;
   /** Work on an entry begins, which waited so long; the answer is called at its end. */
   began(waitedMs: number): () => void;
+  /** Does the work on an entry, as a trace of its own if it is sampled. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** From ten nanoseconds to a quarter of an hour, each ten times the one before. */
@@ -27,7 +30,12 @@ class Queue implements QueueCounter {
   constructor(
     readonly name: string,
     private readonly now: () => number,
+    private readonly tracer: () => RequestTracer | undefined,
   ) {}
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return tracedAlone(this.tracer(), `loop ${this.name}`, { key }, work);
+  }
 
   added(count = 1): void {
     this.adds += count;
@@ -56,6 +64,8 @@ class Queue implements QueueCounter {
 
 /** The metrics of queues, under the names that operators of such programs know. */
 export class QueueMetrics {
+  /** Traces the work on entries; unset: nothing is traced. */
+  tracer: RequestTracer | undefined;
   private readonly queues = new Map<string, Queue>();
 
   /** @param now milliseconds from a fixed point */
@@ -83,7 +93,7 @@ export class QueueMetrics {
   of(name: string): QueueCounter {
     let queue = this.queues.get(name);
     if (queue === undefined) {
-      queue = new Queue(name, this.now);
+      queue = new Queue(name, this.now, () => this.tracer);
       this.queues.set(name, queue);
     }
     return queue;

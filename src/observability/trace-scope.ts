@@ -27,26 +27,25 @@ export interface RemoteSpan {
   readonly state: string;
 }
 
-/** Where a piece of work comes from. */
-export interface TraceOrigin {
-  readonly remote: RemoteSpan;
+/** What is known of a piece of work when its first span begins. */
+export interface TraceBeginning {
+  /** What the work is said to belong to. */
+  readonly remote?: RemoteSpan;
   /**
    * Whether the other side may decide that the work is traced. Otherwise the work begins a trace of its own, or none, as
    * if nobody had asked, with a link to the span that it claims to belong to.
    */
-  readonly isTrusted: boolean;
-  /** Whether the work is part of a request that has a span of this program already. */
+  readonly isTrusted?: boolean;
+  /** The work is no request, or part of one that has a span of this program already. */
   readonly isInner?: boolean;
+  /** Milliseconds of `performance.now()`; default: now. */
+  readonly begunAt?: number;
 }
 
 /** Begins traces. */
 export interface RequestTracer {
-  /**
-   * The first span of a request or of other work; undefined when it is not sampled.
-   *
-   * @param begunAt milliseconds of `performance.now()`; default: now
-   */
-  begin(name: string, origin?: TraceOrigin, begunAt?: number): TraceSpan | undefined;
+  /** The first span of a request or of other work; undefined when it is not sampled. */
+  begin(name: string, beginning?: TraceBeginning): TraceSpan | undefined;
 }
 
 /** Where the span of a request is looked up: it may be there later than the request. */
@@ -81,7 +80,7 @@ export function tracedAlone<T>(
   attributes: SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  const span = tracer?.begin(name);
+  const span = tracer?.begin(name, { isInner: true });
   if (span === undefined) return work();
   span.set(attributes);
   scope ??= new AsyncLocalStorage();

@@ -3,6 +3,8 @@ import type { ControllersSettings, ServerOptions } from '../config/server-option
 import { ControllersAppModule } from '../controllers-app.module.js';
 import { processFacts } from '../endpoints/debug/process-facts.module.js';
 import { versionInfo } from '../endpoints/discovery/version-info.js';
+import { openTracer, tracingSettings } from '../endpoints/tracing.provider.js';
+import { vendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
@@ -20,6 +22,7 @@ export interface RunningControllers extends Running {
  *
  * @param signal ends the wait for a database that is not ready
  * @param serving where to serve metrics and health; default: nowhere
+ * @param tracingConfigFile says where traces of the work on keys go; default: nowhere
  *
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */
@@ -34,11 +37,20 @@ export async function runControllers(
     readonly flags: readonly string[];
     readonly profiling: boolean;
   },
+  tracingConfigFile?: string,
 ): Promise<RunningControllers> {
+  const { vendor, compat } = options.cluster;
+  const tracing = tracingSettings(tracingConfigFile, vendorNames(vendor, compat), 'controller-manager');
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);
   const started: Running[] = [{ stop: () => context.close() }];
   const metrics = context.get(Metrics, { strict: false });
   metrics.setBuild(versionInfo());
+  const tracer = await openTracer(tracing);
+  if (tracer !== undefined) {
+    metrics.queues.tracer = tracer;
+    // Stops last. What a receiver does not take by then is lost; the stop goes on.
+    started.unshift({ stop: () => tracer.stop().catch(() => undefined) });
+  }
   if (serving === undefined) return { metrics, stop: () => stopAll(started) };
   try {
     const storage = context.get<Storage>(STORAGE, { strict: false });

@@ -49,7 +49,13 @@ async function startWorkers(
   try {
     if (controllers !== undefined) {
       const { runControllers } = await import('./run-controllers.js');
-      const running = await runControllers({ ...options, ...controllers }, logger, signal);
+      const running = await runControllers(
+        { ...options, ...controllers },
+        logger,
+        signal,
+        undefined,
+        options.tracing.tracingConfigFile,
+      );
       pool.shareMetrics(running.metrics);
       started.push(running);
     }

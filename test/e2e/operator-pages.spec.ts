@@ -20,11 +20,17 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'plinth-tracing-'));
   receiver = await OtlpReceiver.start();
   hooks = await HookServer.start();
-  const file = join(folder, 'tracing.yaml');
-  writeFileSync(
-    file,
-    `apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: ${receiver.endpoint}\n`,
-  );
+  const tracing = (name: string, rate: number) => {
+    const file = join(folder, name);
+    const lines = [
+      'apiVersion: apiserver.config.k8s.io/v1',
+      'kind: TracingConfiguration',
+      `endpoint: ${receiver.endpoint}`,
+      `samplingRatePerMillion: ${rate}`,
+    ];
+    writeFileSync(file, lines.join('\n'));
+    return `--tracing-config-file=${file}`;
+  };
   const port = await freePort();
   controllersUrl = `http://127.0.0.1:${port}`;
   cluster = await TestCluster.start({
@@ -33,10 +39,10 @@ before(async () => {
       '--authorization-mode=RBAC',
       '--slow-request-threshold=200ms',
       '--logging-format=json',
-      `--tracing-config-file=${file}`,
+      tracing('server.yaml', 0),
     ],
     controllers: true,
-    controllerFlags: [`--controllers-metrics-bind-address=127.0.0.1:${port}`],
+    controllerFlags: [`--controllers-metrics-bind-address=127.0.0.1:${port}`, tracing('loops.yaml', 1_000_000)],
   });
   hooks.on('/slow', async () => {
     await new Promise((resolve) => setTimeout(resolve, webhookMs));
@@ -242,8 +248,65 @@ describe('traces', () => {
     await client.get(maps, { headers: { traceparent: `00-${last}-${parentId}-01` } });
     await eventually(() => receiver.spans.some((span) => span.traceId === last), 'the last trace');
     assert.deepEqual(
-      receiver.spans.slice(before).filter((span) => span.traceId !== last),
+      receiver.spans.slice(before).filter(({ service, traceId: id }) => service === 'apiserver' && id !== last),
       [],
+    );
+  });
+
+  it('go on in the thread for large requests, whose admission and calls are counted once', async () => {
+    const { client } = cluster.first;
+    const large = '1af7651916cd43dd8448eb211c80319c';
+    const counted = async () => {
+      const series = readScrape((await client.get('/metrics')).text);
+      const of = (name: string, selector: Record<string, string>) => sumOf(series, name, selector);
+      return [
+        of('apiserver_admission_controller_admission_duration_seconds_count', {
+          name: 'ValidatingAdmissionWebhook',
+          operation: 'CREATE',
+        }),
+        of('apiserver_admission_webhook_request_total', { name: 'slow.hooks.test', code: '200' }),
+        of('rest_client_requests_total', { code: '200', method: 'POST' }),
+        of('apiserver_request_total', { verb: 'POST', resource: 'configmaps', code: '201' }),
+      ];
+    };
+    const before = await counted();
+    const data = Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`k${i}`, 'value']));
+    const headers = { traceparent: `00-${large}-${parentId}-01`, 'audit-id': 'large-one' };
+    assert.equal((await client.post(maps, { ...slowMap('large'), data }, { headers })).status, 201);
+    assert.deepEqual(
+      await counted(),
+      before.map((count) => count + 1),
+    );
+    const own = () => receiver.spans.filter((span) => span.traceId === large);
+    const root = await eventually(() => own().find(({ parentSpanId }) => parentSpanId === parentId), 'the root');
+    const named = (name: string) => eventually(() => own().find((span) => span.name === name), `a span ${name}`);
+    const thread = await named('thread for large requests');
+    assert.equal(thread.parentSpanId, root.spanId);
+    const plugin = await named('admission ValidatingAdmissionWebhook');
+    assert.equal(plugin.parentSpanId, thread.spanId);
+    const webhook = await named('webhook slow.hooks.test');
+    const call = await named('HTTP POST');
+    assert.equal(call.parentSpanId, webhook.spanId);
+    assert.equal((await named('storage create')).parentSpanId, thread.spanId);
+    const told = hooks.received.find(({ review }) => review.request.name === 'large');
+    assert.equal(told?.headers.traceparent, `00-${large}-${call.spanId}-01`);
+    const line = await eventually(
+      () => cluster.first.log.split('\n').find((each) => each.includes('slow request') && each.includes('large-one')),
+      'the line in the log',
+    );
+    assert.ok(JSON.parse(line).waitedMs >= webhookMs - 1, line);
+  });
+
+  it('are made of the rounds of control loops', async () => {
+    assert.equal((await cluster.first.client.post('/api/v1/namespaces', { metadata: { name: 'traced' } })).status, 201);
+    const loop = await eventually(
+      () => receiver.spans.find(({ name, attributes }) => name.startsWith('loop ') && attributes.key === 'traced'),
+      'the work of a loop',
+    );
+    assert.equal(loop.service, 'controller-manager');
+    await eventually(
+      () => receiver.spans.some(({ name, traceId: id }) => name.startsWith('storage ') && id === loop.traceId),
+      'what the loop wrote',
     );
   });
 });

@@ -195,7 +195,7 @@ export function registerRequestHooks(
 function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method, raw }: FastifyRequest): void {
   const remote = remoteSpanOf(raw.headers);
   if (remote === undefined) context.trace = tracer.begin(method);
-  else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted }, context.startedAt);
+  else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
 }
 
 function bytesOf(chunk: unknown): number {

@@ -3,7 +3,7 @@ import { AggregationOptions } from '../../config/aggregation.options.js';
 import { AuthorizationOptions } from '../../config/authorization.options.js';
 import { ClusterOptions } from '../../config/cluster.options.js';
 import { ControllersServingOptions, parseBindAddress } from '../../config/controllers-serving.options.js';
-import { ProfilingOptions } from '../../config/debugging.options.js';
+import { ProfilingOptions, TracingOptions } from '../../config/debugging.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups } from '../../config/server-options.js';
@@ -25,6 +25,7 @@ const groups = {
   aggregation: AggregationOptions,
   logging: LoggingOptions,
   profiling: ProfilingOptions,
+  tracing: TracingOptions,
 } as const;
 
 export const controllersCommand: Command = {
@@ -35,7 +36,7 @@ export const controllersCommand: Command = {
   async run(context) {
     const request = parseRequest(groups, {}, context);
     const parsed = parseOptions(request);
-    const { storage, logging, controllersServing, profiling, ...options } = parsed;
+    const { storage, logging, controllersServing, profiling, tracing, ...options } = parsed;
     const { controllersMetricsBindAddress: bind } = controllersServing;
     const address = bind === undefined ? undefined : parseBindAddress(bind);
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
@@ -50,6 +51,7 @@ export const controllersCommand: Command = {
       logger,
       signal,
       address && { ...address, flags: shownFlags(groups, parsed), profiling: profiling.profiling },
+      tracing.tracingConfigFile,
     ).catch((error: unknown) => {
       // It was told to stop while it waited for the database.
       if (signal.aborted) return undefined;
