@@ -86,8 +86,9 @@ export const networks: readonly Scenario[] = [
     upstream: 'release 1.20 compares with the endpoints in its cache, which may be old when pods end soon',
     run: async (scene) => {
       await scene.create('services', service('web'));
-      await scene.create('pods', pod('task', { restartPolicy: 'Never' }, pretend({ 'run-seconds': '2' })));
+      await scene.create('pods', pod('task', { restartPolicy: 'Never' }, pretend({ 'run-seconds': 'forever' })));
       await slicesOf(scene, 'web', 'one', (all) => endpointsOf(all).length === 1);
+      await scene.patch('pods', 'task', { metadata: { annotations: pretend({ 'run-seconds': '0' }) } });
       await scene.until('pods', 'task', 'ended', ({ status }) => status.phase === 'Succeeded');
       await slicesOf(scene, 'web', 'none', (all) => endpointsOf(all).length === 0);
       await scene.until('endpoints', 'web', 'none', ({ subsets }) => (subsets ?? []).length === 0);
