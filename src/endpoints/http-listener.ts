@@ -74,6 +74,7 @@ export class HttpListener
   onModuleInit(): void {
     const { fastify, api } = this;
     leaveBodies(fastify);
+    this.metrics.expectRequests();
     this.requests = registerRequestHooks(
       fastify,
       {

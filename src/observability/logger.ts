@@ -43,29 +43,47 @@ export class Logger {
     const time = new Date().toISOString();
     if (this.format === 'json') {
       const flat = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plain(value)]));
-      this.write(`${safeJson({ time, level, message, ...flat })}\n`);
+      this.write(`${harmless(safeJson({ time, level, message: shortened(message), ...flat }))}\n`);
       return;
     }
-    const details = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(value)}`);
-    this.write(`${time} ${level.toUpperCase().padEnd(5)} ${message}${details.join('')}\n`);
+    const details = Object.entries(fields).map(([key, value]) => ` ${key}=${shortened(asText(value))}`);
+    const text = shortened(message.replaceAll('\n', '\n    '));
+    this.write(`${harmless(`${time} ${level.toUpperCase().padEnd(5)} ${text}${details.join('')}`)}\n`);
   }
 }
 
 function plain(value: unknown): unknown {
+  if (typeof value === 'string') return shortened(value);
   if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value;
-  if (isExpected(value)) return { message: value.message };
+  const message = shortened(value.message);
+  if (isExpected(value)) return { message };
   const cause = value.cause === undefined ? {} : { cause: plain(value.cause) };
-  return { message: value.message, stack: value.stack, ...cause };
+  return { message, stack: shortened(value.stack ?? ''), ...cause };
 }
 
 function asText(value: unknown): string {
   if (value instanceof Error) {
     if (isExpected(value)) return asText(value.message);
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
-    return `${value.stack ?? value.message}${cause}`;
+    // Lines that look like lines of the log may come from a client; those of a stack are further to the right.
+    return `${value.stack ?? value.message}${cause}`.replace(/\n\s*/g, '\n    ');
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
   return typeof value === 'bigint' ? String(value) : safeJson(value);
+}
+
+/** Nothing in a line may steer a terminal, or look like the end of the line to a reader of lines. */
+function harmless(line: string): string {
+  return line.replace(/[^\P{Cc}\n]|[\u2028\u2029]/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** Texts in a line are cut after this many characters: what clients send must not fill the disk. */
+const mostCharacters = 16_384;
+
+function shortened(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}... (${text.length} characters)`;
 }
 
 function isExpected(error: Error): boolean {

@@ -305,6 +305,11 @@ export class Metrics {
     registerProcessMetrics(this.registry, build);
   }
 
+  /** This process will answer requests: what dashboards ask for is there from the start. */
+  expectRequests(): void {
+    this.requests.expect();
+  }
+
   /** Counts a request that has ended. */
   requestDone(labels: RequestLabels, outcome: RequestOutcome): void {
     this.requests.done(labels, outcome);

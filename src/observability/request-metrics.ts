@@ -41,6 +41,17 @@ const sliBounds = latencyBounds.slice(2);
 const answerBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const bodyBounds = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000);
 
+const failed = 500;
+/** What every cluster is asked for sooner or later. Dashboards add up reads of each scope: a sum without one is nothing. */
+const expected: readonly RequestLabels[] = (
+  [
+    ['GET', 'resource'],
+    ['LIST', 'namespace'],
+    ['LIST', 'cluster'],
+    ['POST', 'namespace'],
+  ] as const
+).map(([verb, scope]) => ({ verb, group: '', version: 'v1', resource: 'pods', subresource: '', scope }));
+
 const names = {
   total: { name: 'apiserver_request_total', help: 'Requests answered, by verb, resource and HTTP code.' },
   duration: {
@@ -65,16 +76,23 @@ const names = {
 
 /** What is counted apart for dry runs. */
 class AnswerSeries {
-  readonly codes = new Map<number, number>();
+  readonly codes: Map<number, number>;
   readonly latency = new Buckets(latencyBounds);
+
+  constructor(codes: readonly (readonly [code: number, count: number])[] = []) {
+    this.codes = new Map(codes);
+  }
 }
 
 /** Everything that is counted under one set of labels. */
 class RequestSeries {
-  readonly real = new AnswerSeries();
+  /** A first failure is a rise from 0: of a series that begins with it, a collector would see none. */
+  readonly real = new AnswerSeries([[failed, 0]]);
   dryRun: AnswerSeries | undefined = undefined;
   readonly terminations = new Map<number, number>();
   aborts = 0;
+  /** Shown also while there was no such request. */
+  isExpected = false;
   readonly sli = new Buckets(sliBounds);
   readonly answers = new Buckets(answerBounds);
 
@@ -111,7 +129,7 @@ export class RequestMetrics {
       );
     });
     this.add('histogram', sli, [...requestLabels, 'component'], (values, series, labels) =>
-      series.sli.appendTo(values, sli.name, { ...labels, component }),
+      series.sli.appendTo(values, sli.name, { ...labels, component }, series.isExpected),
     );
     this.add('histogram', answers, [...requestLabels, 'component'], (values, series, labels) =>
       series.answers.appendTo(values, answers.name, { ...labels, component }),
@@ -127,6 +145,11 @@ export class RequestMetrics {
       for (const { labels, buckets } of this.bodies.values()) buckets.appendTo(values, bodies.name, labels);
       return values;
     });
+  }
+
+  /** Makes the usual series, at 0, in a process that will answer requests. */
+  expect(): void {
+    for (const labels of expected) this.seriesOf(labels).isExpected = true;
   }
 
   /** Counts a request that has ended. */

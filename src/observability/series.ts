@@ -73,10 +73,10 @@ export class Buckets {
     this.sum += value;
   }
 
-  /** Adds the lines of a scrape to `values`; none while nothing was observed. */
-  appendTo(values: SeriesValue[], name: string, labels: SeriesLabels): void {
+  /** Adds the lines of a scrape to `values`; while nothing was observed, only if `evenEmpty`. */
+  appendTo(values: SeriesValue[], name: string, labels: SeriesLabels, evenEmpty = false): void {
     const total = this.counts.reduce((sum, count) => sum + count, 0);
-    if (total === 0) return;
+    if (total === 0 && !evenEmpty) return;
     let count = 0;
     for (const [i, inBucket] of this.counts.entries()) {
       count += inBucket;

@@ -92,10 +92,13 @@ const maps = '/api/v1/namespaces/default/configmaps';
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 let hooks: HookServer;
 let cluster: TestCluster;
+/** Before anybody asked for anything. */
+let quiet: ScrapedSeries[];
 
 before(async () => {
   hooks = await HookServer.start();
   cluster = await TestCluster.start({ servers: 1, flags: [`--max-requests-per-address=${addressLimit}`] });
+  quiet = await scrape();
   await traffic();
 });
 after(async () => {
@@ -197,6 +200,31 @@ describe('metrics', () => {
       return found.length === 0 || !found.every(({ labels }) => by.every((name) => labels[name] !== undefined));
     });
     assert.deepEqual(missing, []);
+  });
+
+  it('have what burn rates are made of before the first request, and a zero that the first failure rises from', async () => {
+    for (const [selector, scopes] of [
+      [read, ['resource', 'namespace', 'cluster']],
+      [write, ['namespace']],
+    ] as const) {
+      const failures = select(quiet, total, { ...selector, code: /5../ });
+      assert.ok(failures.length > 0);
+      assert.equal(sumOf(quiet, total, { ...selector, code: /5../ }), 0);
+      for (const scope of scopes) {
+        const buckets = select(quiet, `${sli}_bucket`, {
+          ...selector,
+          ...short,
+          scope,
+          le: /1(\.0)?|5(\.0)?|30(\.0)?/,
+        });
+        assert.ok(buckets.length > 0, scope);
+      }
+    }
+    const asked = { verb: 'GET', resource: 'configmaps', scope: 'resource', code: '500' };
+    assert.deepEqual(
+      select(await scrape(), total, asked).map(({ value }) => value),
+      [0],
+    );
   });
 
   it('count what clients get, by few labels whatever clients send', async () => {
