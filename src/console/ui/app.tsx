@@ -6,8 +6,10 @@ import { Home } from './home.js';
 import { bindKeys } from './keys.js';
 import { ListPage } from './list-page.js';
 import { LoginPage } from './login-page.js';
+import { MapPage } from './map-page.js';
 import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
+import { ServerPage } from './server-page.js';
 import { kinds, session } from './session.js';
 import { toggleTheme } from './theme.js';
 
@@ -47,6 +49,10 @@ function Page() {
       return <ListPage key={`${shown.group}/${shown.resource}`} route={shown} />;
     case 'object':
       return <ObjectPage key={`${shown.group}/${shown.resource}/${shown.namespace}/${shown.name}`} route={shown} />;
+    case 'server':
+      return <ServerPage />;
+    case 'map':
+      return <MapPage namespace={shown.namespace} />;
     default:
       return <Home />;
   }
