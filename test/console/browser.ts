@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Where the browsers of Debian and others are; `PLINTH_TEST_BROWSER` names another. */
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The browser of the system. None is ever downloaded. */
+export async function startBrowser(): Promise<Browser> {
+  const path = process.env.PLINTH_TEST_BROWSER || places.find((place) => existsSync(place));
+  assert.ok(path, 'there is no Chromium: install the package chromium, or name one in PLINTH_TEST_BROWSER');
+  // Root has no sandbox to go into; the pages are our own.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath: path, args });
+}
+
+/** A tab of the console that fails when a script of somebody else runs, or one of ours fails. */
+export class ConsoleTab {
+  /** What must not have happened. */
+  readonly faults: string[] = [];
+
+  private constructor(readonly page: Page) {}
+
+  static async open(browser: Browser, url: string): Promise<ConsoleTab> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const tab = new ConsoleTab(page);
+    page.on('pageerror', (error) => tab.faults.push(`error: ${error.message}`));
+    page.on('dialog', (dialog) => {
+      tab.faults.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) tab.faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url)) tab.faults.push(`request to ${request.url()}`);
+    });
+    await page.goto(url);
+    return tab;
+  }
+
+  async login(text: string): Promise<void> {
+    await this.page.fill('#login', text);
+    await this.page.click('button[type=submit]');
+    await this.page.waitForSelector('nav section');
+  }
+
+  /** Opens what a fragment names. */
+  async show(fragment: string): Promise<void> {
+    await this.run(`location.hash = ${JSON.stringify(fragment)}`);
+  }
+
+  /** Evaluates an expression in the page. */
+  run<T = unknown>(expression: string): Promise<T> {
+    return this.page.evaluate<T>(expression);
+  }
+
+  /** Waits for an expression to be true. The page's policy lets no script compile others, so the asking is done from here. */
+  async until(expression: string): Promise<void> {
+    const limit = Date.now() + 30_000;
+    while (!(await this.run<boolean>(expression))) {
+      assert.ok(Date.now() < limit, `never: ${expression}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async shows(text: string | RegExp, selector = 'body'): Promise<void> {
+    await this.page.locator(selector).filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Waits for the table of a kind to be whole and live. */
+  async live(): Promise<void> {
+    await this.page.waitForSelector('.count[data-state=live][data-complete=true]');
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
