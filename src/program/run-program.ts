@@ -10,6 +10,7 @@ import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { fenceCommand } from './commands/fence.command.js';
+import { importCommand } from './commands/import.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   topCommand,
   consoleCommand,
   backupCommand,
+  importCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

@@ -54,8 +54,16 @@ interface ApiResourceList {
 /** Documents of groups that are asked for at the same time. */
 const atOnce = 8;
 
-/** Asks a cluster what it serves. */
-export async function servedKinds(client: ClusterClient, signal: AbortSignal): Promise<ServedKinds> {
+/**
+ * Asks a cluster what it serves.
+ *
+ * @param allVersions whether to tell of each kind in all its versions
+ */
+export async function servedKinds(
+  client: ClusterClient,
+  signal: AbortSignal,
+  allVersions = false,
+): Promise<ServedKinds> {
   const groups = await groupsOf(client, signal);
   const remote = await remoteVersions(client, groups, signal);
   const stored = await storedVersions(client, groups, signal);
@@ -72,7 +80,7 @@ export async function servedKinds(client: ClusterClient, signal: AbortSignal): P
     const part = wanted.slice(i, i + atOnce);
     documents.push(...(await Promise.all(part.map((one) => kindsOf(client, one, notTaken, signal)))));
   }
-  return { kinds: chosen(documents.flat(), stored), notTaken };
+  return { kinds: allVersions ? documents.flat() : chosen(documents.flat(), stored), notTaken };
 }
 
 /** The path of all objects of a kind, or of those in a namespace. */

@@ -1,0 +1,59 @@
+import type { ApiObject } from '../../machinery/api-object.js';
+import { cleanForCreate } from '../../restoring/clean-for-create.js';
+import { plainKind } from '../../restoring/creation-order.js';
+import { leftOut } from '../../restoring/made-by-itself.js';
+
+/** What an import takes of a backup, and how. */
+export interface TakingOptions {
+  /** Also what loops make by themselves (pods of workloads), and what has ended. */
+  readonly withDerived: boolean;
+  /** Also volumes that a provisioner made; their data has to be reachable from here. */
+  readonly withVolumes: boolean;
+  /** Services ask for the addresses and ports that they had. */
+  readonly keepAddresses: boolean;
+}
+
+/** An object to create, or the reason why it is left out. */
+export type Taking = { readonly object: ApiObject } | { readonly why: string };
+
+const provisioned = /^pv\.[^/]*\/provisioned-by$/;
+
+/**
+ * Decides about the objects of a backup. Volumes have to come before claims: it remembers them, because a claim keeps
+ * its volume only if that is there.
+ */
+export class ImportRules {
+  private readonly volumes = new Set<string>();
+
+  constructor(private readonly options: TakingOptions) {}
+
+  /** The cluster has a volume of this name. */
+  hasVolume(name: string): void {
+    this.volumes.add(name);
+  }
+
+  take(object: ApiObject): Taking {
+    const rule = leftOut(object);
+    if (rule !== undefined) {
+      const isWanted = this.options.withDerived && (rule.rule === 'derived' || rule.rule === 'ended');
+      if (!isWanted) return { why: rule.why };
+    }
+    const isVolume = plainKind(object.apiVersion ?? '', object.kind ?? '') === '/PersistentVolume';
+    if (isVolume) {
+      const marks = Object.keys(object.metadata.annotations ?? {});
+      if (!this.options.withVolumes && marks.some((mark) => provisioned.test(mark))) {
+        return { why: 'was made by a provisioner of the cluster it comes from; --with-volumes takes it' };
+      }
+      this.volumes.add(object.metadata.name ?? '');
+    }
+    const hasVolume = (name: string) => this.volumes.has(name);
+    return { object: cleanForCreate(object, { hasVolume, addresses: this.options.keepAddresses }) };
+  }
+}
+
+/** What every cluster has from its beginning. */
+export function isGiven({ apiVersion = '', kind = '', metadata: { name = '' } }: ApiObject): boolean {
+  const plain = plainKind(apiVersion, kind);
+  if (plain === '/ServiceAccount') return name === 'default';
+  return plain === '/Namespace' && /^(default|(kube|control)-(system|public|node-lease))$/.test(name);
+}
