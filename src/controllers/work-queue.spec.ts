@@ -9,6 +9,7 @@ function setUp(workers = 2) {
   const timers = new ManualTimers();
   const faults: string[] = [];
   const begun: string[] = [];
+  let retries = 0;
   const ends = new Map<string, (outcome: WorkOutcome | Error) => void>();
   const queue = new WorkQueue({
     work: (key) => {
@@ -22,6 +23,12 @@ function setUp(workers = 2) {
     firstPauseMs: 100,
     longestPauseMs: 300,
     timers,
+    observer: {
+      added: () => undefined,
+      depth: () => undefined,
+      retried: () => void retries++,
+      began: () => () => undefined,
+    },
   });
   const stop = new AbortController();
   const ended = queue.run(stop.signal);
@@ -33,7 +40,7 @@ function setUp(workers = 2) {
     timers.advance(milliseconds);
     await settle();
   };
-  return { queue, begun, faults, finish, pass, stop, ended };
+  return { queue, begun, faults, retries: () => retries, finish, pass, stop, ended };
 }
 
 /** Work begins in the next turn of the event loop; everything else here runs on promises alone. */
@@ -89,6 +96,25 @@ describe('WorkQueue', () => {
     await finish('a', 'later');
     await pass(100);
     assert.equal(begun.length, pauses.length + 3);
+  });
+
+  it('counts what is tried again, but not what is due at a time that was asked for', async () => {
+    const { queue, finish, pass, retries, stop, ended } = setUp();
+    for (const [outcome, expected] of [
+      [1000, 0],
+      ['later', 1],
+      [new Error('no'), 2],
+      ['done', 2],
+    ] as const) {
+      queue.add('a');
+      await settle();
+      await finish('a', outcome);
+      assert.equal(retries(), expected, String(outcome));
+    }
+    await pass(1000);
+    stop.abort();
+    await finish('a', 'done');
+    await ended;
   });
 
   it('tells of a fault again when it is another one, or when the work succeeded meanwhile', async () => {

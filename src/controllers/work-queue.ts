@@ -28,6 +28,7 @@ export interface QueueObserver {
   added(): void;
   /** How many keys wait now. */
   depth(keys: number): void;
+  /** Work on a key did not come to its end, and is tried again after a pause. */
   retried(): void;
   /** Work on a key begins, which waited so long; the answer is called at its end. */
   began(waitedMs: number): () => void;
@@ -120,7 +121,8 @@ export class WorkQueue {
     this.active.delete(key);
     if (signal.aborted) return;
     if (outcome !== 'later') this.pauses.delete(key);
-    if (outcome !== 'done') this.options.observer?.retried();
+    // A time that was asked for is no failure.
+    if (outcome === 'later') this.options.observer?.retried();
     if (this.again.delete(key)) this.wait(key);
     else if (outcome !== 'done') {
       const pauseMs = outcome === 'later' ? this.nextPause(key) : outcome;

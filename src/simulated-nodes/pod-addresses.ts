@@ -1,6 +1,6 @@
 import { type AddressRange, addressAt } from '../config/network.js';
 
-/** The addresses of one node's pods: a part of a range, without its first address. */
+/** The addresses of one node's pods: a part of a range, whose first address is that of the node in their network. */
 export class PodAddresses {
   private readonly taken = new Set<string>();
   private next = 1n;
@@ -14,6 +14,11 @@ export class PodAddresses {
     private readonly offset: bigint,
     private readonly size: bigint,
   ) {}
+
+  /** The address of the node among its pods. */
+  get ofNode(): string {
+    return addressAt(this.range, this.offset);
+  }
 
   /**
    * An address that no other pod of the node has; a freed one is used again as late as possible. When all are taken, the

@@ -169,7 +169,7 @@ export class PodMachine implements PodState {
   status(now: number): PodStatus {
     const idleReason = this.plan.inits.length > 0 ? 'PodInitializing' : 'ContainerCreating';
     const statuses = (runs: readonly ContainerRun[]) => runs.map((run) => run.status(now, idleReason));
-    const podIP = this.plan.hostNetwork ? this.parts.hostIP : this.podIP;
+    const { podIP } = this;
     const { hostIP } = this.parts;
     return describePod(this, this.conditions, now, {
       hostIP,

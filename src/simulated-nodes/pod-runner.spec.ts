@@ -16,7 +16,10 @@ class Scene {
   readonly runner: PodRunner;
   writes = 0;
 
-  constructor() {
+  constructor(
+    private readonly spec: object = {},
+    hostIP = '1.1.1.1',
+  ) {
     const send = () => {
       this.writes += 1;
       return new Promise((resolve) => {
@@ -31,7 +34,7 @@ class Scene {
         timers: new ManualTimers(),
         logger: new Logger('error', 'text', () => undefined),
         backOff: { firstMs: 10_000, longestMs: 300_000 },
-        hostIP: '1.1.1.1',
+        hostIP,
         addresses: new PodAddresses(range, 0n, 256n),
         tell: () => undefined,
         signal: new AbortController().signal,
@@ -45,7 +48,7 @@ class Scene {
     const conditions = ready === undefined ? [] : ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready }));
     return {
       metadata: { name: 'p', namespace: 'n', uid: 'u', generation: 1, resourceVersion: String(version) },
-      spec: { containers: [{ name: 'c', image: 'web:1' }] },
+      spec: { containers: [{ name: 'c', image: 'web:1' }], ...this.spec },
       status: { conditions },
     } as unknown as Pod;
   }
@@ -77,6 +80,18 @@ describe('PodRunner', () => {
     await scene.answer(6);
     await scene.see(6, 'True');
     assert.equal(scene.writes, 3);
+  });
+
+  it('gives pods in the network of the node an address that endpoints may have', () => {
+    const address = (hostIP: string, hostNetwork = true) => {
+      const { podIP, hostIP: told } = new Scene({ hostNetwork }, hostIP).runner.machine.status(0);
+      assert.equal(told, hostIP);
+      return podIP;
+    };
+    assert.equal(address('1.1.1.1'), '1.1.1.1');
+    assert.equal(address('127.0.0.1'), '10.0.0.0');
+    assert.equal(address('::1'), '10.0.0.0');
+    assert.equal(address('127.0.0.1', false), '10.0.0.1');
   });
 
   it('does not take old news for a contradiction', async () => {

@@ -47,7 +47,7 @@ export class PodRunner {
     private readonly wasOver: boolean,
   ) {
     const plan = planOf(pod);
-    const podIP = plan.hostNetwork ? parts.hostIP : parts.addresses.take(pod.status?.podIP);
+    const podIP = plan.hostNetwork ? hostNetworkIP(parts) : parts.addresses.take(pod.status?.podIP);
     this.machine = new PodMachine(
       plan,
       { ...parts, podIP, tell: (happening) => parts.tell(this.plan, happening) },
@@ -167,4 +167,12 @@ function readiness(status: PodStatus | undefined): string {
 /** Addresses that the pod had before go. */
 function patchOf(status: PodStatus): object {
   return { ...status, podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])] };
+}
+
+/**
+ * The address of pods in the network of their node. Endpoints may not lead to the machine that they are read on, which is
+ * where the nodes are as long as nobody says otherwise.
+ */
+function hostNetworkIP({ hostIP, addresses }: PodRunnerParts): string {
+  return /^(127\.|::1$)/.test(hostIP) ? addresses.ofNode : hostIP;
 }
