@@ -28,6 +28,7 @@ function setUp(workers = 2) {
       depth: () => undefined,
       retried: () => void retries++,
       began: () => () => undefined,
+      run: (_key, work) => work(),
     },
   });
   const stop = new AbortController();
