@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from './support/api-client.js';
 import { create, isStatus, ok, ownCollection, withQuery } from './support/listing.js';
-import { TestCluster, type TestServer } from './support/test-cluster.js';
+import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
 import { isEnd, listVersion, readAll, streaming, versionOf, watch } from './support/watching.js';
 
 // What each feature gate (specification 9.8) changes, and the sizes of the watch cache, beside a server with the defaults.
@@ -25,7 +25,7 @@ before(async () => {
       '--feature-gates=ServerSideApply=true',
     ]),
     cluster.addServer(undefined, [
-      '--feature-gates=APIListChunking=false',
+      '--feature-gates=APIListChunking=false,MutatingAdmissionPolicy=false',
       '--default-watch-cache-size=0',
       '--watch-cache-sizes=configmaps#10,secrets#0',
       '--deprecation-warnings=false',
@@ -96,6 +96,30 @@ describe('a feature gate that is off', () => {
     const pod = { metadata: { name: 'p' }, spec: { hostNetwork: true, containers: [{ name: 'c', image: 'i' }] } };
     assert.equal((await usual.post(path, pod)).status, 403);
     assert.equal((await bare.post(path, pod)).status, 201);
+  });
+
+  it('MutatingAdmissionPolicy: mutating policies are kept and not obeyed', async () => {
+    const registration = '/apis/admissionregistration.k8s.io/v1';
+    const name = 'marks';
+    const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }];
+    const expression = "Object{metadata: Object.metadata{labels: {'marked': 'yes'}}}";
+    const spec = {
+      matchConstraints: { resourceRules },
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
+      reinvocationPolicy: 'Never',
+    };
+    // Both are served as ever: only what they say does not count.
+    const policy = await whole.post(`${registration}/mutatingadmissionpolicies`, { metadata: { name }, spec });
+    assert.equal(policy.status, 201, policy.text);
+    const binding = { metadata: { name }, spec: { policyName: name } };
+    assert.equal((await whole.post(`${registration}/mutatingadmissionpolicybindings`, binding)).status, 201);
+    const path = '/api/v1/namespaces/default/configmaps?dryRun=All';
+    const marked = async (client: ApiClient) =>
+      (await client.post(path, { metadata: { name: 'm' } })).body.metadata.labels?.marked;
+    await eventually(async () => (await marked(usual)) === 'yes', 'the policy to be in force');
+    assert.equal(await marked(bare), 'yes', 'settled, so AllBeta=false does not concern it');
+    assert.equal(await marked(whole), undefined);
+    assert.equal((await whole.delete(`${registration}/mutatingadmissionpolicybindings/${name}`)).status, 200);
   });
 
   it('WatchList: sendInitialEvents is refused', async () => {

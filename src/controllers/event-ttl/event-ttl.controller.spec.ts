@@ -89,6 +89,33 @@ describe('the time to live of events', () => {
     await close();
   });
 
+  it('looks for old events as often as they may outlive their time, and more often where that is short', async () => {
+    await open();
+    for (const [ttl, lag, random, expected] of [
+      [ttlMs, undefined, 0, 60_000],
+      [ttlMs, 10_000, 0, 10_000],
+      [ttlMs, 10_000, 1, 5_000],
+      [30_000, 60_000, 0, 3_000],
+      [1_000, 60_000, 0, 1_000],
+    ] as const) {
+      const stop = new AbortController();
+      const waited = new Promise<number>((resolve) => {
+        const patient = {
+          now: () => timers.now(),
+          elapsed: () => timers.elapsed(),
+          wait: async (milliseconds: number) => {
+            resolve(milliseconds);
+            stop.abort();
+          },
+        };
+        const options = { storage, logger: new Logger('error', 'text'), timers: patient, random: () => random };
+        void new EventTtlController({ ...options, ttlMs: ttl, longestPauseMs: lag }).run(stop.signal);
+      });
+      assert.equal(await waited, expected);
+    }
+    await close();
+  });
+
   it('knows no ages before the first recorded time, and keeps everything', async () => {
     await open();
     await storage.create(event('a'), 'u', '1');

@@ -59,7 +59,8 @@ export class EventTtlController implements ControlLoop {
       }
       const pauseMs =
         position === undefined ? Math.max(shortestPauseMs, Math.min(longestPauseMs, ttlMs / 10)) : shortestPauseMs;
-      await timers.wait(pauseMs * (0.75 + random() / 2), signal);
+      // Never longer: an event must not outlive its time by more.
+      await timers.wait(pauseMs * (1 - random() / 2), signal);
     }
   }
 
