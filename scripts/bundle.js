@@ -49,7 +49,8 @@ export async function bundle(root) {
     target: 'node24',
     // Modules before CommonJS: only of modules can unused parts be left out.
     mainFields: ['module', 'main'],
-    keepNames: true,
+    // Names are kept by a call for each function that is made, also at run time: 4 % of the time of a plain get.
+    keepNames: false,
     sourcemap: 'linked',
     logLevel: 'warning',
     banner: {

@@ -22,7 +22,7 @@ export class AdmissionInterceptor implements NestInterceptor {
   }
 
   intercept(host: ExecutionContext, next: CallHandler): Observable<unknown> {
-    host.switchToHttp().getRequest<WritingRequest>().plinthContext.admission = this.admission;
+    host.getArgByIndex<WritingRequest>(0).plinthContext.admission = this.admission;
     return next.handle();
   }
 }

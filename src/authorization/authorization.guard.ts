@@ -25,7 +25,7 @@ export class AuthorizationGuard implements CanActivate {
    * error.
    */
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {
-    const { plinthContext } = host.switchToHttp().getRequest<FastifyRequest & { plinthContext: RequestContext }>();
+    const { plinthContext } = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
     if (plinthContext.user === undefined) throw unauthorizedError();
     const attributes = attributesOf(plinthContext.user, plinthContext.requestInfo);
     const begin = performance.now();

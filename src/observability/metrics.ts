@@ -82,7 +82,8 @@ export class Metrics {
   readonly queues: QueueMetrics;
   private readonly watchEvents: WatchMetrics;
   private readonly requests: RequestMetrics;
-  private readonly inFlight: Gauge<'request_kind'>;
+  /** Shown at each scrape: it changes twice with every request. */
+  private readonly inFlight: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
   private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
   private readonly watchers: Gauge<'group' | 'version' | 'kind'>;
   private readonly endedWatches: Counter<'group' | 'kind' | 'reason'>;
@@ -126,11 +127,15 @@ export class Metrics {
     this.queues = new QueueMetrics(this.registry, () => performance.now());
     this.watchEvents = new WatchMetrics(this.registry);
     this.requests = new RequestMetrics(this.registry);
-    this.inFlight = new Gauge({
+    const { inFlight } = this;
+    new Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests in progress, without long-running ones.',
       labelNames: ['request_kind'],
       registers,
+      collect() {
+        for (const [request_kind, count] of Object.entries(inFlight)) this.set({ request_kind }, count);
+      },
     });
     this.longRunning = new Gauge({
       name: 'apiserver_longrunning_requests',
@@ -254,9 +259,6 @@ export class Metrics {
       labelNames: ['by'],
       registers,
     });
-    this.inFlight.set({ request_kind: 'readOnly' }, 0);
-    this.inFlight.set({ request_kind: 'mutating' }, 0);
-    this.inFlight.set({ request_kind: 'unauthenticated' }, 0);
   }
 
   /** Shows what threads of this process count under names that it has as well. Nothing may be counted in both places. */
@@ -325,7 +327,7 @@ export class Metrics {
   }
 
   setInFlight(requestKind: RequestKind, count: number): void {
-    this.inFlight.set({ request_kind: requestKind }, count);
+    this.inFlight[requestKind] = count;
   }
 
   requestRejected(requestKind: RequestKind): void {

@@ -31,7 +31,7 @@ export class ImpersonationGuard implements CanActivate {
   }
 
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {
-    const request = host.switchToHttp().getRequest<FastifyRequest & { plinthContext: RequestContext }>();
+    const request = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
     const head = request.raw as unknown as RequestHead;
     if (!hasAny(head.headers)) return true;
     return this.impersonate(request.plinthContext, head);

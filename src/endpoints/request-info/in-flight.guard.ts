@@ -24,8 +24,7 @@ export class InFlightGuard implements CanActivate {
   ) {}
 
   canActivate(host: ExecutionContext): boolean | Promise<boolean> {
-    const http = host.switchToHttp();
-    const { method, plinthContext } = http.getRequest<FastifyRequest>();
+    const { method, plinthContext } = host.getArgByIndex<FastifyRequest>(0);
     const context = plinthContext as HttpRequestContext;
     const { path, verb } = context.requestInfo;
     const { flowControl, limiter } = this;
@@ -40,7 +39,7 @@ export class InFlightGuard implements CanActivate {
     }
     // Anonymous requests have a limit of their own in any case, waiting ones included.
     const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
-    return enterFlow(flowControl, context, http.getResponse<FastifyReply>(), kind, other);
+    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), kind, other);
   }
 }
 
