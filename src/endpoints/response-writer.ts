@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Seat } from '../flow-control/seat.js';
 import { cut, type UnreadAnswers } from './unread-answers.js';
 
 /** The destination of an answer: the response of either HTTP version. */
@@ -17,6 +18,8 @@ export class ResponseWriter {
   constructor(
     private readonly sink: ResponseSink,
     private readonly unread: UnreadAnswers | undefined,
+    /** The place of a request that keeps it until its answer is complete: a client that does not read holds up nobody else. */
+    private readonly seat?: Pick<Seat, 'waitForReader' | 'resume'>,
   ) {
     this.target = sink as NodeJS.WritableStream;
     this.target.on('drain', () => this.wake?.());
@@ -38,18 +41,24 @@ export class ResponseWriter {
 
   /**
    * Resolves when more may be written, or when nothing can be written any longer. A chunk written while another write
-   * waits is buffered.
+   * waits is buffered. Rejects when the request lost its place meanwhile and did not get one again in time.
    */
   async write(chunk: string | Uint8Array): Promise<void> {
     if (this.isGone || this.target.write(chunk) || this.wake !== undefined) return;
     // No later write may ever come (a watch without changes), so a full buffer alone would not reveal a client that
     // doesn't read.
     this.unread?.add(this.sink, chunk.length);
+    this.seat?.waitForReader();
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });
     this.unread?.remove(this.sink);
     this.wake = undefined;
+    const seated = this.seat?.resume();
+    if (seated === undefined) return;
+    await seated.catch((error: unknown) => {
+      if (!this.isGone) throw error;
+    });
   }
 
   /** Cuts the connection (or stream) of a client that doesn't read: no message could reach it any longer. */

@@ -37,6 +37,10 @@ export class FlowSeat implements Seat {
     else this.level.requests.leave(this.ticket);
   }
 
+  waitForReader(): void {
+    this.waitForBody();
+  }
+
   waitForBody(): void {
     // Nobody needs the seats of an exempt request.
     if (!this.level.share.isExempt) this.level.requests.beginIdle(this.ticket);

@@ -256,6 +256,18 @@ describe('a queue set', () => {
     set.leave(parked);
     assert.equal(set.endIdle(parked), 'gone');
   });
+
+  it('does not count requests that wait for their clients among those that hold each other up', () => {
+    const { set, ticket } = setOf(20, { queues: 1, handSize: 1, queueLengthLimit: 50 });
+    set.setPace(1);
+    const stalled = ticket('slow');
+    const behind = ticket('slow');
+    const last = ticket('slow');
+    assert.deepEqual([stalled.state, behind.state, last.state], ['running', 'waiting', 'waiting']);
+    set.beginIdle(stalled);
+    assert.deepEqual([stalled.state, behind.state, last.state], ['running', 'running', 'waiting']);
+    assert.equal(set.endIdle(stalled), 'running');
+  });
 });
 
 describe('the hand of a flow', () => {

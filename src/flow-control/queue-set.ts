@@ -270,7 +270,11 @@ export class QueueSet<T> {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.now();
     this.idle.add(ticket);
-    if (this.waitingCount > 0) this.checkIdleLater();
+    if (this.waitingCount === 0) return;
+    this.checkIdleLater();
+    // It does not count against the pace any longer.
+    this.advance();
+    this.dispatch();
   }
 
   /** The client has done its part. `waiting`: it has lost its seats and is first in its queue. */
@@ -323,7 +327,8 @@ export class QueueSet<T> {
   }
 
   private isInPace(queue: Queue<T>): boolean {
-    return this.runningCount < this.pace || queue.running.size === 0;
+    // Those that wait for their clients take no turns of the event loop.
+    return this.runningCount - this.idle.size < this.pace || queue.running.size === 0;
   }
 
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {

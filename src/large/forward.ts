@@ -68,7 +68,7 @@ export async function forward(
   reply.hijack();
   reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
   if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);
-  else await writePieces(reply.raw, slices(answer.body), false, context.unread);
+  else await writePieces(reply.raw, slices(answer.body), false, context);
 }
 
 function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LaneAnswer['phases']): void {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { HookServer } from '../support/hook-server.js';
 import { Http2Client, responseOf } from './support/http2-client.js';
@@ -272,6 +273,33 @@ describe('flow control', { timeout: 240_000 }, () => {
     assert.equal((await responseOf(slow))[':status'], 201);
     await hasCounts('lane', 0, 0);
     await client.close();
+  });
+
+  it('gives a seat on while a client does not read its list, and the list is whole in the end', async () => {
+    for (let i = 0; i < 6; i++) {
+      await post(configMaps, { metadata: { name: `long-${i}` }, data: { text: String(i).repeat(200_000) } });
+    }
+    const client = await Http2Client.connect(server.url, cluster.pki.authority, tokens.alice);
+    // Nobody reads from the stream, so its window stays closed.
+    const unread = client.open('GET', configMaps);
+    await once(unread, 'response');
+    await hasCounts('lane', 1, 0);
+    const others = await Promise.all([write('b-6', tokens.bob), write('a-6', tokens.alice)]);
+    assert.deepEqual(
+      others.map(({ status }) => status),
+      [201, 201],
+    );
+    let text = '';
+    for await (const chunk of unread) text += String(chunk);
+    const { items } = JSON.parse(text);
+    assert.ok(items.length >= 6);
+    assert.equal(
+      items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'long-5').data.text.length,
+      200_000,
+    );
+    await hasCounts('lane', 0, 0);
+    await client.close();
+    for (let i = 0; i < 6; i++) assert.equal((await server.client.delete(`${configMaps}/long-${i}`)).status, 200);
   });
 
   it('gives the seat of a watch back once it is set up', async () => {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, createGzip, type Gzip, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import type { Seat } from '../../flow-control/seat.js';
 import { type ResponseSink, ResponseWriter } from '../response-writer.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
@@ -39,16 +40,16 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 
 /**
  * Writes `pieces` to `sink` and ends it. While a slow client reads, no further piece is requested; `unread` cuts a
- * client that does not read at all. Resolves even if the client leaves. Rejects with the error of `pieces`; the
+ * client that does not read at all, and others may get its `seat`. Resolves even if the client leaves. Rejects with the error of `pieces`; the
  * response is then incomplete and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,
   pieces: AsyncIterable<string | Uint8Array>,
   compressed: boolean,
-  unread?: UnreadAnswers,
+  { unread, seat }: { readonly unread?: UnreadAnswers | undefined; readonly seat?: Seat | undefined } = {},
 ): Promise<void> {
-  const writer = new ResponseWriter(sink, unread);
+  const writer = new ResponseWriter(sink, unread, seat);
   if (compressed) await writeCompressed(writer, pieces);
   else {
     for await (const piece of pieces) {

@@ -256,7 +256,7 @@ export async function sendPieces(
       reply.raw.end();
       return;
     }
-    await writePieces(reply.raw, continued(begun, iterator), isCompressed, reply.request.plinthContext?.unread);
+    await writePieces(reply.raw, continued(begun, iterator), isCompressed, reply.request.plinthContext);
   } finally {
     if (!done) await iterator.return?.();
   }

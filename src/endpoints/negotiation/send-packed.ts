@@ -22,7 +22,7 @@ export async function sendPacked(
   if (isCompressed) headers['content-encoding'] = 'gzip';
   raw.writeHead(200, headers);
   if (isCompressed || request.method === 'HEAD') raw.end(request.method === 'HEAD' ? undefined : compressed);
-  else await writePieces(raw, unpacked(compressed), false, request.plinthContext?.unread);
+  else await writePieces(raw, unpacked(compressed), false, request.plinthContext);
 }
 
 async function* unpacked(compressed: Buffer): AsyncGenerator<Uint8Array> {

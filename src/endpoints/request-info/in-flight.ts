@@ -99,6 +99,10 @@ class LimitedSeat implements Seat {
     this.waiting.add(this);
   }
 
+  waitForReader(): void {
+    // It could not get its seat back, and half of an answer is of no use. Its time limit ends it.
+  }
+
   stopWaiting(): void {
     if (this.giveUp === undefined) return;
     this.giveUp = undefined;
