@@ -30,6 +30,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   controllersServing: 'Metrics',
   nodes: 'Simulated node',
   client: 'API client',
+  restore: 'Restore',
   backup: 'Backup',
   import: 'Import',
   backupSelection: 'Selection',

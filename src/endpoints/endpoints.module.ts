@@ -34,6 +34,7 @@ import { versionInfo } from './discovery/version-info.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
 import type { HealthCheck } from './health/health-checks.js';
 import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
+import { HistoryController, PAST } from './history/history.controller.js';
 import { HttpListener } from './http-listener.js';
 import { LARGE_LANE, largeLane, type OpenLane } from './large-lane.provider.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
@@ -69,9 +70,11 @@ import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './t
     DiscoveryController,
     OpenApiController,
     ServiceAccountIssuerController,
+    HistoryController,
     CatchAllController,
   ],
   providers: [
+    { provide: PAST, useExisting: PostgresStorage },
     ServingState,
     HttpListener,
     StatusFilter,

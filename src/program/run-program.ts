@@ -14,6 +14,7 @@ import { importCommand } from './commands/import.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
+import { restoreCommand } from './commands/restore.command.js';
 import { serveCommand } from './commands/serve.command.js';
 import { topCommand } from './commands/top.command.js';
 import { LastResort } from './last-resort.js';
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   consoleCommand,
   backupCommand,
   importCommand,
+  restoreCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

@@ -27,7 +27,7 @@ import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { schemaProblem } from './migrate.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
-import { Reader } from './reader.js';
+import { type MomentVersion, Reader } from './reader.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, Session } from './session.js';
@@ -234,6 +234,13 @@ export class PostgresStorage implements Storage {
   /** The oldest version that can be listed at or watched from. */
   async compactRevision(): Promise<bigint> {
     return (await this.reader.bounds()).compactRevision;
+  }
+
+  /**
+   * The version that was the newest at a moment, in one of the forms of `cluster.version_at`; or why there is none.
+   */
+  versionAt(moment: string): Promise<MomentVersion> {
+    return this.reader.versionAt(moment);
   }
 
   watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {

@@ -14,6 +14,7 @@ import type {
 import { textArray } from './binary-array.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
+import { failureKind } from './postgres-errors.js';
 import type { Row, Statement } from './session.js';
 import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
@@ -27,6 +28,7 @@ import {
   PAST_PAGE,
   storedObject,
   text,
+  VERSION_AT,
 } from './statements.js';
 
 export interface LogBounds {
@@ -35,6 +37,11 @@ export interface LogBounds {
   /** The newest committed version. */
   readonly head: bigint;
 }
+
+/** A version in the past, with the bounds of what can be read; or why there is none. */
+export type MomentVersion =
+  | { readonly version: bigint; readonly oldest: bigint; readonly newest: bigint }
+  | { readonly problem: string };
 
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
@@ -133,6 +140,19 @@ export class Reader {
   /** Records when the newest version was reached, unless that was done within the last `everyMs` milliseconds. */
   async noteVersionTime(everyMs: number): Promise<void> {
     await this.pool.run((session) => session.run(NOTE_VERSION_TIME, [everyMs], POINT_READ_TIMEOUT_MS));
+  }
+
+  /** See `PostgresStorage.versionAt`. */
+  async versionAt(moment: string): Promise<MomentVersion> {
+    try {
+      const [row] = await this.pool.run((session) => session.run(VERSION_AT, [moment], POINT_READ_TIMEOUT_MS));
+      if (row === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+      return { version: BigInt(text(row, 0)), oldest: BigInt(text(row, 1)), newest: BigInt(text(row, 2)) };
+    } catch (error) {
+      const { cause } = error as { cause?: unknown };
+      if (cause instanceof Error && failureKind(cause) === 'data') return { problem: cause.message };
+      throw error;
+    }
   }
 
   /** Checks that the database answers and is not a standby. */

@@ -7,6 +7,7 @@ import type { SessionPool } from './session-pool.js';
 import { HISTORY_SIZE, KEEP_CHANGES, KEEP_HISTORY, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
 
 const PARTITIONS_AHEAD = 3;
+const FIRST_ROUND_MS = 1_000;
 const ROUND_TIMEOUT_MS = 30_000;
 /** A reader that holds the log open for longer delays the drop until a later round. */
 const DROP_TIMEOUT_MS = 60_000;
@@ -54,17 +55,23 @@ export class Retention {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
+    // The past begins with the first round.
+    if (this.options.historyRetentionMs > 0) await untilAborted(FIRST_ROUND_MS * this.random(), signal);
+    else await this.pause();
     while (!signal.aborted) {
-      // Spread over the interval, so that processes that started together don't call together.
-      await untilAborted(this.options.retentionIntervalMs * (0.5 + this.random()), signal);
-      if (signal.aborted) return;
       try {
         const history = this.options.watchHistoryMs;
         await this.round(history, closeAfterMs(history, this.options.historyRetentionMs));
       } catch (error) {
         if (!signal.aborted) this.options.observer.backgroundError('log upkeep', error);
       }
+      await this.pause();
     }
+  }
+
+  /** Spread over the interval, so that processes that started together don't call together. */
+  private pause(): Promise<void> {
+    return untilAborted(this.options.retentionIntervalMs * (0.5 + this.random()), this.stopping.signal);
   }
 
   /** One round; returns how many partitions of the log were dropped. Durations in milliseconds. */

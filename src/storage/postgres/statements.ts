@@ -88,6 +88,11 @@ export const PAST_PAGE: Statement = {
   text: 'select floor, head, namespace, name, uid, resource_version, data from plinth.past_page($1, $2, $3, $4, $5, $6, $7, $8)',
 };
 
+export const VERSION_AT: Statement = {
+  name: 'version-at',
+  text: 'select cluster.version_at($1::text), b.floor, b.head from plinth.past_bounds(null) b',
+};
+
 export const HISTORY_SIZE: Statement = {
   name: 'history-size',
   text: `select partitions, bytes, coalesce(extract(epoch from clock_timestamp() - oldest_at), 0) from cluster.history_size()`,
