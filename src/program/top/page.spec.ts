@@ -50,9 +50,15 @@ describe('the page of top', () => {
   });
 
   it('fits into its columns and rows', () => {
-    for (const columns of [60, 80, 200]) {
-      const page = topPage(span, `https://${'long.'.repeat(40)}`, { columns, rows: 24 }, new Date(0));
-      assert.ok(page.length <= 24);
+    for (const [columns, rows] of [
+      [60, 24],
+      [80, 24],
+      [200, 50],
+      [40, 8],
+      [10, 2],
+    ] as const) {
+      const page = topPage(span, `https://${'long.'.repeat(40)}`, { columns, rows }, new Date(0));
+      assert.ok(page.length <= rows);
       for (const line of page) assert.ok(line.length <= columns, line);
     }
   });

@@ -12,7 +12,7 @@ export interface PageSize {
   readonly rows: number | undefined;
 }
 
-/** The page as lines, none longer than the columns. */
+/** The page as lines, none longer than the columns; a small terminal shows its beginning. */
 export function topPage(span: Span, server: string, size: PageSize, clock: Date): string[] {
   const width = Math.max(leastWidth, size.columns);
   const { now } = span;
@@ -28,7 +28,7 @@ export function topPage(span: Span, server: string, size: PageSize, clock: Date)
     );
   const title = `${cell('REQUESTS', 16)} ${cell('', width - 54)} ${right('/s', 8)} ${right('errors/s', 8)} ${right('p50', 8)} ${right('p99', 8)}`;
   const lines = [...head, title, ...(table.length === 0 ? ['none'] : table), '', ...tail];
-  return lines.map((line) => line.slice(0, width).trimEnd());
+  return lines.slice(0, size.rows).map((line) => line.slice(0, size.columns).trimEnd());
 }
 
 function headOf(span: Span, server: string, clock: Date): string[] {
