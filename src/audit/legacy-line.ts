@@ -17,10 +17,17 @@ export function legacyLine(facts: AuditFacts): string {
     ['uri', facts.requestURI],
     ['response', response === undefined ? '<deferred>' : String(response.code)],
   ];
-  const shown = fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const shown = fields.map(([name, value]) => `${name}=${quoted(value)}`);
   return `${new Date(facts.receivedAt).toISOString()} AUDIT: ${shown.join(' ')}`;
 }
 
 function list(texts: readonly string[]): string {
   return texts.map((text) => JSON.stringify(text)).join(',');
+}
+
+/** Also escapes what JSON lets pass, and terminals or readers of lines may obey. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

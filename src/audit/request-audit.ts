@@ -26,7 +26,7 @@ const clientLeft = 499;
 
 /** The parts of an HTTP request that events tell about. */
 export interface AuditedRequest {
-  readonly context: Omit<RequestContext, 'signal' | 'query'> & { readonly isLongRunning: boolean };
+  readonly context: Omit<RequestContext, 'signal' | 'query'> & { readonly isLongRunning: boolean; readonly isAborted: boolean };
   readonly raw: {
     readonly url?: string | undefined;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -48,6 +48,8 @@ export interface TrailPart {
   readonly identity: ObjectIdentity;
   readonly answer: Answer | undefined;
   readonly written: AuditFacts['written'];
+  readonly isFault: boolean;
+  readonly isTooLong: boolean;
 }
 
 interface ObjectIdentity {
@@ -203,9 +205,16 @@ export class RequestAudit implements AuditTrail {
 
   /** What is known so far, for the process that this thread works for. */
   part(): TrailPart {
-    const { requestObject, identity, answer, written } = this;
+    const { requestObject, identity, answer, written, isFault } = this;
     const annotations = [...this.request.context.auditAnnotations];
-    return { annotations, requestObject, responseObject: this.wholeResponse(), identity, answer, written };
+    const responseObject = this.wholeResponse();
+    const { isTooLong } = this;
+    return { annotations, requestObject, responseObject, identity, answer, written, isFault, isTooLong };
+  }
+
+  /** The id of the request, which its answer names; empty while its sender is not known. */
+  get auditId(): string {
+    return this.id;
   }
 
   /** Takes over what another thread has found out. */
@@ -217,6 +226,8 @@ export class RequestAudit implements AuditTrail {
     this.identity = part.identity;
     this.answer = part.answer ?? this.answer;
     this.written.push(...part.written);
+    this.isFault ||= part.isFault;
+    this.isTooLong ||= part.isTooLong;
   }
 
   /** Takes a rule over from another thread; nothing is emitted here. */
@@ -239,10 +250,10 @@ export class RequestAudit implements AuditTrail {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
     this.state = this.rule === undefined ? 'ignored' : 'noted';
-    if (this.rule === undefined) return false;
     const given = raw.headers[idField];
     this.id = typeof given === 'string' && saneId.test(given) ? given : randomUUID();
     if (!response.headersSent) response.setHeader('Audit-Id', this.id);
+    if (this.rule === undefined) return false;
     this.hide = hiderFor(context.requestInfo, this.auditor.names);
     return true;
   }
@@ -283,7 +294,10 @@ export class RequestAudit implements AuditTrail {
     const { status = '', reason = '' } = this.answer ?? {};
     // An upgraded connection and a watch end with their connection, as they should.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
-    const message = isBroken ? 'the client left before its answer was complete' : '';
+    const how = this.request.context.isAborted
+      ? 'the server cut its answer before it was complete'
+      : 'the client left before its answer was complete';
+    const message = isBroken ? how : '';
     return { code, status: isBroken && status === '' ? 'Failure' : status, reason, message };
   }
 

@@ -80,16 +80,19 @@ async function exchange(
   if (upgrade !== undefined) checkOrigin(upgrade);
   const body = upgrade === undefined && mayHaveBody(http) ? (http.raw as Readable) : undefined;
   const signal = context.isLongRunning ? AbortSignal.any([context.signal, options.shutdown]) : context.signal;
+  const headers = headersFor(http, {
+    user,
+    host: backend.host,
+    upgrade: upgrade?.request.headers.upgrade,
+    hasBody: body !== undefined,
+    identities: await backend.identity(),
+  });
+  // By the same id, the trails of both servers can be joined.
+  if (context.audit !== undefined) headers['audit-id'] = context.audit.auditId;
   const answer = await ask(backend, context, {
     method: http.method,
     path,
-    headers: headersFor(http, {
-      user,
-      host: backend.host,
-      upgrade: upgrade?.request.headers.upgrade,
-      hasBody: body !== undefined,
-      identities: await backend.identity(),
-    }),
+    headers,
     body,
     signal,
     headLimitMs: options.remoteHeadLimitMs ?? defaultHeadLimitMs,
@@ -142,6 +145,8 @@ export async function passAnswer(
   }
   const headers = answerHeaders(response.rawHeaders);
   adjust(headers);
+  // The answer names the request in this server's trail, not in that of the other one.
+  if (context.audit !== undefined) delete headers['audit-id'];
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
   }
