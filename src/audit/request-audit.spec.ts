@@ -173,7 +173,10 @@ describe('the trail of a request', () => {
     context.userAgent = 'a\u001b[2J\u009b31m\u0085\u2028\u2029\u007f"b\r\nAUDIT: id="forged"';
     void audit.identified();
     const line = legacyLine(events[0] as AuditFacts);
-    assert.ok([...line].every((character) => /[\x20-\x7e]/.test(character)), line);
+    assert.ok(
+      [...line].every((character) => /[\x20-\x7e]/.test(character)),
+      line,
+    );
     assert.match(line, /\\u009b31m\\u0085\\u2028\\u2029\\u007f/);
   });
 });

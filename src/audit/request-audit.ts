@@ -26,7 +26,10 @@ const clientLeft = 499;
 
 /** The parts of an HTTP request that events tell about. */
 export interface AuditedRequest {
-  readonly context: Omit<RequestContext, 'signal' | 'query'> & { readonly isLongRunning: boolean; readonly isAborted: boolean };
+  readonly context: Omit<RequestContext, 'signal' | 'query'> & {
+    readonly isLongRunning: boolean;
+    readonly isAborted: boolean;
+  };
   readonly raw: {
     readonly url?: string | undefined;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -149,6 +149,7 @@ export class FlowControl implements FlowFacts {
       kind,
     };
     schema.series.seats.observe(Math.max(work.initialSeats, work.finalSeats));
+    if (work.watchers !== undefined) schema.series.watchers.observe(work.watchers);
     const entered = level.requests.enter(schema.hashOf(distinguisher), work, subject);
     if (typeof entered === 'string') {
       request.other?.leave();

@@ -104,6 +104,10 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
     for (const series of facts.series()) yield { labels: flow(series), counts: series.seats };
   });
 
+  histogram('watch_count_samples', 'Watches that were told of a write.', ofFlow, function* () {
+    for (const series of facts.series()) yield { labels: flow(series), counts: series.watchers };
+  });
+
   ofLevel('nominal_limit_seats', 'Nominal number of seats.', ({ limits }) => limits.nominal);
   ofLevel('lower_limit_seats', 'Seats that are never lent.', ({ limits }) => limits.lower);
   ofLevel('upper_limit_seats', 'Seats with all that may be borrowed.', ({ limits }) => limits.upper);
@@ -119,6 +123,23 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
   ofLevel('demand_seats_smoothed', 'Wanted seats, smoothed over minutes.', ({ smoothedDemand }) => smoothedDemand);
   ofLevel('target_seats', 'What the level would get if there were enough.', ({ targetSeats }) => targetSeats);
   ofLevel('current_r', 'Virtual time of the queues, in seat-seconds.', ({ requests }) => requests.currentR);
+  ofLevel('dispatch_r', 'Virtual time when a request left its queue last.', (l) => l.requests.lastDispatch.r);
+  ofLevel('latest_s', 'Virtual time at which that request was to begin.', (l) => l.requests.lastDispatch.s);
+  for (const [name, which, what] of [
+    ['next_s_bounds', 'next', ''],
+    ['next_discounted_s_bounds', 'discounted', ', without the expected work of what runs'],
+  ] as const) {
+    const help = `The least and the most, over the queues, of the virtual time at which the next request begins${what}.`;
+    add(`${prefix}${name}`, 'gauge', help, ['priority_level', 'bound'], function* () {
+      for (const level of facts.levels()) {
+        const bounds = level.requests.nextStarts?.[which];
+        if (bounds === undefined) continue;
+        for (const bound of ['min', 'max'] as const) {
+          yield { labels: { priority_level: level.name, bound }, value: bounds[bound] };
+        }
+      }
+    });
+  }
   add(`${prefix}seat_fair_frac`, 'gauge', 'The part of its target that each level gets.', [], () => [
     { labels: {}, value: facts.fairFraction },
   ]);

@@ -4,6 +4,7 @@ import type { RejectReason } from './queue-set.js';
 const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const executionBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
+const watcherBounds = [0, 1, 10, 100, 1000, 10_000];
 const seatBounds = [1, 2, 4, 10];
 
 /** What is counted for the requests of one schema in its level. Plain numbers: they are counted for every request. */
@@ -26,6 +27,8 @@ export class FlowSeries {
   readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
   readonly queueLengths = new BucketCounts(lengthBounds);
   readonly seats = new BucketCounts(seatBounds);
+  /** Watches that are told of a write. */
+  readonly watchers = new BucketCounts(watcherBounds);
 
   constructor(
     readonly schema: string,

@@ -270,6 +270,27 @@ describe('a queue set', () => {
   });
 });
 
+describe('reports about queues', () => {
+  it('tells when the next requests begin, and when the last one began', () => {
+    const { time, set, ticket } = setOf(1);
+    const starts = () => set.nextStarts;
+    assert.equal(starts(), undefined);
+    const first = ticket('one');
+    ticket('two');
+    ticket('three', wide(3));
+    time.advance(1000);
+    const before = starts();
+    assert.ok(before !== undefined && before.next.min <= before.next.max);
+    assert.deepEqual(before.discounted, before.next, 'nothing runs in the queues of those that wait');
+    assert.deepEqual(set.lastDispatch, { r: 0, s: 0 });
+    set.leave(first);
+    assert.equal(set.lastDispatch.r, set.currentR);
+    assert.equal(set.lastDispatch.s, before.next.min);
+    const left = starts();
+    assert.equal(left?.next.min, left?.next.max);
+  });
+});
+
 describe('the hand of a flow', () => {
   it('has different queues, the same each time', () => {
     for (const [queues, handSize] of [

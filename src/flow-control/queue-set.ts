@@ -108,6 +108,8 @@ export class QueueSet<T> {
   /** Virtual time, and when it was computed. */
   private r = 0;
   private rAt: number;
+  /** Virtual time when a request left its queue last, and that at which it was to begin. */
+  lastDispatch = { r: 0, s: 0 };
 
   /** @param limit seats; infinite for a level that never waits */
   constructor(
@@ -149,6 +151,22 @@ export class QueueSet<T> {
   get currentR(): number {
     this.advance();
     return this.r;
+  }
+
+  /**
+   * The least and the most, over all queues with waiting requests, of the virtual time at which the next of them begins;
+   * `discounted` by the expected work of what runs. Undefined when nothing waits.
+   */
+  get nextStarts(): { readonly next: Bounds; readonly discounted: Bounds } | undefined {
+    if (this.filled.size === 0) return undefined;
+    const queues = [...this.filled];
+    const next = queues.map(({ nextDispatchR }) => nextDispatchR);
+    const discounted = queues.map(({ nextDispatchR, running }) => {
+      let work = 0;
+      for (const ticket of running) work += totalWork(ticket.work);
+      return nextDispatchR - work;
+    });
+    return { next: boundsOf(next), discounted: boundsOf(discounted) };
   }
 
   /** Whether no request is or will be under way. Parked ones come back. */
@@ -422,6 +440,7 @@ export class QueueSet<T> {
         return;
       }
       this.unqueue(ticket, queue);
+      this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
       queue.nextDispatchR += totalWork(ticket.work);
       this.observer.unqueued?.(ticket);
       this.start(ticket);
@@ -477,6 +496,15 @@ export class QueueSet<T> {
   private tell(): void {
     this.observer.changed?.(this.inUse, this.wanted);
   }
+}
+
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+function boundsOf(values: readonly number[]): Bounds {
+  return { min: Math.min(...values), max: Math.max(...values) };
 }
 
 /** A queue gets nothing back for the time before its first request came. */

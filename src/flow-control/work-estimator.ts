@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../machinery/request-context.js';
-import { oneSeat, type WorkEstimate } from './work.js';
+import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
 
 /** What is known of the objects that a request is about. */
 export interface ResourceUsage {
@@ -82,9 +82,9 @@ function listWork(query: URLSearchParams, { objects, isInMemory }: ResourceUsage
 }
 
 function writeWork(watchers: number, most: number): WorkEstimate {
-  if (watchers === 0) return oneSeat;
+  if (watchers === 0) return unwatchedWrite;
   const wanted = Math.ceil(watchers / watchersPerSeat);
   const finalSeats = Math.min(wanted, most);
   // Fewer seats are taken for longer: the work is the same.
-  return { initialSeats: 1, finalSeats, additionalLatencyMs: (tellingMs * wanted) / finalSeats };
+  return { initialSeats: 1, finalSeats, additionalLatencyMs: (tellingMs * wanted) / finalSeats, watchers };
 }

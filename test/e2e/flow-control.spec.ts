@@ -201,6 +201,12 @@ describe('flow control', { timeout: 240_000 }, () => {
     // Bob came last, and has taken nothing yet.
     const others = write('b-1', tokens.bob);
     await hasCounts('lane', 1, 2);
+    const { text: during } = await server.client.get('/metrics');
+    for (const name of ['next_s_bounds', 'next_discounted_s_bounds']) {
+      for (const bound of ['min', 'max']) {
+        assert.match(during, new RegExp(`apiserver_flowcontrol_${name}\\{priority_level="lane",bound="${bound}"\\} `));
+      }
+    }
     // The other process has a seat of its own, and other levels have theirs.
     assert.equal((await write('other', tokens.alice, cluster.second)).status, 201);
     assert.equal((await server.client.get('/version', { token: tokens.alice })).status, 200);
@@ -237,6 +243,8 @@ describe('flow control', { timeout: 240_000 }, () => {
       text,
       new RegExp(`apiserver_flowcontrol_request_wait_duration_seconds_count\\{${labels},execute="true"\\}`),
     );
+    assert.match(text, new RegExp(`apiserver_flowcontrol_watch_count_samples_count\\{${labels}\\} [1-9]`));
+    assert.match(text, /apiserver_flowcontrol_latest_s\{priority_level="lane"\} [0-9.e-]+\n/);
     assert.match(text, /apiserver_flowcontrol_nominal_limit_seats\{priority_level="lane"\} 1\n/);
     assert.match(text, /apiserver_flowcontrol_current_limit_seats\{priority_level="global-default"\} \d+\n/);
   });
