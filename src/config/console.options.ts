@@ -73,4 +73,30 @@ export class ConsoleOptions {
   })
   @Check<number>('duration', (value) => (value >= 60_000 ? undefined : 'must be 1m0s or more'))
   readonly sessionMs: number = 8 * 3_600_000;
+
+  @Flag({
+    name: 'sql-url',
+    type: 'string',
+    unit: 'url',
+    usage:
+      'PostgreSQL database of the server, as a role that may only read (plinth_reader), for questions in SQL and the timeline of ' +
+      'objects. Users need the verb get on the non-resource URL /sql. Unset: none.',
+    secret: true,
+  })
+  @Check<string>('url', (value) =>
+    /^postgres(ql)?:\/\//.test(value)
+      ? undefined
+      : 'must be a URL of the form postgresql://user:password@host:5432/database',
+  )
+  readonly sqlUrl: string | undefined = undefined;
+
+  @Flag({ name: 'sql-timeout', type: 'duration', usage: 'How long a question in SQL may take.' })
+  @Check<number>('duration', (value) =>
+    value >= 100 && value <= 600_000 ? undefined : 'must be between 100ms and 10m0s',
+  )
+  readonly sqlTimeoutMs: number = 10_000;
+
+  @Flag({ name: 'sql-rows', type: 'int', unit: 'rows', usage: 'Most rows of an answer.' })
+  @Check<number>('rows', (value) => (value >= 1 && value <= 100_000 ? undefined : 'must be between 1 and 100000'))
+  readonly sqlRows: number = 1000;
 }

@@ -7,6 +7,8 @@ import { cookieOf, Origins, securityHeaders } from './guard.js';
 import { LoginError } from './login.js';
 import { refuse } from './refuse.js';
 import { type Session, type SessionKeys, Sessions } from './sessions.js';
+import { SqlReader } from './sql-reader.js';
+import { SqlRoutes } from './sql-routes.js';
 import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
 
 export interface ConsoleSettings {
@@ -19,6 +21,8 @@ export interface ConsoleSettings {
   readonly origins: readonly string[];
   readonly sessionMs: number;
   readonly logger: Logger;
+  /** A database to ask in SQL, as a role that may only read; undefined: none. */
+  readonly sql?: { readonly url: string; readonly timeoutMs: number; readonly rows: number } | undefined;
   readonly clock?: Clock;
   /** The folder of the built page, if it is not that of the program. */
   readonly assets?: string;
@@ -85,6 +89,7 @@ class ConsoleServer {
   readonly sessions: Sessions;
   private origins = new Origins([]);
   private cookieName = '';
+  private readonly sql: SqlRoutes;
 
   constructor(
     private readonly upstream: Upstream,
@@ -92,6 +97,9 @@ class ConsoleServer {
     private readonly assets: ReadonlyMap<string, Asset>,
   ) {
     this.sessions = new Sessions(settings.clock ?? systemClock, settings.sessionMs);
+    const { sql, logger } = settings;
+    const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
+    this.sql = new SqlRoutes(upstream, reader, logger);
   }
 
   /** Before, nothing is answered but refusals. */
@@ -139,8 +147,9 @@ class ConsoleServer {
     app.get('/console/session', async (request, reply) => {
       const session = this.sessionOf(request);
       if (session === undefined) return refuse(reply, 401, 'nobody is logged in');
-      return reply.header('cache-control', 'no-store').send(this.shown(session));
+      return reply.header('cache-control', 'no-store').send(await this.shown(session));
     });
+    this.sql.addTo(app, (request) => this.sessionOf(request));
     app.post('/console/logout', async (request, reply) => {
       this.sessions.close(this.keysOf(request));
       return reply.header('set-cookie', this.cookie('', 0)).send({});
@@ -159,7 +168,7 @@ class ConsoleServer {
       return reply
         .header('cache-control', 'no-store')
         .header('set-cookie', this.cookie(keys.cookie, Math.floor(this.settings.sessionMs / 1000)))
-        .send({ ...this.shown(session), key: keys.key });
+        .send({ ...(await this.shown(session)), key: keys.key });
     } catch (error) {
       if (error instanceof LoginError) return refuse(reply, 400, error.message);
       if (error instanceof RefusedLogin) return refuse(reply, 401, error.message);
@@ -177,8 +186,10 @@ class ConsoleServer {
     return forward(this.upstream, session, request, reply);
   }
 
-  private shown({ user, until }: Session) {
-    return { user, server: this.upstream.server, until: new Date(until).toISOString() };
+  private async shown(session: Session) {
+    const { user, until } = session;
+    const sql = await this.sql.mayAsk(session);
+    return { user, server: this.upstream.server, until: new Date(until).toISOString(), sql };
   }
 
   private keysOf({ headers }: FastifyRequest): Partial<SessionKeys> {

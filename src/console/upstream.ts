@@ -85,12 +85,38 @@ export class Upstream {
     }
   }
 
-  private async userOf(agent: Agent, { authorization }: UserCredentials, signal: AbortSignal): Promise<SessionUser> {
-    const headers = {
-      accept: 'application/json',
-      'user-agent': 'plinth-console',
-      ...(authorization === undefined ? {} : { authorization }),
+  /** Whether the user of a session may `get` a non-resource URL, as the API server says. */
+  async mayRead(
+    session: Pick<LoggedIn, 'agent' | 'authorization'>,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { agent, authorization } = session;
+    const headers = headersOf(authorization);
+    const group = await this.groupOf('authorization', { agent, headers, signal });
+    if (group === undefined) return false;
+    const review = {
+      apiVersion: `${group}/v1`,
+      kind: 'SelfSubjectAccessReview',
+      spec: { nonResourceAttributes: { path, verb: 'get' } },
     };
+    const reviews = `/apis/${group}/v1/selfsubjectaccessreviews`;
+    const { status, body } = await this.json(
+      { agent, method: 'POST', path: reviews, headers, signal },
+      JSON.stringify(review),
+    );
+    return status < 300 && (body as { status?: { allowed?: unknown } } | undefined)?.status?.allowed === true;
+  }
+
+  /** The name of a group that carries the vendor's suffix. */
+  private async groupOf(prefix: string, call: Pick<Call, 'agent' | 'headers' | 'signal'>): Promise<string | undefined> {
+    const { body } = await this.json({ ...call, method: 'GET', path: '/apis' });
+    const { groups = [] } = (body ?? {}) as { groups?: { name?: string }[] };
+    return groups.map(({ name = '' }) => name).find((name) => name.startsWith(`${prefix}.`));
+  }
+
+  private async userOf(agent: Agent, { authorization }: UserCredentials, signal: AbortSignal): Promise<SessionUser> {
+    const headers = headersOf(authorization);
     const groups = await this.json({ agent, method: 'GET', path: '/apis', headers, signal });
     if (groups.status === 401) throw new RefusedLogin('the API server does not accept these credentials');
     const names = (groups.body as { groups?: { name?: string }[] } | undefined)?.groups ?? [];
@@ -136,6 +162,12 @@ export class Upstream {
   }
 }
 
+function headersOf(authorization: string | undefined): Readonly<Record<string, string>> {
+  const headers = { accept: 'application/json', 'user-agent': 'plinth-console' };
+  return authorization === undefined ? headers : { ...headers, authorization };
+}
+
+/** A user that the API server knows. */
 export interface LoggedIn {
   readonly user: SessionUser;
   readonly agent: Agent;

@@ -11,6 +11,7 @@ import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
 import { ServerPage } from './server-page.js';
 import { kinds, session } from './session.js';
+import { SqlPage } from './sql-page.js';
 import { toggleTheme } from './theme.js';
 
 /** The page: a login, or the frame with what the address names. */
@@ -32,7 +33,7 @@ export function App() {
   if (session.value === null) return <LoginPage />;
   return (
     <div class="frame">
-      <Header session={session.value} />
+      <Header login={session.value} />
       <Navigation />
       <main id="main" tabIndex={-1}>
         {kinds.value === undefined ? <p class="centre">Asking the server what it serves…</p> : <Page />}
@@ -53,6 +54,8 @@ function Page() {
       return <ServerPage />;
     case 'map':
       return <MapPage namespace={shown.namespace} />;
+    case 'sql':
+      return <SqlPage />;
     default:
       return <Home />;
   }

@@ -3,22 +3,22 @@ import { showHelp } from './help.js';
 import { canList, type Kind, searchKinds } from './kinds.js';
 import { chosenNamespace, go, route } from './navigation.js';
 import { formatRoute, type Route } from './routes.js';
-import { kinds, type LoggedIn, loadKinds, logout, namespaces } from './session.js';
+import { kinds, type LoggedIn, loadKinds, logout, namespaces, session } from './session.js';
 import { toggleTheme } from './theme.js';
 
-export function Header({ session }: { readonly session: LoggedIn }) {
+export function Header({ login }: { readonly login: LoggedIn }) {
   return (
     <header class="bar">
       <a class="brand" href="#/">
         Plinth
       </a>
       <span class="server" title="The server">
-        {session.server}
+        {login.server}
       </span>
       <NamespaceChoice />
       <span class="gap" />
-      <span class="user" title={session.user.groups.join(', ')}>
-        {session.user.name || 'logged in'}
+      <span class="user" title={login.user.groups.join(', ')}>
+        {login.user.name || 'logged in'}
       </span>
       <button type="button" onClick={toggleTheme} title="Light or dark (t)" aria-label="Light or dark">
         ◐
@@ -93,6 +93,11 @@ export function Navigation() {
         }}
       />
       <ul>
+        {session.value?.sql === true && (
+          <li>
+            <a href="#/sql">SQL</a>
+          </li>
+        )}
         {pages.map(([title, to]) => (
           <li key={title}>
             <a href={formatRoute(to())}>{title}</a>

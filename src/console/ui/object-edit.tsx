@@ -113,7 +113,8 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
         aria-label="YAML of the object"
         spellcheck={false}
         autocomplete="off"
-        rows={Math.min(40, text.value.split('\n').length + 1)}
+        wrap="off"
+        rows={Math.min(24, text.value.split('\n').length + 1)}
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;

@@ -11,6 +11,7 @@ import { EditView } from './object-edit.js';
 import { OwnersTab } from './owners-tab.js';
 import { formatRoute, type ObjectRoute, type Tab } from './routes.js';
 import { api } from './session.js';
+import { TimelineTab } from './timeline-tab.js';
 import { useWhileShown } from './use-follow.js';
 import { YamlView } from './yaml-view.js';
 
@@ -18,6 +19,7 @@ const titles: readonly (readonly [Tab, string, string])[] = [
   ['yaml', 'YAML', 'y'],
   ['events', 'Events', 'e'],
   ['owners', 'Owners', 'o'],
+  ['timeline', 'Timeline', 'h'],
 ];
 
 /** One object: as YAML, its events, and what it belongs to. */
@@ -98,6 +100,7 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
         )}
         {object !== undefined && tab === 'events' && <EventsTab object={object} />}
         {object !== undefined && tab === 'owners' && <OwnersTab object={object} />}
+        {tab === 'timeline' && <TimelineTab route={route} version={object?.metadata.resourceVersion ?? ''} />}
       </div>
       {isDeleting.value && object !== undefined && (
         <DeleteDialog

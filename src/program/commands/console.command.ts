@@ -19,7 +19,7 @@ export const consoleCommand: Command = {
     const request = parseRequest(groups, {}, context);
     const parsed = parseOptions(request);
     await checkFiles(groups, parsed);
-    const { tlsCertFile, tlsPrivateKeyFile, kubeconfig, ...options } = parsed.console;
+    const { tlsCertFile, tlsPrivateKeyFile, kubeconfig, sqlUrl, sqlTimeoutMs, sqlRows, ...options } = parsed.console;
     const file = kubeconfig ?? context.environment.KUBECONFIG;
     if (file === undefined || file === '') throw new StartupError('needs --kubeconfig, or KUBECONFIG');
     const logger = openLog(request, parsed.logging);
@@ -29,8 +29,9 @@ export const consoleCommand: Command = {
       tlsCertFile === undefined || tlsPrivateKeyFile === undefined
         ? undefined
         : { cert: await readFile(tlsCertFile, 'utf8'), key: await readFile(tlsPrivateKeyFile, 'utf8') };
+    const sql = sqlUrl === undefined ? undefined : { url: sqlUrl, timeoutMs: sqlTimeoutMs, rows: sqlRows };
     const { openConsole } = await import('../open-console.js');
-    const running = await openConsole(file, { ...options, tls, logger });
+    const running = await openConsole(file, { ...options, tls, sql, logger });
     context.print(`Console: ${running.url}`);
     await context.signals.wait();
     context.signals.endWithin(stopLimit());

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
+import { Logger } from '../observability/logger.js';
+import { type RunningConsole, startConsole } from './console-server.js';
+import { SqlBusy, SqlError, SqlReader } from './sql-reader.js';
+import { RecordingServer } from './testing/recording-server.js';
+import { Upstream } from './upstream.js';
+
+describe('questions in SQL', () => {
+  let postgres: TestPostgres;
+  let url: string;
+  let owner: pg.Client;
+  let reader: SqlReader;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+    url = await postgres.createTestDatabase();
+    owner = new pg.Client({ connectionString: url });
+    await owner.connect();
+    await owner.query('create table kept (id int); insert into kept values (1); create sequence numbers');
+    // The role may write, so that what stops it is the console.
+    reader = new SqlReader(url, { timeoutMs: 1000, rows: 250 });
+  });
+  after(async () => {
+    await owner?.end();
+    await postgres?.stop();
+  });
+
+  it('are answered with texts as the database writes them', async () => {
+    const { columns, rows, isCut } = await reader.ask(
+      `select 9007199254740993 as big, null as none, '{"a": 1.10}'::jsonb as json, 'a' as a, 'b' as a; -- the end`,
+    );
+    assert.deepEqual(columns, ['big', 'none', 'json', 'a', 'a']);
+    assert.deepEqual(rows, [['9007199254740993', null, '{"a": 1.10}', 'a', 'b']]);
+    assert.equal(isCut, false);
+    assert.deepEqual((await reader.ask('select $1 || $2 as x', [`'; drop table kept --`, '"'])).rows, [
+      [`'; drop table kept --"`],
+    ]);
+    assert.deepEqual(await reader.ask('select 1 where false').then((answer) => [answer.columns.length, answer.rows]), [
+      1,
+      [],
+    ]);
+  });
+
+  it('change nothing, however they are put', async () => {
+    const attacks = [
+      'delete from kept',
+      'drop table kept',
+      'commit; drop table kept',
+      'select 1; drop table kept',
+      'select 1; commit; delete from kept',
+      'select 1\n;\ndelete from kept',
+      'with gone as (delete from kept returning id) select * from gone',
+      'select 1 into other',
+      `select nextval('numbers')`,
+      'select * from kept for update',
+      `copy kept to program 'touch /tmp/hacked'`,
+      'set transaction read write',
+      `do $$ begin delete from kept; end $$`,
+      'select 1) ; delete from kept; --',
+      '/* */ rollback; begin; delete from kept; commit; select 1',
+      'execute something',
+      'fetch all from question',
+      `select set_config('transaction_read_only', 'off', false), nextval('numbers')`,
+    ];
+    for (const attack of attacks) {
+      await assert.rejects(reader.ask(attack), SqlError, attack);
+    }
+    assert.deepEqual((await owner.query('select id from kept')).rows, [{ id: 1 }]);
+    assert.deepEqual((await owner.query('select is_called from numbers')).rows, [{ is_called: false }]);
+    assert.deepEqual((await owner.query(`select to_regclass('other') as other`)).rows, [{ other: null }]);
+  });
+
+  it('leave no settings to the next', async () => {
+    await reader.ask(`select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`);
+    assert.deepEqual((await reader.ask('select id from kept')).rows, [['1']]);
+    assert.deepEqual((await reader.ask(`select current_setting('statement_timeout')`)).rows, [['1s']]);
+  });
+
+  it('have limits of time, rows, size and number', async () => {
+    await assert.rejects(reader.ask('select pg_sleep(60)'), /statement timeout/);
+    const many = await reader.ask('select generate_series(1, 1000000000) as i');
+    assert.deepEqual([many.rows.length, many.isCut, many.rows.at(-1)], [250, true, ['250']]);
+    const large = await reader.ask(`select repeat('x', 200000) from generate_series(1, 100)`);
+    assert.ok(large.isCut && large.rows.length <= 42);
+    await assert.rejects(reader.ask(`select repeat('x', 100000000)`), /more than \d+ bytes/);
+    const asked = Array.from({ length: 5 }, () => reader.ask('select pg_sleep(0.3)').catch((error: unknown) => error));
+    assert.equal((await Promise.all(asked)).filter((outcome) => outcome instanceof SqlBusy).length, 1);
+  });
+
+  it('say what the database says', async () => {
+    await assert.rejects(reader.ask('select nothing'), /column "nothing" does not exist/);
+    const nowhere = new SqlReader('postgresql://u:secret-word@127.0.0.1:1/x', { timeoutMs: 1000, rows: 1 });
+    await assert.rejects(nowhere.ask('select 1'), (error: Error) => !error.message.includes('secret-word'));
+  });
+
+  describe('in the console', () => {
+    let api: RecordingServer;
+    let running: RunningConsole;
+    let keys: Record<string, string>;
+    let allowed: boolean | undefined;
+    let origin: string;
+
+    before(async () => {
+      api = await RecordingServer.start();
+      const tls = {
+        ca: api.authority.cert,
+        cert: undefined,
+        key: undefined,
+        serverName: undefined,
+        insecureSkipVerify: false,
+      };
+      running = await startConsole(new Upstream({ server: api.url, tls, files: {} }), {
+        bindAddress: '127.0.0.1',
+        port: 0,
+        origins: [],
+        sessionMs: 60_000,
+        logger: new Logger('error'),
+        sql: { url, timeoutMs: 1000, rows: 10 },
+      });
+      origin = running.url.slice(0, -1);
+      const groups = [{ name: 'authentication.example.io' }, { name: 'authorization.example.io' }];
+      api.answers.set('/apis', (response) => response.end(JSON.stringify({ groups })));
+      api.answers.set('/apis/authorization.example.io/v1/selfsubjectaccessreviews', (response) => {
+        if (allowed === undefined) response.writeHead(500);
+        response.end(JSON.stringify({ status: { allowed } }));
+      });
+      const answer = await post('/console/login', { login: 'token-of-alice' }, { origin });
+      const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? [];
+      keys = { origin, cookie, 'x-plinth-console': ((await answer.json()) as { key: string }).key };
+    });
+    after(async () => {
+      await running?.stop();
+      api?.stop();
+    });
+    beforeEach(() => {
+      allowed = true;
+    });
+
+    const post = (path: string, body: object, headers: Record<string, string>) =>
+      fetch(`${origin}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+    it('are for those whose role may, as the server says each time', async () => {
+      api.forget();
+      const answer = await post('/console/sql', { sql: 'select id from kept' }, keys);
+      assert.deepEqual(((await answer.json()) as { rows: unknown }).rows, [['1']]);
+      const review = api.arrived.find(({ method }) => method === 'POST');
+      assert.deepEqual((JSON.parse(review?.body ?? '{}') as { spec: unknown }).spec, {
+        nonResourceAttributes: { path: '/sql', verb: 'get' },
+      });
+      assert.equal(review?.headers.authorization, 'Bearer token-of-alice');
+      for (const outcome of [false, undefined]) {
+        allowed = outcome;
+        for (const [path, body] of [
+          ['/console/sql', { sql: 'select 1' }],
+          ['/console/timeline', { resource: 'pods', namespace: 'a', name: 'b' }],
+        ] as const) {
+          assert.equal((await post(path, body, keys)).status, 403);
+        }
+        const shown = await fetch(`${origin}/console/session`, { headers: keys });
+        assert.equal(((await shown.json()) as { sql: boolean }).sql, false);
+      }
+    });
+
+    it('need a session, and a text', async () => {
+      const { 'x-plinth-console': _, ...half } = keys;
+      assert.equal((await post('/console/sql', { sql: 'select 1' }, half)).status, 401);
+      assert.equal((await post('/console/sql', { sql: ['select 1'] }, keys)).status, 400);
+      assert.equal((await post('/console/timeline', { resource: {}, namespace: '', name: 'x' }, keys)).status, 400);
+      assert.equal((await post('/console/sql', { sql: 'select nothing' }, keys)).status, 422);
+      assert.equal((await post('/console/sql', { sql: `select '${'x'.repeat(70_000)}'` }, keys)).status, 413);
+    });
+  });
+});

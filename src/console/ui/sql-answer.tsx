@@ -1,0 +1,13 @@
+import { api } from './session.js';
+
+export interface SqlAnswer {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  readonly isCut: boolean;
+  readonly ms: number;
+}
+
+/** Throws an ApiFault with what the database says. */
+export function ask(path: string, body: object, signal?: AbortSignal): Promise<SqlAnswer> {
+  return api.json<SqlAnswer>(path, { method: 'POST', body: JSON.stringify(body), ...(signal && { signal }) });
+}

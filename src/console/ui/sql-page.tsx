@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals';
+import { session } from './session.js';
+import { ask, type SqlAnswer } from './sql-answer.js';
+
+const examples: readonly (readonly [string, string])[] = [
+  [
+    'Pods that do not run',
+    `select namespace, name, phase, node, now() - created_at as age\nfrom cluster.pods\nwhere phase <> 'Running'\norder by created_at`,
+  ],
+  ['Images in use', 'select image, count(*)\nfrom cluster.pods, unnest(images) image\ngroup by 1 order by 2 desc'],
+  [
+    'Changes of the last hour',
+    `select resource, namespace, name, verb, manager, diff\nfrom cluster.changes_between('1h ago', 'now')`,
+  ],
+];
+const question = { text: examples[0]?.[1] ?? '' };
+
+/** Questions to the database, as a role that may only read. */
+export function SqlPage() {
+  const text = useSignal(question.text);
+  const answer = useSignal<SqlAnswer | undefined>(undefined);
+  const problem = useSignal('');
+  const isBusy = useSignal(false);
+  if (session.value?.sql !== true) {
+    return (
+      <p class="centre">
+        Questions in SQL need a console with --sql-url, and the right to get the non-resource URL /sql.
+      </p>
+    );
+  }
+  const set = (value: string) => {
+    question.text = value;
+    text.value = value;
+  };
+  const run = async () => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    problem.value = '';
+    try {
+      answer.value = await ask('/console/sql', { sql: text.value });
+    } catch (error) {
+      answer.value = undefined;
+      problem.value = (error as Error).message;
+    }
+    isBusy.value = false;
+  };
+  return (
+    <section class="page">
+      <h1>SQL</h1>
+      <form
+        class="edit"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <textarea
+          aria-label="Question in SQL"
+          rows={8}
+          spellcheck={false}
+          value={text.value}
+          onInput={(event) => set(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            void run();
+          }}
+        />
+        <p class="actions">
+          <button type="submit" class="main" disabled={isBusy.value}>
+            Ask (Ctrl+Enter)
+          </button>
+          {examples.map(([title, sql]) => (
+            <button key={title} type="button" onClick={() => set(sql)}>
+              {title}
+            </button>
+          ))}
+        </p>
+      </form>
+      <p role="alert" class="problem">
+        {problem.value}
+      </p>
+      {answer.value !== undefined && <Answer answer={answer.value} />}
+    </section>
+  );
+}
+
+function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: SqlAnswer }) {
+  return (
+    <>
+      <p class="quiet" role="status">
+        {isCut ? `The first ${rows.length} rows` : `${rows.length} rows`} in {Math.round(ms)} ms
+      </p>
+      <div class="wide">
+        <table class="plain">
+          <thead>
+            <tr>
+              {columns.map((name, index) => (
+                <th key={`${index} ${name}`} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, line) => (
+              <tr key={`${line}`}>
+                {row.map((cell, index) => (
+                  <td key={columns[index]}>{cell ?? <span class="quiet">null</span>}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
