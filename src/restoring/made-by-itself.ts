@@ -69,7 +69,7 @@ const rules: Readonly<Record<string, Rule>> = {
   '/Endpoints': (object) => apiItself(object) ?? endpointsOfLoop(object),
   'discovery/EndpointSlice': (object) => apiItself(object) ?? slicesOfLoop(object),
   '/ConfigMap': ({ metadata }) =>
-    /^(kube|control)-root-ca\.crt$/.test(metadata.name ?? '')
+    /^((kube|control)-root-ca\.crt|extension-apiserver-authentication|cluster-info)$/.test(metadata.name ?? '')
       ? own('has the authority of the cluster it comes from')
       : undefined,
   '/Pod': (object) => {

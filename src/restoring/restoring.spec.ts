@@ -332,6 +332,7 @@ describe('what a cluster makes by itself', () => {
       'derived',
     ],
     ['a slice made by hand', object('discovery.k8s.io/v1', 'EndpointSlice', { name: 's' }), undefined],
+    ['settings of the API', object('v1', 'ConfigMap', { name: 'extension-apiserver-authentication' }), 'own'],
     ['an authority', object('v1', 'ConfigMap', { name: 'kube-root-ca.crt' }), 'own'],
   ];
   for (const [what, given, rule] of cases) {

@@ -47,8 +47,24 @@ export class ImportRules {
       this.volumes.add(object.metadata.name ?? '');
     }
     const hasVolume = (name: string) => this.volumes.has(name);
-    return { object: cleanForCreate(object, { hasVolume, addresses: this.options.keepAddresses }) };
+    const clean = cleanForCreate(object, { hasVolume, addresses: this.options.keepAddresses });
+    return { object: this.options.withDerived ? clean : scaledByOwner(clean) };
   }
+}
+
+/** Whether the deployment of a replica set decides how many pods it has. */
+export function isOfDeployment({ apiVersion = '', kind = '', metadata }: ApiObject): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  const isOwned = owner !== undefined && plainKind(owner.apiVersion, owner.kind) === 'apps/Deployment';
+  return isOwned && plainKind(apiVersion, kind) === 'apps/ReplicaSet';
+}
+
+/**
+ * The revision of a deployment without pods: the deployment scales the one that it wants. It may have made one already,
+ * with another name in a cluster of another version, and there must not be pods of both.
+ */
+function scaledByOwner(object: ApiObject): ApiObject {
+  return isOfDeployment(object) ? { ...object, spec: { ...(object.spec as object), replicas: 0 } } : object;
 }
 
 /** What every cluster has from its beginning. */

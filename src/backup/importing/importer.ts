@@ -114,7 +114,7 @@ class Run {
         if (taken === undefined) continue;
         if (isDefinitions(section)) this.defined.add(object.metadata.name ?? '');
         if (kind === undefined && !this.defined.has(resource)) {
-          this.tally.count(resource, 'failed');
+          this.countUnserved(section);
           continue;
         }
         const { uid } = object.metadata;
@@ -132,7 +132,6 @@ class Run {
         } else await this.pool.add(() => this.attempt(kind, resource, key, taken));
       }
       await this.pool.drain();
-      if (kind === undefined) this.noteUnserved(section, this.defined.has(resource));
     }
     if (options.existing === 'fail' && there.length > 0) {
       const some = there.slice(0, 10).join(', ');
@@ -176,14 +175,13 @@ class Run {
     const kind = target.kindOf(section);
     const present = kind === undefined ? undefined : await target.present(kind);
     this.noteVolumes(section, present, rules);
-    if (kind === undefined) this.noteUnserved(section, false);
     for (let wanted = only; ; ) {
       const waiting = new Set<string>();
       for await (const { key, object, taken } of this.objects(section, rules, wanted)) {
         signal.throwIfAborted();
         if (taken === undefined) continue;
         if (kind === undefined) {
-          this.tally.count(resource, 'failed');
+          this.countUnserved(section);
           continue;
         }
         if (this.waitsForOwner(object)) {
@@ -351,10 +349,12 @@ class Run {
     for (const key of present?.keys() ?? []) rules.hasVolume(key.slice(1));
   }
 
-  private noteUnserved(section: FoundSection, isComing: boolean): void {
-    if (isComing || section.count === 0) return;
+  private countUnserved(section: FoundSection): void {
+    const what = resourceName(section);
+    this.tally.count(what, 'failed');
+    if (this.tally.notTaken.some((known) => known.what === what)) return;
     const why = `the cluster does not serve ${section.apiVersion}, nor the kind in another version`;
-    this.tally.notTaken.push({ what: resourceName(section), why, asked: false });
+    this.tally.notTaken.push({ what, why, asked: false });
   }
 
   /** Waits until the kinds that were just defined are served. */

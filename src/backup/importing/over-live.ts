@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { plainKind } from '../../restoring/creation-order.js';
+import { isOfDeployment } from './import-rules.js';
 
 type Fields = Record<string, unknown>;
 
@@ -15,6 +16,7 @@ export function overLive(object: ApiObject, live: ApiObject): ApiObject {
   const next: ApiObject = { ...object, metadata };
   const kept = keptBy[plainKind(object.apiVersion ?? '', object.kind ?? '')];
   if (kept !== undefined) for (const field of kept) keep(next, live, field.split('.'));
+  if (isOfDeployment(object)) keep(next, live, ['spec', 'replicas!']);
   if (plainKind(object.apiVersion ?? '', object.kind ?? '') === '/Service') keepNodePorts(next, live);
   return next;
 }
