@@ -70,7 +70,8 @@ export class GuardedAgent extends Agent {
       timeout: idleMs,
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca }),
+      // A server's own certificate, or that of an intermediate authority, may be trusted alone, as other clients do.
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
       ...(cert === undefined ? {} : { cert, key }),
       ...(serverName === undefined ? {} : { servername: serverName }),
     });

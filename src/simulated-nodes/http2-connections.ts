@@ -71,7 +71,7 @@ export class Http2Connections {
     const session = connect(this.server, {
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca }),
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
       ...(cert === undefined ? {} : { cert, key }),
       ...(serverName === undefined ? {} : { servername: serverName }),
     });

@@ -26,7 +26,11 @@ export type HttpsGetter = HttpsGet & {
  */
 export function httpsGetter(ca: string | undefined): HttpsGetter {
   const agentFor = (trusted: string | undefined) =>
-    new Agent({ keepAlive: false, maxSockets: 8, ...(trusted === undefined ? {} : { ca: trusted }) });
+    new Agent({
+      keepAlive: false,
+      maxSockets: 8,
+      ...(trusted === undefined ? {} : { ca: trusted, allowPartialTrustChain: true }),
+    });
   let agent = agentFor(ca);
   const get: HttpsGet = (url, signal, bearer) => {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

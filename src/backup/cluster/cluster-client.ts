@@ -63,7 +63,7 @@ export class ClusterClient {
       maxSockets: connections,
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca }),
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
       ...(cert === undefined ? {} : { cert, key }),
       ...(serverName === undefined ? {} : { servername: serverName }),
     });

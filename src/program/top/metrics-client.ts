@@ -36,7 +36,7 @@ export class MetricsClient {
     const authorization = await this.credentials.authorization();
     const agent = new Agent({
       rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca }),
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
       ...(cert === undefined ? {} : { cert, key }),
       ...(serverName === undefined ? {} : { servername: serverName }),
     });
