@@ -31,6 +31,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   nodes: 'Simulated node',
   client: 'API client',
   restore: 'Restore',
+  sql: 'History',
   backup: 'Backup',
   import: 'Import',
   backupSelection: 'Selection',

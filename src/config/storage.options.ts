@@ -21,7 +21,7 @@ const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primar
 /**
  * The problem with a database URL, or undefined. The message contains nothing of the value, which may hold a password.
  */
-function databaseUrlProblem(value: string): string | undefined {
+export function databaseUrlProblem(value: string): string | undefined {
   const [, start = '', hosts = '', rest = ''] = urlStart.exec(value) ?? [];
   const wellFormed = start !== '' && hosts.split(',').every((host) => URL.canParse(start + host + rest));
   if (!wellFormed || (hosts.includes(',') && hosts.split(',').some((host) => /^(:\d+)?$/.test(host)))) {

@@ -16,6 +16,7 @@ import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { restoreCommand } from './commands/restore.command.js';
 import { serveCommand } from './commands/serve.command.js';
+import { sqlCommand } from './commands/sql.command.js';
 import { topCommand } from './commands/top.command.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   backupCommand,
   importCommand,
   restoreCommand,
+  sqlCommand,
 ];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */

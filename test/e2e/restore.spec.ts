@@ -263,3 +263,79 @@ describe('plinth restore', () => {
     }
   });
 });
+
+describe('plinth sql', () => {
+  const show = (...args: string[]) => runProgram('sql', '--database-url', cluster.databaseUrl, ...args);
+
+  it('shows objects as they were, what happened to one, and what differs', async () => {
+    await make('/api/v1/namespaces', { metadata: { name: 'shown' } });
+    const at = '/api/v1/namespaces/shown/configmaps';
+    const first = await make(at, { metadata: { name: 'one', labels: { app: 'web' } }, data: { n: '1' } });
+    await make(at, { metadata: { name: 'two' }, data: { n: '1\u001b[31m' } });
+    ok(await client().patch(`${at}/one`, 'merge', { data: { n: '2' } }));
+    ok(await client().delete(`${at}/two`));
+    await age();
+    const version = first.metadata.resourceVersion ?? '';
+
+    const then = await show('as-of', 'configmaps', '-n', 'shown', '--at', version, '-l', 'app=web');
+    assert.equal(then.code, 0, then.stderr);
+    assert.deepEqual(
+      then.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {3,}/).map((cell) => cell.trim())),
+      [
+        ['NAMESPACE', 'NAME', 'VERSION', 'LABELS'],
+        ['shown', 'one', version, 'app=web'],
+      ],
+    );
+    const whole = await show('as-of', 'configmaps', '-n', 'shown', '--at', version, '-l', 'app=web', '-o', 'json');
+    const [object] = JSON.parse(whole.stdout) as (ApiObject & { data: unknown })[];
+    assert.deepEqual([object?.metadata.uid, object?.data], [first.metadata.uid, { n: '1' }]);
+    const none = await show(
+      'as-of',
+      'configmaps',
+      '-n',
+      'shown',
+      '--at',
+      version,
+      '-l',
+      `app=x' or true --`,
+      '-o',
+      'json',
+    );
+    assert.deepEqual([none.code, none.stdout.trim()], [0, '[]']);
+
+    const history = await show('history', 'configmaps/one', '-n', 'shown');
+    assert.match(history.stdout, /updated/);
+    assert.match(history.stdout, /^ {2}~ data\.n: "1" -> "2"$/m);
+    const created = await show('history', 'configmaps/one', '-n', 'shown', '--verb', 'created', '-o', 'json');
+    assert.deepEqual(
+      (JSON.parse(created.stdout) as { version: string }[]).map((change) => change.version),
+      [version],
+    );
+    const diff = await show('diff', '--from', version, '--to', 'now', '-n', 'shown');
+    assert.match(diff.stdout, /configmaps +shown +one +updated +1/);
+    assert.match(diff.stdout, /configmaps +shown +two +passing +2/);
+    const all = [then, history, diff].map(({ stdout }) => stdout).join('');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are for terminals, and nobody else's at all
+    assert.doesNotMatch(all, /\u001b/);
+  });
+
+  it('tells what is wrong, and runs nothing that it was given', async () => {
+    for (const [args, code, message] of [
+      [['as-of', `pods'; drop table plinth.objects; --`], 1, /has no resource/],
+      [['as-of', 'pods', '--at', `1'; drop table plinth.objects`], 1, /invalid input syntax/],
+      [['history', `pods/x' or true --`, '-n', `'`], 0, undefined],
+      [['diff', '--from', '3000-01-01'], 1, /still to come/],
+      [['history', 'pods'], 2, /RESOURCE\/NAME/],
+      [['as-of', 'pods', '-l', 'nothing'], 2, /key=value/],
+      [['whatever'], 2, /as-of RESOURCE/],
+    ] as const) {
+      const answer = await show(...args);
+      assert.equal(answer.code, code, `${args.join(' ')}: ${answer.stderr}`);
+      if (message !== undefined) assert.match(answer.stderr, message);
+    }
+    assert.equal((await client().get('/api/v1/namespaces/shown')).status, 200);
+  });
+});

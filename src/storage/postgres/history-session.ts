@@ -1,0 +1,33 @@
+import { StartupError } from '../../machinery/startup-error.js';
+import type { HistoryQuery } from './history-queries.js';
+import { sqlState } from './postgres-errors.js';
+import { silentObserver } from './postgres-storage-options.js';
+import { type Row, Session, type StatementValue } from './session.js';
+
+const timeoutMs = 600_000;
+
+/**
+ * Runs one query about the past, with the rights of the role in the URL.
+ *
+ * @throws StartupError when the database can't be reached or refuses
+ */
+export async function queryHistory(databaseUrl: string, query: HistoryQuery): Promise<readonly Row[]> {
+  let session: Session | undefined;
+  try {
+    session = await Session.open({
+      url: databaseUrl,
+      applicationName: 'plinth sql',
+      connectTimeoutMs: 10_000,
+      role: 'reader',
+      observer: silentObserver,
+    });
+    const values = query.values as readonly StatementValue[];
+    return await session.run({ name: 'history-query', text: query.text }, values, timeoutMs);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const hint = sqlState(error) === '3F000' ? ': run plinth migrate first' : '';
+    throw new StartupError(`${reason}${hint}`, { cause: error });
+  } finally {
+    await session?.close();
+  }
+}
