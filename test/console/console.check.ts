@@ -44,6 +44,7 @@ describe('the console in a browser', () => {
       origins: [],
       sessionMs: 600_000,
       logger: new Logger('error'),
+      sql: { url: cluster.databaseUrl, timeoutMs: 10_000, rows: 100 },
     });
   });
   after(async () => {
@@ -93,6 +94,10 @@ describe('the console in a browser', () => {
       await tab.shows('alice', '.user');
       await tab.show('#/list/core/v1/secrets');
       await tab.shows(/forbidden/i, '.problem');
+      await tab.show('#/sql');
+      await tab.shows('--sql-url', 'main');
+      await tab.show('#/object/core/v1/configmaps/default/any?tab=timeline');
+      await tab.shows('--sql-url', 'main');
     }, tokens.alice);
   });
 

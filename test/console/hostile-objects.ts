@@ -17,6 +17,10 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     metadata,
     data: { key: hostileText, 'multi.line': `a\n${hostileText}\n` },
   })) as { readonly metadata: { readonly uid: string } };
+  await write('PUT', '/api/v1/namespaces/default/configmaps/hostile', {
+    metadata,
+    data: { key: `${hostileText}!`, k: 'new' },
+  });
   await write('POST', '/api/v1/namespaces/default/events', {
     metadata: { name: 'hostile' },
     involvedObject: {
@@ -49,6 +53,7 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/core/v1/configmaps/default/hostile', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=events', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=owners', shown: 'ConfigMap hostile' },
+    { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },
     { fragment: '#/list/rbac.authorization.k8s.io/v1/clusterroles?q=hostile', shown: role },
     { fragment: `#/object/rbac.authorization.k8s.io/v1/clusterroles/-/${named}`, shown: role },
     { fragment: '#/list/hostile.example.com/v1/things', shown },
