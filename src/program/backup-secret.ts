@@ -49,9 +49,10 @@ async function readSecretFile(path: string): Promise<Buffer> {
 /** Asks on the terminal without showing what is typed. */
 async function ask(question: string): Promise<string> {
   if (!process.stdin.isTTY) throw new StartupError('there is no terminal to ask for the passphrase: --passphrase-file');
-  process.stderr.write(question);
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silence, terminal: true, historySize: 0 });
+  // Only now does the terminal no longer show what is typed.
+  process.stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve);

@@ -70,8 +70,8 @@ function chooseSections({ sections }: Contents, options: ImportOptions, reader: 
   const { kinds, notTaken } = chooseKinds(sections, options);
   const sealed = kinds.filter((section) => section.sealed);
   if (sealed.length > 0 && !reader.isUnlocked) {
-    const names = sealed.map(resourceName).join(', ');
-    throw new StartupError(`${names} in it are sealed: give the passphrase or key, or --exclude them`);
+    const names = sealed.map(resourceName).join(',');
+    throw new StartupError(`the backup has ${names} sealed: give the passphrase or key, or --exclude ${names}`);
   }
   return { sections: kinds, notTaken: notTaken.filter(({ why }) => why === 'excluded') };
 }
