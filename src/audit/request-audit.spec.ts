@@ -150,6 +150,23 @@ describe('the trail of a request', () => {
     }
   });
 
+  it('hides the tokens that reviews and new tokens of service accounts hold', () => {
+    for (const path of [
+      '/api/v1/namespaces/a/serviceaccounts/worker/token',
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      '/apis/authentication.k8s.io/v1beta1/tokenreviews',
+    ]) {
+      const { audit, events } = trail(everything, { path });
+      void audit.identified();
+      audit.requested({ spec: { token: 'never-shown', audiences: ['a'] } });
+      audit.answered(201, { spec: { token: 'never-shown' }, status: { token: 'never-shown', error: 'x' } });
+      void audit.ended();
+      const { document } = new AuditEvent(events.at(-1) as AuditFacts, names);
+      assert.ok(document.includes('"audiences":["a"]') && document.includes('(hidden)'), path);
+      assert.ok(!document.includes('never-shown'), path);
+    }
+  });
+
   it('begins and ends a request that becomes another protocol', () => {
     const { audit, events, context } = trail([{ level: 'RequestResponse', omitStages: ['RequestReceived'] }], {
       path: '/api/v1/namespaces/a/pods/p/exec',
