@@ -154,6 +154,43 @@ describe('the past behind the log', () => {
       await assert.rejects(storage.list({ resource: 'things', at: 0n }), failsWith('Expired'));
     }));
 
+  it('stays right while others write, and whoever copies and drops is killed again and again', () =>
+    Scene.use(async (scene) => {
+      const { storage, retention } = scene;
+      await retention.round(HOUR_MS, HOUR_MS);
+      const seen: [bigint, Record<string, unknown>][] = [];
+      let writing = true;
+      const write = async (name: string): Promise<void> => {
+        for (let i = 0; writing; i++) {
+          if (i % 5 === 4) await remove(storage, key(name));
+          else if (i % 5 === 0) await storage.create(key(name), `${name}-${i}`, text(i));
+          else await update(storage, name, i);
+        }
+      };
+      const kill = async (): Promise<void> => {
+        while (writing) {
+          await scene.rows(`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and application_name like '%upkeep' and random() < 0.3`);
+        }
+      };
+      const others = Promise.all([...['a', 'b', 'c'].map(write), kill()]);
+      try {
+        for (let round = 0; round < 12; round++) {
+          seen.push(await scene.listed());
+          await retention.round(HOUR_MS, 0).catch(() => undefined);
+          await retention.round(0, HOUR_MS).catch(() => undefined);
+          for (const [version, objects] of seen.slice(-3)) assert.deepEqual(await scene.asOf(version), objects);
+        }
+      } finally {
+        writing = false;
+        await others;
+      }
+      await scene.retire();
+      for (const [version, objects] of seen) assert.deepEqual(await scene.asOf(version), objects, `version ${version}`);
+      const [size] = await scene.rows<{ partitions: string }>('select partitions from cluster.history_size()');
+      assert.ok(Number(size?.partitions) > 0);
+    }));
+
   it('copies a state before a change only where no other row of the partition has it', () =>
     Scene.use(async (scene) => {
       await scene.retention.round(HOUR_MS, HOUR_MS);
