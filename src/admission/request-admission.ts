@@ -35,10 +35,14 @@ export class RequestAdmission {
     }
   }
 
-  /** Whether the user still has the right to the request; true also when that can't be determined. */
-  async isStillAllowed(context: RequestContext): Promise<boolean> {
+  /**
+   * Whether the user still has the right to the request; true also when that can't be determined.
+   *
+   * @param verb in place of that of the request
+   */
+  async isStillAllowed(context: RequestContext, verb: string = context.requestInfo.verb): Promise<boolean> {
     try {
-      const asked = attributesOf(context.user as UserInfo, context.requestInfo);
+      const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb };
       return (await this.authorizer.authorize(asked)).decision === 'allow';
     } catch {
       return true;

@@ -6,6 +6,18 @@ import type { DeniedAddresses } from './denied-addresses.js';
 import { type Exchange, type ExchangeAnswer, ExchangeFault, exchange, Unsent } from './exchange.js';
 import { GuardedAgent, type Target } from './https-connections.js';
 
+/** Says in `Via` that this program has sent a request to a node agent. */
+const pseudonym = 'plinth-to-node-agent';
+
+/**
+ * Whether a request is one that this program meant for a node agent, by its field `Via` (RFC 9110 section 7.6.3). A node
+ * that says that its agent is at an address of this program would let its clients act here with this program's own
+ * certificate.
+ */
+export function isForNodeAgent(via: string | undefined): boolean {
+  return via?.includes(pseudonym) === true;
+}
+
 /** A node agent that could not be asked. The message is that of the connection. */
 export class NodeAgentFault extends Error {
   constructor(message: string, cause: unknown) {
@@ -58,11 +70,12 @@ export class NodeAgentClient {
    */
   async ask(target: Target, { skipVerify = false, ...call }: NodeAgentCall): Promise<ExchangeAnswer> {
     const { timeoutMs } = this.settings;
+    const headers = { ...call.headers, via: [...[call.headers.via ?? []].flat(), `1.1 ${pseudonym}`].join(', ') };
     for (let attempt = 1; ; attempt++) {
       await this.refresh();
       const agent = (skipVerify ? this.unverified : this.agent) as GuardedAgent;
       try {
-        return await exchange({ ...call, ...target, agent, connectLimitMs: timeoutMs });
+        return await exchange({ ...call, headers, ...target, agent, connectLimitMs: timeoutMs });
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);

@@ -162,6 +162,24 @@ describe('a proxy path', () => {
     }
   });
 
+  it('keeps the cookies of one server from others, and this server its own', async () => {
+    const cookies = ['a=1; Path=/; Domain=example.com; HttpOnly', 'b=2', 'c=3; path=/app; Secure'];
+    backend.answers.set('/cookies', (_request, response) => {
+      response.setHeader('set-cookie', cookies);
+      for (const name of ['strict-transport-security', 'alt-svc', 'clear-site-data']) response.setHeader(name, 'x');
+      response.end();
+    });
+    const { headers } = await scene.client.get(throughPod('/cookies'));
+    const prefix = throughPod('');
+    assert.deepEqual(headers['set-cookie'], [
+      `a=1; Path=${prefix}/; HttpOnly`,
+      'b=2',
+      `c=3; Path=${prefix}/app; Secure`,
+    ]);
+    assert.deepEqual([headers['alt-svc'], headers['clear-site-data']], [undefined, undefined]);
+    assert.notEqual(headers['strict-transport-security'], 'x');
+  });
+
   it('gives the other server no credentials, and no page the right to read its answers', async () => {
     const headers = {
       'x-remote-user': 'eve',

@@ -13,6 +13,7 @@ import { parseText } from '../../registry/store/object-codec.js';
 import { formatWarning } from '../negotiation/respond.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
+import { type StreamEnd, watchOver } from '../streams/stream-end.js';
 import { cut } from '../unread-answers.js';
 import { containerOf, nodeOf } from './find-container.js';
 import { type LogOptions, parseLogOptions } from './log-options.js';
@@ -41,9 +42,11 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
   }
   const target = agents.addressOf(await nodeOf(services, nodeName));
   const leave = services.streamSeats.enter((context.user as UserInfo).name);
+  const end = watchOver(request, name, pod.metadata.uid ?? '');
   try {
-    await passLog(request, target, container, options);
+    await passLog(request, target, container, options, end);
   } finally {
+    end.stop();
     leave();
   }
 }
@@ -53,16 +56,16 @@ async function passLog(
   target: Target,
   container: string,
   options: LogOptions,
+  { signal }: StreamEnd,
 ): Promise<void> {
   const { services, context, namespace, name } = request;
   const agents = services.nodeAgents as NodeAgents;
   const query = options.forAgent.toString();
   const names = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
   const path = `/${names}${query === '' ? '' : `?${query}`}`;
-  const signal = AbortSignal.any([context.signal, services.options.shutdown]);
   const answer = await agents.client.get(target, path, options.skipVerify, signal).catch((error: unknown) => {
     if (context.signal.aborted) throw timeoutError('the client has left', 0, error);
-    if (signal.aborted) throw serviceUnavailableError('the server is shutting down');
+    if (signal.aborted) throw serviceUnavailableError('the request may not go on');
     if (!(error instanceof NodeAgentFault)) throw error;
     throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`, {
       cause: error,

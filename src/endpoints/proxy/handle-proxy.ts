@@ -12,15 +12,23 @@ import type { ResourceRequest } from '../resource-request.js';
 import { redirectError } from '../streams/agent-answer.js';
 import { watchOver } from '../streams/stream-end.js';
 import type { Upgrade } from '../web-sockets.js';
-import { decodedPath, encodedPath, type ProxiedPath, rewriteLocation } from './proxied-path.js';
+import { decodedPath, encodedPath, type ProxiedPath, rewriteCookie, rewriteLocation } from './proxied-path.js';
 import { findProxyTarget, type ProxyTarget } from './proxy-target.js';
 
-/** Fields by which the other server would let pages of others read answers of this one. */
-const crossOriginFields = [
+/**
+ * Fields by which the other server would decide for this one, as it answers under this one's name: who may read answers,
+ * how browsers connect from now on, and what they forget.
+ */
+const foreignFields = [
   'access-control-allow-credentials',
   'access-control-allow-headers',
   'access-control-allow-methods',
   'access-control-allow-origin',
+  'access-control-expose-headers',
+  'alt-svc',
+  'clear-site-data',
+  'public-key-pins',
+  'strict-transport-security',
 ] as const;
 
 /**
@@ -70,8 +78,9 @@ export async function handleProxy(
     }
     const own = [authorityOf(found.target), http.headers.host ?? ''];
     await passAnswer(context, reply, response, undefined, (headers) => {
-      for (const name of crossOriginFields) delete headers[name];
-      const { location } = headers;
+      for (const name of foreignFields) delete headers[name];
+      const { location, 'set-cookie': cookies } = headers;
+      if (cookies !== undefined) headers['set-cookie'] = [cookies].flat().map((one) => rewriteCookie(one, path.prefix));
       if (typeof location === 'string') headers.location = rewriteLocation(location, path.prefix, own);
     });
   } finally {

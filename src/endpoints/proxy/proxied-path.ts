@@ -31,6 +31,22 @@ export function decodedPath({ rest }: ProxiedPath): string {
   return rest.split('/').map(decodeURIComponent).join('/');
 }
 
+/**
+ * A cookie of the other server, for its own pages only: other servers are reached at the same host, under other prefixes.
+ *
+ * @param cookie a value of `Set-Cookie`
+ */
+export function rewriteCookie(cookie: string, prefix: string): string {
+  const [pair = '', ...attributes] = cookie.split(';');
+  const kept = attributes.flatMap((attribute) => {
+    const [name = '', value = ''] = attribute.trim().split('=', 2);
+    if (name.toLowerCase() === 'domain') return [];
+    if (name.toLowerCase() !== 'path' || !value.startsWith('/')) return [attribute];
+    return [` Path=${isBehind(value, prefix) ? value : `${prefix}${value}`}`];
+  });
+  return [pair, ...kept].join(';');
+}
+
 /** A path that admission has put in place of the client's. Throws a 400 for one that leads upwards. */
 export function encodedPath(path: string): string {
   const segments = path.split('/');
@@ -60,6 +76,9 @@ export function rewriteLocation(location: string, prefix: string, own: readonly 
     if (!hosts.includes(url.host) && !hosts.includes(`${url.hostname}:${port}`)) return location;
     path = `${url.pathname}${url.search}${url.hash}`;
   }
-  if (!path.startsWith('/') || path === prefix || path.startsWith(`${prefix}/`)) return path;
-  return `${prefix}${path}`;
+  return !path.startsWith('/') || isBehind(path, prefix) ? path : `${prefix}${path}`;
+}
+
+function isBehind(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }

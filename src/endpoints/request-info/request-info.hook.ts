@@ -3,6 +3,7 @@ import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import {
   headersTooLargeError,
+  StatusError,
   serviceUnavailableError,
   timeoutError,
   tooManyRequestsError,
@@ -10,6 +11,7 @@ import {
 import type { Logger } from '../../observability/logger.js';
 import type { Metrics } from '../../observability/metrics.js';
 import { type RequestTracer, remoteSpanOf, runInTrace } from '../../observability/trace-scope.js';
+import { isForNodeAgent } from '../../outgoing/node-agent-client.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
@@ -102,6 +104,9 @@ export function registerRequestHooks(
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
+    if (isForNodeAgent(request.headers.via)) {
+      throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');
+    }
     leaveAddress = clients?.enter(request) ?? ignore;
     if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);
     if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);

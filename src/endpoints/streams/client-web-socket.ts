@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   acceptOf,
   closeCodes,
@@ -49,49 +50,61 @@ export class ClientWebSocket {
     return new ClientWebSocket(socket, head, throttle);
   }
 
-  /** Pieces of messages, until the client closes or leaves. To be read to the end: leaving earlier cuts the client. */
-  async *messages(): AsyncGenerator<MessagePiece, void, undefined> {
+  /**
+   * Pieces of messages, those that arrived together at a time, until the client closes or leaves. To be read to the end:
+   * leaving earlier cuts the client.
+   */
+  async *messages(): AsyncGenerator<readonly MessagePiece[], void, undefined> {
     try {
-      if (this.early.length > 0) yield* this.piecesOf(this.early);
-      for await (const chunk of this.socket) yield* this.piecesOf(chunk as Buffer);
+      yield await this.limited(this.piecesOf(this.early));
+      for await (const chunk of this.socket) {
+        yield await this.limited(this.piecesOf(chunk as Buffer));
+        // Bytes may be there again at once, and again: others have their turn in between.
+        await nextTurn();
+      }
     } catch {
       // The connection broke, which is an end like any other.
     }
   }
 
-  private *piecesOf(chunk: Buffer): Generator<MessagePiece, void, undefined> {
-    if (this.isClosing) return;
+  private async limited(pieces: readonly MessagePiece[]): Promise<readonly MessagePiece[]> {
+    if (this.throttle !== undefined && pieces.length > 0) await this.throttle(sizeOf(pieces.map(({ bytes }) => bytes)));
+    return pieces;
+  }
+
+  private piecesOf(chunk: Buffer): MessagePiece[] {
+    const pieces: MessagePiece[] = [];
+    if (this.isClosing || chunk.length === 0) return pieces;
+    let ping: Buffer | undefined;
+    let end: WebSocketError | 'closed' | undefined;
     try {
-      yield* this.read(chunk);
+      for (const event of this.reader.read(chunk)) {
+        if (event.type === 'data') pieces.push(event);
+        else if (event.type === 'ping') ping = event.bytes;
+        else end = 'closed';
+      }
     } catch (error) {
       if (!(error instanceof WebSocketError)) throw error;
-      this.close(error.code, error.message);
+      end = error;
     }
+    if (ping !== undefined) this.answer(ping);
+    if (end instanceof WebSocketError) this.close(end.code, end.message);
+    else if (end !== undefined) this.close(closeCodes.normal, '');
+    return pieces;
   }
 
-  private *read(chunk: Buffer): Generator<MessagePiece, void, undefined> {
-    for (const event of this.reader.read(chunk)) {
-      switch (event.type) {
-        case 'data':
-          yield event;
-          break;
-        case 'ping':
-          if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
-          else this.write(Buffer.concat([frameHead(opcodes.pong, event.bytes.length), event.bytes]));
-          break;
-        case 'close':
-          this.close(closeCodes.normal, '');
-          break;
-      }
-    }
+  /** Of pings that came together the last one is enough (RFC 6455 section 5.5.3). */
+  private answer(ping: Buffer): void {
+    if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
+    else this.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]));
   }
 
-  /** Sends one binary message. Resolves when the client can take more, or has left. */
-  async send(...parts: readonly Buffer[]): Promise<void> {
-    if (this.isClosing) return;
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (this.throttle !== undefined) await this.throttle(length);
-    await writeFully(this.socket, [frameHead(opcodes.binary, length), ...parts]);
+  /** Sends binary messages as one write. Resolves when the client can take more, or has left. */
+  async send(...messages: readonly (readonly Buffer[])[]): Promise<void> {
+    if (this.isClosing || messages.length === 0) return;
+    const bytes = Buffer.concat(messages.flatMap((parts) => [frameHead(opcodes.binary, sizeOf(parts)), ...parts]));
+    if (this.throttle !== undefined) await this.throttle(bytes.length);
+    await writeFully(this.socket, [bytes]);
   }
 
   /** Begins the end, unless it has begun. */
@@ -100,8 +113,7 @@ export class ClientWebSocket {
     this.isClosing = true;
     this.write(closeFrame(code, reason));
     if (!this.socket.destroyed) this.socket.end();
-    const late = setTimeout(() => this.socket.destroy(), closingMs);
-    this.socket.once('close', () => clearTimeout(late));
+    this.destroySoon();
     // What still comes is of no interest, but without being read the connection would not end.
     this.socket.resume();
   }
@@ -110,7 +122,17 @@ export class ClientWebSocket {
     this.socket.destroy();
   }
 
+  /** Leaves a client that reads nothing no more time than for the closing handshake. */
+  destroySoon(): void {
+    const late = setTimeout(() => this.socket.destroy(), closingMs);
+    this.socket.once('close', () => clearTimeout(late));
+  }
+
   private write(bytes: Buffer): void {
     if (!this.socket.destroyed && !this.socket.writableEnded) this.socket.write(bytes);
   }
+}
+
+function sizeOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }

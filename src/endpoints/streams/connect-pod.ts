@@ -52,7 +52,7 @@ export async function connectPod(
   const protocols = isWebSocket(upgrade.request) && wantsWebSocket(reply.raw) ? offeredProtocols(upgrade) : [];
   const query = agentQuery(options).toString();
   const path = `/${[target, namespace, name, ...container].map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`;
-  const end = watchOver(request, name, pod.metadata.uid ?? '');
+  const end = watchOver(request, name, pod.metadata.uid ?? '', 'create');
   try {
     const stream: AgentStream = {
       ask: (method, headers) =>

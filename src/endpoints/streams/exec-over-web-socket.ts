@@ -1,6 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { dataHead, openFrame, pingFrame, resetFrame, SpdyError, SpdyReader } from '../../machinery/spdy/spdy-frames.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  dataHead,
+  openFrame,
+  pingFrame,
+  resetFrame,
+  SpdyError,
+  type SpdyEvent,
+  SpdyReader,
+} from '../../machinery/spdy/spdy-frames.js';
 import { SpdyHeaderWriter } from '../../machinery/spdy/spdy-headers.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import { closeCodes } from '../../machinery/web-socket/web-socket-frames.js';
@@ -74,6 +83,8 @@ class ExecTranslation {
     const onAbort = () => {
       const why = reason();
       if (why === undefined) client.destroy();
+      // A client that reads nothing would not learn why, and keep the stream.
+      else client.destroySoon();
       agent.destroy();
     };
     agent.on('error', () => agent.destroy());
@@ -117,32 +128,34 @@ class ExecTranslation {
   /** What the client says, until it leaves. */
   private async passInput(): Promise<void> {
     let channel: number | undefined;
-    for await (const { bytes, isFirst } of this.client.messages()) {
-      if (isFirst) channel = undefined;
-      if (bytes.length === 0) continue;
-      const body = channel === undefined ? bytes.subarray(1) : bytes;
-      channel ??= bytes[0] as number;
-      if (channel === closeChannel) {
-        if (body[0] === channels.stdin) await this.endStdin();
-      } else if (channel === channels.stdin || channel === channels.resize) {
-        await this.write(channel === channels.stdin ? 'stdin' : 'resize', body);
+    for await (const pieces of this.client.messages()) {
+      const input = new Runs<'resize' | 'stdin'>();
+      let isStdinOver = false;
+      for (const { bytes, isFirst } of pieces) {
+        if (isFirst) channel = undefined;
+        if (bytes.length === 0) continue;
+        const body = channel === undefined ? bytes.subarray(1) : bytes;
+        channel ??= bytes[0] as number;
+        if (channel === closeChannel) isStdinOver ||= body[0] === channels.stdin;
+        else if (channel === channels.resize) input.add('resize', body);
+        else if (channel === channels.stdin && !isStdinOver && !this.hasStdinEnded) input.add('stdin', body);
       }
+      const frames = input.runs.flatMap(({ name, parts, size }) => {
+        const id = this.ids.get(name);
+        return id === undefined ? [] : [dataHead(id, size, false), ...parts];
+      });
+      if (isStdinOver) frames.push(...this.endOfStdin());
+      if (frames.length > 0) await writeFully(this.agent, [Buffer.concat(frames)]);
     }
     // A client that has left wants nothing more of the command.
     this.agent.destroy();
   }
 
-  private async write(name: 'resize' | 'stdin', bytes: Buffer): Promise<void> {
-    const id = this.ids.get(name);
-    if (id === undefined || bytes.length === 0 || (name === 'stdin' && this.hasStdinEnded)) return;
-    await writeFully(this.agent, [dataHead(id, bytes.length, false), bytes]);
-  }
-
-  private async endStdin(): Promise<void> {
+  private endOfStdin(): Buffer[] {
     const id = this.ids.get('stdin');
-    if (id === undefined || this.hasStdinEnded) return;
+    if (id === undefined || this.hasStdinEnded) return [];
     this.hasStdinEnded = true;
-    await writeFully(this.agent, [dataHead(id, 0, true)]);
+    return [dataHead(id, 0, true)];
   }
 
   /** What the agent says, until all of its streams have ended. Returns what went wrong. */
@@ -154,6 +167,8 @@ class ExecTranslation {
       for await (const chunk of this.agent) {
         await this.take(reader, chunk as Buffer);
         if (this.open.size === 0) return undefined;
+        // Bytes may be there again at once, and again: others have their turn in between.
+        await nextTurn();
       }
     } catch (error) {
       if (error instanceof SpdyError) return `the node agent does not speak SPDY: ${error.message}`;
@@ -161,37 +176,50 @@ class ExecTranslation {
     return this.open.has('error') ? 'the connection to the node agent was lost' : undefined;
   }
 
+  /** What came together goes on together, however many frames it was. */
   private async take(reader: SpdyReader, chunk: Buffer): Promise<void> {
-    for (const event of reader.read(chunk)) {
-      switch (event.type) {
-        case 'data':
-          await this.pass(event.stream, event.bytes);
-          if (event.isLast) this.endOf(event.stream);
-          break;
-        case 'reply':
-          if (event.isLast) this.endOf(event.stream);
-          break;
-        case 'reset':
-          this.endOf(event.stream);
-          break;
-        case 'open':
-          // Agents have no reason to begin streams.
-          await writeFully(this.agent, [resetFrame(event.stream)]);
-          break;
-        case 'ping':
-          // Odd ones are answers to pings of this side, which sends none.
-          if (event.id % 2 === 0) await writeFully(this.agent, [pingFrame(event.id)]);
-          break;
-        case 'goaway':
-          break;
-      }
+    const output = new Runs<'stderr' | 'stdout'>();
+    const answers: Buffer[] = [];
+    let fault: unknown;
+    try {
+      for (const event of reader.read(chunk)) this.takeEvent(event, output, answers);
+    } catch (error) {
+      fault = error;
+    }
+    if (answers.length > 0) await writeFully(this.agent, [Buffer.concat(answers)]);
+    await this.client.send(...output.runs.map(({ name, parts }) => [Buffer.from([channels[name]]), ...parts]));
+    if (fault !== undefined) throw fault;
+  }
+
+  private takeEvent(event: SpdyEvent, output: Runs<'stderr' | 'stdout'>, answers: Buffer[]): void {
+    switch (event.type) {
+      case 'data':
+        this.pass(event.stream, event.bytes, output);
+        if (event.isLast) this.endOf(event.stream);
+        break;
+      case 'reply':
+        if (event.isLast) this.endOf(event.stream);
+        break;
+      case 'reset':
+        this.endOf(event.stream);
+        break;
+      case 'open':
+        // Agents have no reason to begin streams.
+        answers.push(resetFrame(event.stream));
+        break;
+      case 'ping':
+        // Odd ones are answers to pings of this side, which sends none.
+        if (event.id % 2 === 0) answers.push(pingFrame(event.id));
+        break;
+      case 'goaway':
+        break;
     }
   }
 
-  private async pass(stream: number, bytes: Buffer): Promise<void> {
+  private pass(stream: number, bytes: Buffer, output: Runs<'stderr' | 'stdout'>): void {
     const name = this.streams.get(stream);
     if (bytes.length === 0 || name === undefined) return;
-    if (name === 'stdout' || name === 'stderr') await this.client.send(Buffer.from([channels[name]]), bytes);
+    if (name === 'stdout' || name === 'stderr') output.add(name, bytes);
     else if (name === 'error' && this.statusBytes < maxStatusBytes) {
       this.status.push(Buffer.from(bytes));
       this.statusBytes += bytes.length;
@@ -210,7 +238,23 @@ class ExecTranslation {
     const failed = said === undefined ? (fault ?? (text === '' ? undefined : text)) : undefined;
     const success = { metadata: {}, status: 'Success' };
     const told = failed === undefined ? (said ?? JSON.stringify(success)) : errorText(failed);
-    await this.client.send(Buffer.from([channels.error]), Buffer.from(told));
+    await this.client.send([Buffer.from([channels.error]), Buffer.from(told)]);
+  }
+}
+
+/** Bytes of several channels in order; what follows each other on one channel is one run. */
+class Runs<Name extends ChannelName> {
+  readonly runs: { readonly name: Name; readonly parts: Buffer[]; size: number }[] = [];
+
+  add(name: Name, bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    let run = this.runs.at(-1);
+    if (run?.name !== name) {
+      run = { name, parts: [], size: 0 };
+      this.runs.push(run);
+    }
+    run.parts.push(bytes);
+    run.size += bytes.length;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { closeCodes } from '../../machinery/web-socket/web-socket-frames.js';
 import { writeFully } from '../../machinery/web-socket/write-fully.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -46,8 +47,12 @@ export async function forwardOverWebSocket(
   if (end.signal.aborted) onAbort();
   const input = passInput();
   try {
-    if (head.length > 0) await client.send(head);
-    for await (const chunk of agent) await client.send(chunk as Buffer);
+    if (head.length > 0) await client.send([head]);
+    for await (const chunk of agent) {
+      await client.send([chunk as Buffer]);
+      // Bytes may be there again at once, and again: others have their turn in between.
+      await nextTurn();
+    }
   } catch {
     // The connection broke, which is an end like any other.
   } finally {
@@ -58,7 +63,9 @@ export async function forwardOverWebSocket(
   }
 
   async function passInput(): Promise<void> {
-    for await (const { bytes } of client.messages()) await writeFully(agent, [bytes]);
+    for await (const pieces of client.messages()) {
+      await writeFully(agent, [Buffer.concat(pieces.map(({ bytes }) => bytes))]);
+    }
     // The agent still says what it has to say.
     agent.end();
   }

@@ -20,8 +20,9 @@ export interface StreamEnd {
  *
  * @param name of the object of the request; that in the path may say more
  * @param uid of that object
+ * @param verb that the user needs besides that of the request
  */
-export function watchOver(request: ResourceRequest, name: string, uid: string): StreamEnd {
+export function watchOver(request: ResourceRequest, name: string, uid: string, verb?: string): StreamEnd {
   const { services, context, store, namespace } = request;
   const over = new AbortController();
   const { shutdown } = services.options;
@@ -32,13 +33,18 @@ export function watchOver(request: ResourceRequest, name: string, uid: string): 
   };
   const onShutdown = () => end('the server is shutting down');
   const onLeft = () => end(undefined);
+  const isAllowed = async () => {
+    const { admission } = services;
+    if ((await admission?.isStillAllowed(context)) === false) return false;
+    return verb === undefined || (await admission?.isStillAllowed(context, verb)) !== false;
+  };
   const check = async () => {
     const isThere = await store.get(namespace, name, 0n).then(
       (found) => found.uid === uid,
       (error: unknown) => !(error instanceof StatusError && error.code === 404),
     );
     if (!isThere) end(`${request.resource.definition.singular} ${name} is gone`);
-    else if ((await services.admission?.isStillAllowed(context)) === false) end('the right to this stream is gone');
+    else if (!(await isAllowed())) end('the right to this stream is gone');
   };
   const timer = setInterval(() => void check(), checkMs);
   shutdown.addEventListener('abort', onShutdown);
