@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { endWithUs } from '../support/child-guard.js';
 import { mainFile } from '../support/main-file.js';
+import { freePort } from '../support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
 
 let postgres: TestPostgres;
@@ -24,9 +25,10 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the program to its end. */
-async function run(command: string, databaseUrl: string, flags: readonly string[]) {
-  const child = spawn(process.execPath, [mainFile, command, ...flags], {
+/** Starts a server that ends by itself. */
+async function run(databaseUrl: string, flags: readonly string[]) {
+  const port = await freePort();
+  const child = spawn(process.execPath, [mainFile, 'serve', `--secure-port=${port}`, ...flags], {
     env: { ...process.env, PLINTH_DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -92,7 +94,7 @@ plugins:
 `,
     );
     const databaseUrl = await emptyDatabase();
-    const { code, errors } = await run('serve', databaseUrl, [
+    const { code, errors } = await run(databaseUrl, [
       `--cert-dir=${folder}`,
       '--enable-admission-plugins=EventRateLimit,PersistentVolumeLabel,NodeRestriction',
       `--admission-control-config-file=${file}`,
@@ -113,7 +115,7 @@ plugins:
 
   it('ends the start for a plugin that the flags misname', async () => {
     const databaseUrl = await emptyDatabase();
-    const { code, errors } = await run('serve', databaseUrl, [
+    const { code, errors } = await run(databaseUrl, [
       '--enable-admission-plugins=NoSuchPlugin',
       '--disable-admission-plugins=NeitherThis',
     ]);

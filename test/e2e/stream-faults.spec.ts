@@ -277,7 +277,11 @@ describe('a client that', () => {
     const more = ((await metric(scene.first, memory)) - before) / 1024 / 1024;
     assert.ok(more < megabytes / 2, `${more} MiB more`);
     assert.ok(socket.writableLength > 0);
+    const open = /^apiserver_longrunning_requests\{(?=[^}]*subresource="exec")[^}]*\} (\d+)/m;
+    assert.equal(await metric(scene.first, open), 1);
     socket.destroy();
+    // Nothing is read from a client that has to wait, and nothing is heard of its end.
+    await eventually(async () => (await metric(scene.first, open)) === 0, 'the end of the stream');
     scene.agent.cut();
   });
 

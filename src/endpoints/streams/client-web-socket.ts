@@ -19,6 +19,8 @@ import { releaseSocket, type Upgrade } from '../web-sockets.js';
 const maxUnreadPongs = 256 * 1024;
 /** How long a client may take for the closing handshake. */
 const closingMs = 5000;
+/** How often a client is written to that may have left. */
+const pingMs = 10_000;
 
 export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 
@@ -34,7 +36,11 @@ export class ClientWebSocket {
     private readonly socket: Duplex,
     private readonly early: Buffer,
     private readonly throttle: Throttle,
-  ) {}
+  ) {
+    // While nothing is read from a client, because the other side takes no more, its end shows in writes only.
+    const pings = setInterval(() => this.ping(), pingMs);
+    socket.once('close', () => clearInterval(pings));
+  }
 
   /** Answers 101. The response can't be used after this. */
   static accept(response: ServerResponse, upgrade: Upgrade, protocol: string, throttle: Throttle): ClientWebSocket {
@@ -97,6 +103,10 @@ export class ClientWebSocket {
   private answer(ping: Buffer): void {
     if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
     else this.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]));
+  }
+
+  private ping(): void {
+    if (!this.isClosing && this.socket.writableLength === 0) this.write(frameHead(opcodes.ping, 0));
   }
 
   /** Sends binary messages as one write. Resolves when the client can take more, or has left. */
