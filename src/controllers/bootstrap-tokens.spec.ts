@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LoopScene } from '../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import type { ConfigMap } from '../apis/core/v1/config-map.types.js';
@@ -43,19 +42,6 @@ describe('the loops for bootstrap tokens', () => {
       return JSON.stringify(names.sort()) === JSON.stringify(ids.map((id) => `bootstrap-token-${id}`).sort());
     });
 
-  /** Advances the time again and again, as a real clock goes on, until it has happened. */
-  async function advancedUntil(timers: ManualTimers, milliseconds: number, happened: Promise<unknown>): Promise<void> {
-    let isOver = false;
-    const over = happened.finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      timers.advance(milliseconds);
-      await delay(50);
-    }
-    await over;
-  }
-
   async function withScene(use: (scene: LoopScene, timers: ManualTimers) => Promise<void>): Promise<void> {
     const timers = new ManualTimers();
     const scene = await LoopScene.start({ postgres, timers });
@@ -89,7 +75,7 @@ describe('the loops for bootstrap tokens', () => {
       await untilSigned(scene, 'bbbbbb', 'eeeeee');
       await timers.waiting((_ms, left) => left > 0 && left <= 600_000);
       // The loop looks at the tokens every ten minutes, and when the next one expires.
-      await advancedUntil(timers, 600_000, untilSigned(scene, 'eeeeee'));
+      await timers.advanceUntil(600_000, untilSigned(scene, 'eeeeee'));
     }));
 
   it('remove expired tokens at their time, two at once and after a stop as well', () =>
@@ -105,7 +91,7 @@ describe('the loops for bootstrap tokens', () => {
       assert.ok(await scene.find('secrets', systemNamespace, 'bootstrap-token-bbbbbb'));
       await first.stop();
       // The other one may have read the time just before it was advanced; it looks again after as long a wait.
-      await advancedUntil(timers, 60_000, untilTokens(scene, 'aaaaaa'));
+      await timers.advanceUntil(60_000, untilTokens(scene, 'aaaaaa'));
       await token(scene, 'dddddd', timers.now() - 1);
       await untilTokens(scene, 'aaaaaa');
     }));

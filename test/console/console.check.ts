@@ -179,6 +179,7 @@ describe('the console in a browser', () => {
       await tab.page.keyboard.press('D');
       await tab.page.waitForSelector('dialog[open]');
       await tab.page.keyboard.press('Escape');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
       assert.equal((await cluster.first.client.get(`${configMaps}/edited`)).status, 200);
       await tab.page.keyboard.press('D');
       await tab.page.click('dialog button.danger');

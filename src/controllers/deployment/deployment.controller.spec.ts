@@ -497,9 +497,8 @@ describe('deployments that something is in the way of', () => {
       const message = 'pods "x" is forbidden: no room';
       assert.deepEqual(failure, { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message });
       gate.closed = false;
-      await timers.waiting((ms) => ms < 1000);
-      timers.advance(60_000);
-      await web.until('no failure', (d) => d.status.replicas === 2 && !condition(d.status, 'ReplicaFailure'));
+      const isWell = web.until('no failure', (d) => d.status.replicas === 2 && !condition(d.status, 'ReplicaFailure'));
+      await timers.advanceUntil(60_000, isWell);
     } finally {
       await scene.end();
     }
@@ -522,9 +521,11 @@ describe('deployments that something is in the way of', () => {
       const [event] = await web.place.events('ReplicaSetCreateError');
       assert.equal(event?.message, failure?.message);
       gate.closed = false;
-      await timers.waiting((ms) => ms < 1000);
-      timers.advance(60_000);
-      await web.until('pods', (d) => d.status.replicas === 2 && condition(d.status, 'Progressing')?.status === 'True');
+      const goesOn = web.until(
+        'pods',
+        (d) => d.status.replicas === 2 && condition(d.status, 'Progressing')?.status === 'True',
+      );
+      await timers.advanceUntil(60_000, goesOn);
     } finally {
       await scene.end();
     }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Timers } from '../timers.js';
 
 interface Wait {
@@ -50,6 +51,19 @@ export class ManualTimers implements Timers {
       next.end();
     }
     this.time = until;
+  }
+
+  /** Advances time by a step again and again, as a real clock goes on, until it has happened. */
+  async advanceUntil(milliseconds: number, happened: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const over = happened.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      this.advance(milliseconds);
+      await delay(50);
+    }
+    await over;
   }
 
   /** Resolves when a wait begins after this call. */
