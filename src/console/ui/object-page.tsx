@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { DeleteDialog } from './delete-dialog.js';
 import { EventsTab } from './events-tab.js';
 import { waitInBrowser } from './follow.js';
@@ -32,7 +32,8 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
   const live = useMemo(() => new LiveObject(api, collection, name, () => drawn.value++), [collection, name]);
   useWhileShown((signal) => live.run(signal, waitInBrowser), [live]);
   const show = (to: Tab) => adjust({ page: 'object', ...route, tab: to });
-  useEffect(
+  // Before the object is drawn: a key must not act on the one that was shown before.
+  useLayoutEffect(
     () =>
       bindKeys([
         ...titles.map(([to, , key]) => ({ keys: [key], run: () => show(to) })),
