@@ -2,22 +2,14 @@
 // end-to-end suites, or the files whose path contains one of the arguments.
 // PLINTH_TEST_POSTGRES_BIN names the folder of its programs; the default is Debian's newest.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { debianPrograms } from './postgres-programs.js';
 
-const debianRoot = '/usr/lib/postgresql';
 const suites = ['src/storage/', 'src/controllers/sql-views', 'test/e2e/'];
-
-function debianPrograms() {
-  if (!existsSync(debianRoot)) return undefined;
-  const majors = readdirSync(debianRoot).sort((a, b) => Number(b) - Number(a));
-  return majors.map((major) => join(debianRoot, major, 'bin')).find((path) => existsSync(join(path, 'postgres')));
-}
 
 const programs = process.env.PLINTH_TEST_POSTGRES_BIN || debianPrograms();
 if (programs === undefined) {
-  console.error(`There is no PostgreSQL below ${debianRoot}: install one, or set PLINTH_TEST_POSTGRES_BIN.`);
+  console.error(`There is no PostgreSQL below /usr/lib/postgresql: install one, or set PLINTH_TEST_POSTGRES_BIN.`);
   process.exitCode = 1;
 } else {
   console.log(`PostgreSQL of ${programs}`);

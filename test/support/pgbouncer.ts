@@ -11,9 +11,11 @@ import { answers, freePort } from './ports.js';
 export interface PgBouncerOptions {
   /** Server connections per database and user; with few of them the transactions of all clients mix well. */
   readonly poolSize?: number;
+  /** Whether a client has a server connection for a transaction or for as long as it is connected; default `transaction`. */
+  readonly mode?: 'transaction' | 'session';
 }
 
-/** A transaction pooler of one test, in front of one server. */
+/** A pooler of one test, in front of one server. */
 export class PgBouncer {
   private readonly process: ChildProcess;
   private readonly directory: string;
@@ -26,7 +28,8 @@ export class PgBouncer {
   }
 
   /** Starts one in front of the server of the URL. Throws when the program is not installed. */
-  static async start(targetUrl: string, { poolSize = 10 }: PgBouncerOptions = {}): Promise<PgBouncer> {
+  static async start(targetUrl: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
+    const { poolSize = 10, mode = 'transaction' } = options;
     const program = locate();
     const user = await chooseServiceUser();
     const directory = mkdtempSync(join(tmpdir(), 'plinth-pgbouncer-'));
@@ -39,7 +42,7 @@ export class PgBouncer {
       unix_socket_dir: '',
       auth_type: 'trust',
       auth_file: join(directory, 'users.txt'),
-      pool_mode: 'transaction',
+      pool_mode: mode,
       default_pool_size: poolSize,
       max_client_conn: 1000,
       // How soon it retries after a server outage.

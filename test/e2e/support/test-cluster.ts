@@ -40,8 +40,8 @@ export interface TestClusterOptions {
   /** Real durability of the database, for tests that crash it. */
   readonly fsync?: boolean;
   /**
-   * Puts a transaction pooler between the processes and the database; with `direct-listen` they have a direct
-   * connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
+   * Puts a pooler between the processes and the database, in session mode or in transaction mode; with `direct-listen`
+   * they have a direct connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
    */
   readonly pooler?: PoolerMode;
   /** How the processes reach the database, if not directly; takes precedence over `pooler`. */
@@ -50,7 +50,7 @@ export interface TestClusterOptions {
   readonly mainFile?: string;
 }
 
-export type PoolerMode = 'none' | 'direct-listen' | 'polling';
+export type PoolerMode = 'none' | 'session' | 'direct-listen' | 'polling';
 
 /** The way of the processes to the database. */
 export interface Route {
@@ -61,13 +61,15 @@ export interface Route {
 
 function poolerMode(): PoolerMode {
   const mode = process.env.PLINTH_TEST_POOLER || 'none';
-  if (mode === 'none' || mode === 'direct-listen' || mode === 'polling') return mode;
-  throw new Error('PLINTH_TEST_POOLER must be none, direct-listen or polling');
+  if (mode === 'none' || mode === 'session' || mode === 'direct-listen' || mode === 'polling') return mode;
+  throw new Error('PLINTH_TEST_POOLER must be none, session, direct-listen or polling');
 }
 
 async function pooledRoute(mode: PoolerMode, postgres: TestPostgres, databaseUrl: string): Promise<Route> {
   if (mode === 'none') return { databaseUrl, stop: async () => {} };
-  const pooler = await PgBouncer.start(postgres.adminUrl);
+  // Each client of a session pooler keeps its connection.
+  const options = mode === 'session' ? ({ mode, poolSize: 150 } as const) : {};
+  const pooler = await PgBouncer.start(postgres.adminUrl, options);
   return {
     databaseUrl: pooler.through(databaseUrl),
     ...(mode === 'direct-listen' ? { listenDatabaseUrl: databaseUrl } : {}),
