@@ -56,7 +56,12 @@ export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<stri
   return sections.join('\n\n');
 }
 
-function titleOf(group: string): string {
+/**
+ * What the flags of a group are about, such as `Storage`.
+ *
+ * @throws Error for a group without a title
+ */
+export function titleOf(group: string): string {
   const title = groupTitles[group];
   if (title === undefined) throw new Error(`the group of flags ${group} has no title`);
   return title;

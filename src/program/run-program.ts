@@ -3,41 +3,11 @@ import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
 import { errorText } from '../machinery/startup-error.js';
+import { commands } from './all-commands.js';
 import type { Command } from './command.js';
-import { backupCommand } from './commands/backup.command.js';
-import { clusterInfoCommand } from './commands/cluster-info.command.js';
-import { consoleCommand } from './commands/console.command.js';
-import { controllersCommand } from './commands/controllers.command.js';
-import { devCommand } from './commands/dev.command.js';
-import { fenceCommand } from './commands/fence.command.js';
-import { importCommand } from './commands/import.command.js';
-import { migrateCommand } from './commands/migrate.command.js';
-import { nodesCommand } from './commands/nodes.command.js';
-import { pkiCommand } from './commands/pki.command.js';
-import { restoreCommand } from './commands/restore.command.js';
-import { serveCommand } from './commands/serve.command.js';
-import { sqlCommand } from './commands/sql.command.js';
-import { topCommand } from './commands/top.command.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
 import { readVersion } from './version.js';
-
-const commands: readonly Command[] = [
-  devCommand,
-  serveCommand,
-  controllersCommand,
-  nodesCommand,
-  migrateCommand,
-  fenceCommand,
-  pkiCommand,
-  clusterInfoCommand,
-  topCommand,
-  consoleCommand,
-  backupCommand,
-  importCommand,
-  restoreCommand,
-  sqlCommand,
-];
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */
 const failed = 1;

@@ -223,10 +223,15 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
   primary.on('error', () => {});
   await primary.connect();
   try {
-    await primary.query(`select pg_backup_start('standby', true)`);
+    const version = await primary.query<{ server_version_num: string }>('show server_version_num');
+    const isOld = Number(version.rows[0]?.server_version_num) < 150_000;
+    await primary.query(
+      `select ${isOld ? `pg_start_backup('standby', true, false)` : `pg_backup_start('standby', true)`}`,
+    );
     const skipped = new Set(['postmaster.pid', 'postmaster.opts']);
     cpSync(home.data, data, { recursive: true, filter: (source) => !skipped.has(basename(source)) });
-    const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    const stop = isOld ? 'pg_stop_backup' : 'pg_backup_stop';
+    const { rows } = await primary.query<{ labelfile: string }>(`select labelfile from ${stop}(false)`);
     writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '');
     writeFileSync(join(data, 'standby.signal'), '');
   } finally {

@@ -1,0 +1,33 @@
+import type { Command } from './command.js';
+import { backupCommand } from './commands/backup.command.js';
+import { clusterInfoCommand } from './commands/cluster-info.command.js';
+import { consoleCommand } from './commands/console.command.js';
+import { controllersCommand } from './commands/controllers.command.js';
+import { devCommand } from './commands/dev.command.js';
+import { fenceCommand } from './commands/fence.command.js';
+import { importCommand } from './commands/import.command.js';
+import { migrateCommand } from './commands/migrate.command.js';
+import { nodesCommand } from './commands/nodes.command.js';
+import { pkiCommand } from './commands/pki.command.js';
+import { restoreCommand } from './commands/restore.command.js';
+import { serveCommand } from './commands/serve.command.js';
+import { sqlCommand } from './commands/sql.command.js';
+import { topCommand } from './commands/top.command.js';
+
+/** The subcommands of the program, in the order of its help. */
+export const commands: readonly Command[] = [
+  devCommand,
+  serveCommand,
+  controllersCommand,
+  nodesCommand,
+  migrateCommand,
+  fenceCommand,
+  pkiCommand,
+  clusterInfoCommand,
+  topCommand,
+  consoleCommand,
+  backupCommand,
+  importCommand,
+  restoreCommand,
+  sqlCommand,
+];
