@@ -19,8 +19,10 @@ import { releaseSocket, type Upgrade } from '../web-sockets.js';
 const maxUnreadPongs = 256 * 1024;
 /** How long a client may take for the closing handshake. */
 const closingMs = 5000;
-/** How often a client is written to that may have left. */
-const pingMs = 10_000;
+/** How often a client is written to that is not read from: only writes show that it has left. */
+const heldPingMs = 5000;
+/** One of so many pings goes to all other clients, too. */
+const quietPings = 4;
 
 export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 
@@ -31,14 +33,16 @@ export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 export class ClientWebSocket {
   private readonly reader = new WebSocketReader();
   private isClosing = false;
+  /** Nothing is read from the client, because the other side takes no more. */
+  private isHeld = false;
+  private pings = 0;
 
   private constructor(
     private readonly socket: Duplex,
     private readonly early: Buffer,
     private readonly throttle: Throttle,
   ) {
-    // While nothing is read from a client, because the other side takes no more, its end shows in writes only.
-    const pings = setInterval(() => this.ping(), pingMs);
+    const pings = setInterval(() => this.ping(), heldPingMs);
     socket.once('close', () => clearInterval(pings));
   }
 
@@ -64,7 +68,10 @@ export class ClientWebSocket {
     try {
       yield await this.limited(this.piecesOf(this.early));
       for await (const chunk of this.socket) {
-        yield await this.limited(this.piecesOf(chunk as Buffer));
+        const pieces = await this.limited(this.piecesOf(chunk as Buffer));
+        this.isHeld = true;
+        yield pieces;
+        this.isHeld = false;
         // Bytes may be there again at once, and again: others have their turn in between.
         await nextTurn();
       }
@@ -106,6 +113,8 @@ export class ClientWebSocket {
   }
 
   private ping(): void {
+    this.pings++;
+    if (!this.isHeld && this.pings % quietPings !== 0) return;
     if (!this.isClosing && this.socket.writableLength === 0) this.write(frameHead(opcodes.ping, 0));
   }
 

@@ -1,0 +1,70 @@
+/** Protocols whose frames can be told apart without reading them. */
+export type FramedProtocol = 'spdy' | 'websocket';
+
+const spdyHeadBytes = 8;
+const closeOpcode = 8;
+
+/** The protocol that a field `Upgrade` names, if it is one of them. */
+export function framedProtocol(upgrade: string): FramedProtocol | undefined {
+  const name = upgrade.toLowerCase();
+  if (name === 'websocket') return 'websocket';
+  return /^spdy\/3(?:\.1)?$/.test(name) ? 'spdy' : undefined;
+}
+
+/**
+ * Follows one direction of a connection from frame to frame, so that a frame may be put in between. It keeps nothing but
+ * the head of a frame, and checks nothing.
+ */
+export class FrameEnds {
+  /** The beginning of a head. */
+  private readonly head = Buffer.alloc(14);
+  private headBytes = 0;
+  /** What is left of the frame behind its head. */
+  private left = 0;
+  private isClosing = false;
+
+  constructor(readonly protocol: FramedProtocol) {}
+
+  /** Whether everything so far was whole frames, and more of them may follow. */
+  get isBetween(): boolean {
+    return this.left === 0 && this.headBytes === 0 && !this.isClosing;
+  }
+
+  pass(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.left > 0) {
+        const skipped = Math.min(this.left, chunk.length - at);
+        this.left -= skipped;
+        at += skipped;
+        continue;
+      }
+      const missing = this.headLength() - this.headBytes;
+      const copied = chunk.copy(this.head, this.headBytes, at, at + missing);
+      this.headBytes += copied;
+      at += copied;
+      if (this.headBytes === this.headLength()) this.begin();
+    }
+  }
+
+  /** As far as it is known: the first two bytes of a WebSocket frame tell how long its head is. */
+  private headLength(): number {
+    if (this.protocol === 'spdy') return spdyHeadBytes;
+    if (this.headBytes < 2) return 2;
+    const second = this.head[1] as number;
+    const lengthBytes = (second & 0x7f) === 127 ? 8 : (second & 0x7f) === 126 ? 2 : 0;
+    return 2 + lengthBytes + (second >= 0x80 ? 4 : 0);
+  }
+
+  private begin(): void {
+    this.headBytes = 0;
+    if (this.protocol === 'spdy') {
+      this.left = this.head.readUIntBE(5, 3);
+      return;
+    }
+    const short = (this.head[1] as number) & 0x7f;
+    if (short < 126) this.left = short;
+    else this.left = short === 126 ? this.head.readUInt16BE(2) : Number(this.head.readBigUInt64BE(2));
+    if (((this.head[0] as number) & 0x0f) === closeOpcode) this.isClosing = true;
+  }
+}
