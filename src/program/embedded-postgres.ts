@@ -10,7 +10,7 @@ import { type PostgresHome, preparePostgresHome } from './postgres/home.js';
 import { chooseLoopbackPort, isPortFree } from './postgres/loopback-port.js';
 import { endLeftPostmaster, readPostmasterPid } from './postgres/postmaster.js';
 import { chooseServiceUser, type ServiceUser } from './postgres/service-user.js';
-import { serverSettings } from './postgres/settings.js';
+import { disposableSettings, serverSettings } from './postgres/settings.js';
 import { type SupervisedProcess, startSupervised } from './postgres/supervised-process.js';
 
 export interface EmbeddedPostgresOptions {
@@ -23,6 +23,8 @@ export interface EmbeddedPostgresOptions {
   readonly fallbackRoot?: string;
   readonly binaries?: PostgresBinaries;
   readonly clock?: Clock;
+  /** The data may be lost when the machine crashes: nothing is waited for until it is on disk. */
+  readonly disposable?: boolean;
   /** How long an orderly shutdown may take before it is cut short. Default 30,000. */
   readonly stopPatienceMs?: number;
 }
@@ -63,6 +65,7 @@ export class EmbeddedPostgres {
     private readonly clock: Clock,
     private current: SupervisedProcess | undefined,
     private readonly stopPatienceMs: number,
+    private readonly disposable: boolean,
   ) {}
 
   /**
@@ -88,7 +91,7 @@ export class EmbeddedPostgres {
       });
     }
     await endLeftPostmaster(home.dataDirectory, logger);
-    await initialiseCluster(home, user);
+    await initialiseCluster(home, user, options.disposable === true ? ['--no-sync'] : []);
     await writeAccessRules(home, user);
     const listens = options.port !== 0;
     const postgres = new EmbeddedPostgres(
@@ -100,6 +103,7 @@ export class EmbeddedPostgres {
       clock,
       undefined,
       options.stopPatienceMs ?? defaultStopPatienceMs,
+      options.disposable ?? false,
     );
     await postgres.launchPatiently();
     await postgres.ensureDatabase();
@@ -191,10 +195,10 @@ export class EmbeddedPostgres {
         port: this.port,
       });
     }
-    const settings = serverSettings(home.socketDirectory, { port: this.port, listens }).flatMap((setting) => [
-      '-c',
-      setting,
-    ]);
+    const settings = [
+      ...serverSettings(home.socketDirectory, { port: this.port, listens }),
+      ...(this.disposable ? disposableSettings : []),
+    ].flatMap((setting) => ['-c', setting]);
     const started = await startSupervised(home.binaries.postgres, ['-D', home.dataDirectory, ...settings], {
       user,
       logFile: home.logFile,

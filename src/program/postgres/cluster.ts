@@ -11,11 +11,15 @@ import { ourUserName, runAs, type ServiceUser } from './service-user.js';
 export const roleName = 'plinth';
 
 /**
- * Makes the data directory unless it exists. A half-made one is never used.
+ * Makes the data directory unless it exists, with further flags for initdb. A half-made one is never used.
  *
  * @throws StartupError when the data are of another major version or the directory holds something else.
  */
-export async function initialiseCluster(home: PostgresHome, user: ServiceUser): Promise<void> {
+export async function initialiseCluster(
+  home: PostgresHome,
+  user: ServiceUser,
+  flags: readonly string[] = [],
+): Promise<void> {
   const { dataDirectory } = home;
   const version = (await readFileIfPresent(join(dataDirectory, 'PG_VERSION')))?.trim();
   if (version !== undefined) {
@@ -33,7 +37,18 @@ export async function initialiseCluster(home: PostgresHome, user: ServiceUser): 
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
   await giveTo(user, unfinished);
-  const args = ['-D', unfinished, '-U', roleName, '-E', 'UTF8', '--locale=C', '--auth=peer', '--no-instructions'];
+  const args = [
+    '-D',
+    unfinished,
+    '-U',
+    roleName,
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--auth=peer',
+    '--no-instructions',
+    ...flags,
+  ];
   const made = runAs(user, home.binaries.initdb, args, postgresEnvironment());
   if (!made.ok) {
     const reason = made.output.split('\n').slice(-2).join(' | ');

@@ -30,3 +30,17 @@ export function serverSettings(socketDirectory: string, { port, listens }: Postg
 function quoteListEntry(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }
+
+/**
+ * Settings besides these for data that need not outlive a crash of the machine, and that many processes with small
+ * databases share.
+ */
+export const disposableSettings: readonly string[] = [
+  'fsync=off',
+  'full_page_writes=off',
+  'synchronous_commit=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'checkpoint_timeout=1h',
+  'max_connections=500',
+];

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { chmod, lstat, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StartupError } from '../machinery/startup-error.js';
+import { readFileIfPresent } from '../program/files.js';
+import { locateBinaries } from '../program/postgres/binaries.js';
+
+/** The files of one shared Postgres. */
+export interface KeeperPlace {
+  readonly directory: string;
+  /** Where the keeper listens. */
+  readonly socket: string;
+  readonly log: string;
+  /** Held by who starts the keeper. */
+  readonly startLock: string;
+  /** Held by the keeper. */
+  readonly keeperLock: string;
+}
+
+/** Raised when a keeper and its users of different releases no longer understand each other. */
+const protocol = 1;
+/** A path of a unix socket has at most 103 bytes on macOS. */
+const longestSocket = 103;
+
+/**
+ * The place of this user's shared Postgres below the folder of temporary files, made if necessary. There is one for each
+ * version of the Postgres package.
+ *
+ * @throws StartupError when no Postgres is installed for this platform, or somebody else owns the folder.
+ */
+export async function keeperPlace(temporary: string = tmpdir()): Promise<KeeperPlace> {
+  const { root } = locateBinaries();
+  const version = (await readFileIfPresent(join(dirname(root), 'package.json'))) ?? root;
+  const key = createHash('sha256').update(version).digest('hex').slice(0, 8);
+  const name = `plinth-postgres-${process.getuid?.() ?? 0}-${protocol}-${key}`;
+  const usual = placeIn(join(temporary, name));
+  const place = Buffer.byteLength(usual.socket) <= longestSocket ? usual : placeIn(join('/tmp', name));
+  await ownFolder(place.directory);
+  await mkdir(place.startLock, { recursive: true, mode: 0o700 });
+  await mkdir(place.keeperLock, { recursive: true, mode: 0o700 });
+  return place;
+}
+
+function placeIn(directory: string): KeeperPlace {
+  return {
+    directory,
+    socket: join(directory, 'keeper.sock'),
+    log: join(directory, 'keeper.log'),
+    startLock: join(directory, 'start'),
+    keeperLock: join(directory, 'keeper'),
+  };
+}
+
+/** Anybody may make folders beside it, so it must be ours. The user that runs Postgres for root passes through. */
+async function ownFolder(directory: string): Promise<void> {
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  try {
+    await mkdir(directory, { recursive: true, mode });
+  } catch (error) {
+    throw new StartupError(
+      `the shared Postgres has no place: ${(error as Error).message}; set TMPDIR to a folder that you may write`,
+      { cause: error },
+    );
+  }
+  const present = await lstat(directory);
+  if (!present.isDirectory() || present.uid !== (process.getuid?.() ?? present.uid)) {
+    throw new StartupError(`${directory} belongs to somebody else: remove it, or set TMPDIR to a folder of your own`);
+  }
+  if ((present.mode & 0o777) !== mode) await chmod(directory, mode);
+}
