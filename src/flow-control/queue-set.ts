@@ -77,6 +77,9 @@ export class Queue<T> {
   }
 }
 
+/** Flows that have nothing under way may begin a narrow request although all seats are taken, up to this part of them. */
+const newcomersPart = 0.1;
+
 /** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
 
@@ -224,14 +227,16 @@ export class QueueSet<T> {
       return ticket;
     }
     const queue = this.chooseQueue(flow, queuing);
-    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue);
+    // Its flow has asked for nothing else: it need not wait behind the wide requests of others.
+    const isNewcomer = !queue.isActive && work.initialSeats <= 1 && this.inUse + 1 <= this.limit * (1 + newcomersPart);
+    const mayRun = isNewcomer || (this.fits(work.initialSeats) && this.isInPace(queue));
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
     if (!queue.isActive) {
       this.active++;
       queue.nextDispatchR = this.r;
     }
-    if (this.waitingCount === 0 && mayRun) {
+    if (isNewcomer || (this.waitingCount === 0 && mayRun)) {
       queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r) + totalWork(work);
       this.start(ticket);
       return ticket;
