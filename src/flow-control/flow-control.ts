@@ -13,6 +13,7 @@ import type { QueueSetObserver, QueueTimers, RejectReason } from './queue-set.js
 import { compareSchemas, SchemaInEffect, type SchemaSettings } from './schema-in-effect.js';
 import type { Seat } from './seat.js';
 import { allocateSeats, seatLimits, smoothDemand } from './seat-limits.js';
+import { SeveralFlows } from './several-flows.js';
 import { estimateWork, type FindUsage } from './work-estimator.js';
 
 /** Injection token of the {@link FlowControl}; undefined when the feature is off. */
@@ -60,6 +61,7 @@ export class FlowControl implements FlowFacts {
   private readonly running: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   private readonly overTime: Record<'waiting' | 'executing', Record<RequestKind, TimedBuckets>>;
   private readonly pressure: LoopPressure;
+  private readonly severalFlows = new SeveralFlows();
   private cancelTick: (() => void) | undefined;
   private ticks = 0;
   private lastFraction = 0;
@@ -150,7 +152,9 @@ export class FlowControl implements FlowFacts {
     };
     schema.series.seats.observe(Math.max(work.initialSeats, work.finalSeats));
     if (work.watchers !== undefined) schema.series.watchers.observe(work.watchers);
-    const entered = level.requests.enter(schema.hashOf(distinguisher), work, subject);
+    const flow = schema.hashOf(distinguisher);
+    if (!level.share.isExempt) this.severalFlows.saw(flow, this.timers.now());
+    const entered = level.requests.enter(flow, work, subject);
     if (typeof entered === 'string') {
       request.other?.leave();
       throw this.refusal(level, schema.series, kind, entered);
@@ -312,8 +316,10 @@ export class FlowControl implements FlowFacts {
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.now());
   }
 
+  /** Whether requests may hold each other up, and somebody is held up who did not send them. */
   private readonly isBusy = (): boolean => {
     const { readOnly, mutating } = this.running;
+    if (!this.severalFlows.at(this.timers.now())) return false;
     return readOnly + mutating > leastRunning || this.waiting.readOnly + this.waiting.mutating > 0;
   };
 

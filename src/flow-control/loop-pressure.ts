@@ -3,9 +3,9 @@ import type { After } from './queue-set.js';
 /** How often the event loop is looked at while requests are under way, in milliseconds. */
 const sampleMs = 20;
 /** The event loop should turn to each event after this time at most, in milliseconds. */
-const wantedTurnMs = 4;
+const wantedTurnMs = 2;
 /** With so many requests under way there is nothing to hold back. */
-export const leastRunning = 8;
+export const leastRunning = 4;
 
 /**
  * Finds out how many requests may run side by side in one process before they hold each other up. A process has one

@@ -103,8 +103,11 @@ describe('fairness, simulated', () => {
     for (const { name } of mice) {
       const mouse = outcomes.get(name) as FlowOutcome;
       assert.equal(mouse.refused, 0, name);
-      // Little more than the rest of one request of an elephant is ahead of it.
-      assert.ok(worst(mouse) <= 150, `${name} waited ${worst(mouse)} ms`);
+      // At worst, one request of each elephant is ahead of it: when all begin at the same time.
+      assert.ok(worst(mouse) <= 350, `${name} waited ${worst(mouse)} ms`);
+      const waits = mouse.waits.toSorted((a, b) => a - b);
+      const most = waits[Math.floor(waits.length * 0.99)] as number;
+      assert.ok(most <= 5, `${name} waited ${most} ms`);
       assert.ok(mouse.done > 200, `${name}: ${mouse.done}`);
     }
   });
@@ -120,7 +123,7 @@ describe('fairness, simulated', () => {
   it('a request wider than the level runs alone', () => {
     const { set, ticket } = setOf(4);
     const broad = ticket('broad', wide(10));
-    const next = ticket('next');
+    const next = ticket('next', wide(2));
     assert.deepEqual([broad.state, next.state, set.seatsInUse], ['running', 'waiting', 10]);
     set.leave(broad);
     assert.equal(next.state, 'running');
@@ -173,12 +176,34 @@ describe('a queue set', () => {
     const first = ticket('a', { initialSeats: 1, finalSeats: 4, additionalLatencyMs: 50 });
     time.advance(10);
     set.leave(first);
-    const second = ticket('b');
+    const second = ticket('b', wide(2));
     assert.deepEqual([set.seatsInUse, second.state], [4, 'waiting']);
     time.advance(49);
     assert.equal(second.state, 'waiting');
     time.advance(1);
-    assert.deepEqual([set.seatsInUse, second.state], [1, 'running']);
+    assert.deepEqual([set.seatsInUse, second.state], [2, 'running']);
+  });
+
+  it('begins a narrow request of a flow with nothing under way beside wide ones of others, and few of them', () => {
+    const { set, ticket } = setOf(20, { queues: 512, handSize: 6, queueLengthLimit: 50 });
+    const lists = Array.from({ length: 4 }, () => ticket('lists', wide(10)));
+    assert.deepEqual(
+      lists.map(({ state }) => state),
+      ['running', 'running', 'waiting', 'waiting'],
+    );
+    const [first, second, third, again] = [ticket('a'), ticket('b'), ticket('c'), ticket('a')];
+    assert.deepEqual(
+      [first, second, third, again].map(({ state }) => state),
+      ['running', 'running', 'waiting', 'waiting'],
+    );
+    assert.equal(ticket('d', wide(2)).state, 'waiting');
+    assert.equal(set.seatsInUse, 22);
+    // Those beside the others keep nobody from the seats of the level.
+    set.leave(lists[0] as Ticket<string>);
+    assert.equal(set.seatsInUse, 16);
+    assert.ok([third, again].every(({ state }) => state === 'running'));
+    for (const one of [first, second]) set.leave(one);
+    assert.equal(ticket('e').state, 'running');
   });
 
   it('follows a new limit at once', () => {

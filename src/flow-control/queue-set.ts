@@ -45,6 +45,8 @@ export class Ticket<T> {
   startedAt: number | undefined;
   /** Whether it had its seats before, and lost them to others. */
   hasRun = false;
+  /** Whether its seats do not count against the limit. */
+  isBeside = false;
   /** When it began to wait for its client; undefined while it does not. */
   idleSince: number | undefined;
   /** Tells the waiting request that it has its seats now. */
@@ -77,8 +79,8 @@ export class Queue<T> {
   }
 }
 
-/** Flows that have nothing under way may begin a narrow request although all seats are taken, up to this part of them. */
-const newcomersPart = 0.1;
+/** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
+const besidePart = 0.1;
 
 /** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
@@ -103,6 +105,10 @@ export class QueueSet<T> {
   private cancelIdleCheck: (() => void) | undefined;
   private active = 0;
   private inUse = 0;
+  /** Requests under way that take more than one seat. */
+  private wide = 0;
+  /** Of the seats in use, those that do not count against the limit. */
+  private beside = 0;
   private wanted = 0;
   private waitingCount = 0;
   private runningCount = 0;
@@ -227,16 +233,15 @@ export class QueueSet<T> {
       return ticket;
     }
     const queue = this.chooseQueue(flow, queuing);
-    // Its flow has asked for nothing else: it need not wait behind the wide requests of others.
-    const isNewcomer = !queue.isActive && work.initialSeats <= 1 && this.inUse + 1 <= this.limit * (1 + newcomersPart);
-    const mayRun = isNewcomer || (this.fits(work.initialSeats) && this.isInPace(queue));
+    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
+    ticket.isBeside = !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
     if (!queue.isActive) {
       this.active++;
       queue.nextDispatchR = this.r;
     }
-    if (isNewcomer || (this.waitingCount === 0 && mayRun)) {
+    if (ticket.isBeside || (this.waitingCount === 0 && mayRun)) {
       queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r) + totalWork(work);
       this.start(ticket);
       return ticket;
@@ -346,7 +351,17 @@ export class QueueSet<T> {
 
   /** A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
-    return this.inUse === 0 || this.inUse + seats <= this.limit;
+    const taken = this.inUse - this.beside;
+    return taken === 0 || taken + seats <= this.limit;
+  }
+
+  /**
+   * Whether a flow that has asked for nothing else begins a narrow request, although wide ones of others take the seats.
+   * A few such requests have their seats beside those of the level, so that nobody waits for them.
+   */
+  private mayRunBeside(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
+    if (queue.isActive || initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
+    return this.beside + initialSeats <= Math.max(1, this.limit * besidePart);
   }
 
   private isInPace(queue: Queue<T>): boolean {
@@ -390,6 +405,8 @@ export class QueueSet<T> {
     }
     this.runningCount++;
     this.inUse += ticket.work.initialSeats;
+    if (ticket.isBeside) this.beside += ticket.work.initialSeats;
+    if (ticket.work.initialSeats > 1) this.wide++;
     this.observer.dispatched?.(ticket);
     this.tell();
   }
@@ -400,6 +417,9 @@ export class QueueSet<T> {
     this.idle.delete(ticket);
     this.runningCount--;
     this.inUse -= work.initialSeats;
+    if (ticket.isBeside) this.beside -= work.initialSeats;
+    if (work.initialSeats > 1) this.wide--;
+    ticket.isBeside = false;
     if (queue === undefined) this.unqueued.delete(ticket);
     else {
       const seconds = (this.timers.now() - (ticket.startedAt ?? 0)) / 1000;

@@ -1,0 +1,20 @@
+import type { FlowHash } from './flow-hash.js';
+
+/** How long a flow counts after its last request, in milliseconds. */
+const presentMs = 1000;
+
+/** Knows whether requests of more than one flow came lately, without a list of flows. */
+export class SeveralFlows {
+  private last: FlowHash | undefined;
+  private changedAt = Number.NEGATIVE_INFINITY;
+
+  saw(flow: FlowHash, now: number): void {
+    if (this.last === flow) return;
+    if (this.last !== undefined) this.changedAt = now;
+    this.last = flow;
+  }
+
+  at(now: number): boolean {
+    return now - this.changedAt < presentMs;
+  }
+}
