@@ -105,11 +105,11 @@ describe('fairness, simulated', () => {
       assert.equal(mouse.refused, 0, name);
       // At worst, one request of each elephant is ahead of it: when all begin at the same time.
       assert.ok(worst(mouse) <= 350, `${name} waited ${worst(mouse)} ms`);
-      const waits = mouse.waits.toSorted((a, b) => a - b);
-      const most = waits[Math.floor(waits.length * 0.99)] as number;
-      assert.ok(most <= 5, `${name} waited ${most} ms`);
       assert.ok(mouse.done > 200, `${name}: ${mouse.done}`);
     }
+    const waits = mice.flatMap(({ name }) => (outcomes.get(name) as FlowOutcome).waits).sort((a, b) => a - b);
+    const most = waits[Math.floor(waits.length * 0.99)] as number;
+    assert.ok(most <= 2, `one of a hundred waited ${most} ms`);
   });
 
   it('a request wider than what is free is not passed by for ever', () => {
