@@ -1,25 +1,32 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
+import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
+import { onlyViews } from '../config/sql-projection.js';
 import { Logger } from '../observability/logger.js';
+import { syncSqlViews } from '../storage/postgres/sql-views.js';
 import { type RunningConsole, startConsole } from './console-server.js';
-import { SqlBusy, SqlError, SqlReader } from './sql-reader.js';
+import { SqlBusy, SqlError, SqlReader, SqlRoleError } from './sql-reader.js';
 import { RecordingServer } from './testing/recording-server.js';
 import { Upstream } from './upstream.js';
 
 describe('questions in SQL', () => {
   let postgres: TestPostgres;
+  let ownerUrl: string;
   let url: string;
   let owner: pg.Client;
   let reader: SqlReader;
+  const as = (role: string) => ownerUrl.replace('postgres@', `${role}@`);
 
   before(async () => {
     postgres = await startTestPostgres();
-    url = await postgres.createTestDatabase();
-    owner = new pg.Client({ connectionString: url });
+    ownerUrl = await postgres.createTestDatabase();
+    owner = new pg.Client({ connectionString: ownerUrl });
     await owner.connect();
-    await owner.query('create table kept (id int); insert into kept values (1); create sequence numbers');
+    await owner.query('create role asker login; grant create on schema public to asker; set role asker');
+    await owner.query('create table kept (id int); insert into kept values (1); create sequence numbers; reset role');
+    url = as('asker');
     // The role may write, so that what stops it is the console.
     reader = new SqlReader(url, { timeoutMs: 30_000, rows: 250 });
   });
@@ -89,6 +96,43 @@ describe('questions in SQL', () => {
     await assert.rejects(reader.ask(`select repeat('x', 100000000)`), /more than \d+ bytes/);
     const asked = Array.from({ length: 5 }, () => reader.ask('select pg_sleep(0.3)').catch((error: unknown) => error));
     assert.equal((await Promise.all(asked)).filter((outcome) => outcome instanceof SqlBusy).length, 1);
+  });
+
+  it('leave no work behind when the time is over, or whoever asked has gone', async () => {
+    const left = async () =>
+      (await owner.query(`select from pg_stat_activity where application_name = 'plinth-console'`)).rowCount;
+    // Without a limit of the database, which a question can take away.
+    const endless = `select set_config('statement_timeout', '0', false), case when i > 200 then pg_sleep(600) end
+      from generate_series(1, 300) i`;
+    const hasty = new SqlReader(url, { timeoutMs: 300, rows: 1000 });
+    await assert.rejects(hasty.ask(endless), /the time for one question is over/);
+    await eventually(async () => (await left()) === 0, 'the end of what took too long');
+    const gone = new AbortController();
+    const asked = assert.rejects(reader.ask('select pg_sleep(600)', [], gone.signal), SqlError);
+    await eventually(async () => (await left()) === 1, 'the question');
+    gone.abort();
+    await asked;
+    await eventually(async () => (await left()) === 0, 'the end of a question of somebody who left');
+  });
+
+  it('are refused as a role that may do more than read the views', async () => {
+    await syncSqlViews(ownerUrl, [], onlyViews);
+    await owner.query(`
+      create role reader login; grant plinth_reader to reader;
+      create role admin_by_set login noinherit; grant postgres to admin_by_set;
+      create role all_data login; grant pg_read_all_data to all_data;
+      create role all_files login; grant pg_read_server_files to all_files;
+      create role all_programs login; grant pg_execute_server_program to all_programs;
+      create role objects_too login; grant plinth_reader to objects_too;
+      grant usage on schema plinth to objects_too; grant select (data) on plinth.objects to objects_too`);
+    for (const role of ['postgres', 'admin_by_set', 'all_data', 'all_files', 'all_programs', 'objects_too']) {
+      const more = new SqlReader(as(role), { timeoutMs: 10_000, rows: 1 });
+      await assert.rejects(more.check(), SqlRoleError, role);
+      await assert.rejects(more.ask('select 1'), SqlError, role);
+    }
+    const less = new SqlReader(as('reader'), { timeoutMs: 10_000, rows: 1 });
+    await less.check();
+    assert.deepEqual((await less.ask('select count(*) from cluster.lag()')).rows, [['0']]);
   });
 
   it('say what the database says', async () => {

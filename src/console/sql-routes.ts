@@ -60,9 +60,13 @@ export class SqlRoutes {
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
     try {
       this.logger.info('asked in SQL', { user: session.user.name });
-      return reply.header('cache-control', 'no-store').send(await this.reader.ask(sql, values));
+      return reply
+        .header('cache-control', 'no-store')
+        .send(await this.reader.ask(sql, values, AbortSignal.any([session.ended.signal, left.signal])));
     } catch (error) {
       if (error instanceof SqlBusy) return refuse(reply, 429, error.message);
       if (error instanceof SqlError) return refuse(reply, 422, error.message);

@@ -1,18 +1,32 @@
 import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
+import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
 import { Upstream } from '../console/upstream.js';
-import { StartupError } from '../machinery/startup-error.js';
+import { errorText, StartupError } from '../machinery/startup-error.js';
+import type { Logger } from '../observability/logger.js';
 import { ClientConfigError, loadClientCluster } from '../outgoing/client-config.js';
 
 /**
  * Starts a console for the server of a kubeconfig.
  *
- * @throws StartupError for a file that can't be used
+ * @throws StartupError for a file that can't be used, or a database role that may do more than read the views
  */
 export async function openConsole(kubeconfig: string, settings: ConsoleSettings): Promise<RunningConsole> {
+  if (settings.sql !== undefined) await checkSql(settings.sql, settings.logger);
   try {
     return await startConsole(new Upstream(loadClientCluster(kubeconfig)), settings);
   } catch (error) {
     if (error instanceof ClientConfigError) throw new StartupError(error.message);
     throw error;
+  }
+}
+
+/** Each question checks the role again; here whoever starts the console hears of it. */
+async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger): Promise<void> {
+  try {
+    await new SqlReader(sql.url, sql).check();
+  } catch (error) {
+    if (error instanceof SqlRoleError) throw new StartupError(`--sql-url: ${error.message}`);
+    // It may come later.
+    logger.warn('the database of --sql-url does not answer', { error: errorText(error) });
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Header, Navigation } from './frame.js';
 import { showHelp } from './help.js';
 import { HelpDialog } from './help-dialog.js';
@@ -16,7 +16,7 @@ import { toggleTheme } from './theme.js';
 
 /** The page: a login, or the frame with what the address names. */
 export function App() {
-  useEffect(
+  useLayoutEffect(
     () =>
       bindKeys([
         { keys: ['?'], run: () => showHelp(true) },

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly title: string;
@@ -7,18 +7,35 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog of the browser: it keeps the focus, and Escape closes it. */
+/**
+ * A modal dialog of the browser: it keeps the focus, and Escape closes it. It is there for the next key, and gone for the next key:
+ * the events of the browser that tell of it come later.
+ */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
-    element.current?.showModal();
+  useLayoutEffect(() => {
+    const { current } = element;
+    current?.showModal();
+    // Gives the focus back.
+    return () => current?.close();
   }, []);
+  const leave = (event: Event) => {
+    event.preventDefault();
+    close();
+  };
   return (
-    <dialog ref={element} aria-labelledby={heading} onClose={close}>
+    <dialog
+      ref={element}
+      aria-labelledby={heading}
+      onCancel={leave}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') leave(event);
+      }}
+    >
       <header>
         <h2 id={heading}>{title}</h2>
-        <button type="button" onClick={() => element.current?.close()} aria-label="Close">
+        <button type="button" onClick={close} aria-label="Close">
           ×
         </button>
       </header>

@@ -6,7 +6,10 @@ export interface KeyBinding {
 
 const layers: (readonly KeyBinding[])[] = [];
 
-/** Adds keys; those added last win. Returns what takes them away again. */
+/**
+ * Adds keys; those added last win. Returns what takes them away again. To be called in a layout effect: what is drawn has its keys,
+ * and what is no longer drawn has none.
+ */
 export function bindKeys(bindings: readonly KeyBinding[]): () => void {
   layers.push(bindings);
   return () => {

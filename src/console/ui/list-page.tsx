@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import { waitInBrowser } from './follow.js';
 import { bindKeys } from './keys.js';
 import { pathOf } from './kinds.js';
@@ -41,7 +41,7 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
   useEffect(() => {
     if (kind?.namespaced !== false) chosenNamespace.value = namespace;
   }, [namespace, kind]);
-  useEffect(
+  useLayoutEffect(
     () =>
       bindKeys([
         { keys: ['/'], run: () => document.getElementById('find')?.focus() },

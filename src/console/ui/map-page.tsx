@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { bindKeys } from './keys.js';
 import { pathOf } from './kinds.js';
 import {
@@ -44,7 +44,7 @@ export function MapPage({ namespace }: { readonly namespace: string }) {
     }
     return () => stop.abort();
   }, [namespace, round.value]);
-  useEffect(() => bindKeys([{ keys: ['r'], run: () => round.value++ }]), []);
+  useLayoutEffect(() => bindKeys([{ keys: ['r'], run: () => round.value++ }]), []);
   return (
     <section class="page">
       <header class="tools">

@@ -11,7 +11,13 @@ addEventListener('hashchange', () => {
 });
 
 export function go(to: Route): void {
-  location.hash = formatRoute(to);
+  open(formatRoute(to));
+}
+
+/** Opens an address of the page. What it names is shown at once: the event comes later, and keys may come before it. */
+export function open(address: string): void {
+  location.hash = address;
+  route.value = parseRoute(location.hash);
 }
 
 /** Back to what was shown before, but never off the page. */

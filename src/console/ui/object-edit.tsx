@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiFault } from './api.js';
 import { DiffView } from './diff-view.js';
 import { api } from './session.js';
@@ -36,7 +36,7 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
   const problem = useSignal<ApiFault | undefined>(undefined);
   const isBusy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => area.current?.focus(), []);
   const live = shown(object);
   const liveVersion = object.metadata.resourceVersion ?? '';
   const isBehind = versionIn(text.value) !== liveVersion;

@@ -4,7 +4,7 @@ import { Api } from './api.js';
 import { textDiff } from './diff-lines.js';
 import type { Kind } from './kinds.js';
 import { LiveObject } from './live-object.js';
-import { branchOf, type Known, loadObjects, loadOwners } from './owners.js';
+import { type Branch, branchOf, type Known, loadObjects, loadOwners } from './owners.js';
 import { readObject, toYaml, versionIn, withoutManagedFields, withVersion, yamlProblem } from './yaml-text.js';
 
 const kind = (resource: string, name: string, group = ''): Kind => ({
@@ -83,6 +83,27 @@ describe('an object on the page', () => {
     assert.equal(versionIn(withVersion('metadata:\n  name: a\n', '9')), '9');
   });
 
+  it('gets another version where its own stands, and nowhere else', () => {
+    const inside = 'data:\n  manifest: |\n    metadata:\n      resourceVersion: "5"\nmetadata:\n  name: a\n';
+    for (const [text, changed] of [
+      [`${inside}  resourceVersion: "7"\n`, `${inside}  resourceVersion: "9"\n`],
+      [inside, inside.replace('  name: a', '  resourceVersion: "9"\n  name: a')],
+      ['metadata: {name: a}\n', 'metadata: {resourceVersion: "9", name: a}\n'],
+      ['{"metadata":{"resourceVersion":"7"}}', '{"metadata":{"resourceVersion":"9"}}'],
+    ] as const) {
+      assert.equal(withVersion(text, '9'), changed);
+      assert.equal(versionIn(changed), '9');
+    }
+    for (const text of ['kind: A\n', 'metadata: {}\n', 'metadata:\n']) {
+      assert.equal(versionIn(withVersion(text, '9')), '9', text);
+    }
+  });
+
+  it('has quotes around texts that a server takes for something else', () => {
+    const text = toYaml({ a: 'yes', b: 'on', c: '0777', d: '1_000', e: '1:30', f: '2001-12-14', on: 'n', y: '~' });
+    assert.equal(text, 'a: "yes"\nb: "on"\nc: "0777"\nd: "1_000"\ne: "1:30"\nf: "2001-12-14"\n"on": "n"\n"y": "~"\n');
+  });
+
   it('follows from the version of a list, not from its own', async () => {
     const asked: string[] = [];
     const object = { kind: 'Pod', metadata: { name: 'a', resourceVersion: '3' } };
@@ -126,6 +147,30 @@ describe('differences of texts', () => {
 });
 
 describe('relations of objects', () => {
+  it('stay small where everything belongs to everything', () => {
+    const layers = Array.from({ length: 40 }, (_, layer) =>
+      ['a', 'b'].map((side) => ({
+        kind: sets,
+        metadata: {
+          ...meta(`${side}${layer}`),
+          ...(layer > 0 && {
+            ownerReferences: ['a', 'b'].map((up) => owner(`${up}${layer - 1}`, sets)),
+          }),
+        },
+      })),
+    );
+    const count = ({ dependents }: Branch): number => 1 + dependents.reduce((sum, each) => sum + count(each), 0);
+    const hasMore = ({ more, dependents }: Branch): boolean => more > 0 || dependents.some(hasMore);
+    const branch = branchOf({ kind: sets, metadata: meta('a0') }, layers.flat());
+    assert.ok(count(branch) <= 2000 && count(branch) > 100, `${count(branch)}`);
+    assert.ok(hasMore(branch));
+    const chain = Array.from({ length: 5000 }, (_, index) => ({
+      kind: sets,
+      metadata: meta(`c${index + 1}`, owner(`c${index}`, sets)),
+    }));
+    assert.ok(count(branchOf({ kind: sets, metadata: meta('c0') }, chain)) < 100);
+  });
+
   it('lead down to dependents, and stop at circles', () => {
     const objects: Known[] = [
       { kind: sets, metadata: meta('rs', owner('web', sets)) },

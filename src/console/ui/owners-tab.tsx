@@ -73,16 +73,17 @@ async function load(object: ApiObject, namespace: string, signal: AbortSignal): 
 
 const mostShown = 200;
 
-function BranchView({ branch: { known, dependents }, isRoot = false }: { branch: Branch; isRoot?: boolean }) {
+function BranchView({ branch: { known, dependents, more }, isRoot = false }: { branch: Branch; isRoot?: boolean }) {
+  const left = more + Math.max(0, dependents.length - mostShown);
   return (
     <li>
       {isRoot ? <strong>{`${known.kind.kind} ${known.metadata.name}`}</strong> : <ObjectLink known={known} />}
-      {dependents.length > 0 && (
+      {dependents.length + more > 0 && (
         <ul>
           {dependents.slice(0, mostShown).map((branch) => (
             <BranchView key={branch.known.metadata.uid} branch={branch} />
           ))}
-          {dependents.length > mostShown && <li class="quiet">and {dependents.length - mostShown} more</li>}
+          {left > 0 && <li class="quiet">and {left} more</li>}
         </ul>
       )}
     </li>

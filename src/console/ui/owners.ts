@@ -12,6 +12,8 @@ export interface Known {
 export interface Branch {
   readonly known: Known;
   readonly dependents: readonly Branch[];
+  /** Dependents that are left out. */
+  readonly more: number;
 }
 
 const pageSize = 500;
@@ -81,6 +83,15 @@ async function loadKind(
   return found;
 }
 
+/** An object with several owners stands below each: whoever writes owner references could make a tree without end. */
+const mostBranches = 1500;
+const mostLevels = 50;
+
+interface GrowingBranch extends Branch {
+  readonly dependents: GrowingBranch[];
+  more: number;
+}
+
 /** What depends on an object among those loaded, and what depends on that. */
 export function branchOf(root: Known, objects: readonly Known[]): Branch {
   const byOwner = new Map<string, Known[]>();
@@ -91,15 +102,28 @@ export function branchOf(root: Known, objects: readonly Known[]): Branch {
       else siblings.push(known);
     }
   }
-  // Owners in a circle are possible, if useless.
-  const grow = (known: Known, above: ReadonlySet<string>): Branch => {
-    const { uid = '' } = known.metadata;
-    const path = new Set([...above, uid]);
-    const children = (byOwner.get(uid) ?? []).filter(({ metadata }) => !path.has(metadata.uid ?? ''));
+  const top: GrowingBranch = { known: root, dependents: [], more: 0 };
+  const growing: { readonly branch: GrowingBranch; readonly path: ReadonlySet<string> }[] = [
+    { branch: top, path: new Set([root.metadata.uid ?? '']) },
+  ];
+  let room = mostBranches;
+  // Level by level: what is near is shown first.
+  for (const { branch, path } of growing) {
+    // Owners in a circle are possible, if useless.
+    const children = (byOwner.get(branch.known.metadata.uid ?? '') ?? []).filter(
+      ({ metadata }) => !path.has(metadata.uid ?? ''),
+    );
     children.sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
-    return { known, dependents: children.map((child) => grow(child, path)) };
-  };
-  return grow(root, new Set());
+    const shown = path.size > mostLevels ? [] : children.slice(0, room);
+    room -= shown.length;
+    branch.more = children.length - shown.length;
+    for (const known of shown) {
+      const child: GrowingBranch = { known, dependents: [], more: 0 };
+      branch.dependents.push(child);
+      growing.push({ branch: child, path: new Set([...path, known.metadata.uid ?? '']) });
+    }
+  }
+  return top;
 }
 
 export function titleOf({ kind, metadata }: Known): string {

@@ -66,7 +66,7 @@ export function formatRoute(route: Route): string {
     }
     case 'object': {
       const { namespace, name, tab } = route;
-      const path = `${resourcePath(route)}/${encodeURIComponent(namespace || '-')}/${encodeURIComponent(name)}`;
+      const path = `${resourcePath(route)}/${encoded(namespace || '-')}/${encoded(name)}`;
       return `#/object/${path}${search({ tab: tab === 'yaml' ? '' : tab })}`;
     }
     case 'map':
@@ -79,10 +79,15 @@ export function formatRoute(route: Route): string {
 }
 
 function resourcePath({ group, version, resource }: ResourceName): string {
-  return [group || 'core', version, resource].map(encodeURIComponent).join('/');
+  return [group || 'core', version, resource].map(encoded).join('/');
 }
 
 function search(values: Readonly<Record<string, string>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+/** Names that extension servers make up may have halves of characters, which no address can have. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { session } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
 
@@ -21,6 +22,9 @@ export function SqlPage() {
   const answer = useSignal<SqlAnswer | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
+  /** The question that is under way. */
+  const asked = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => asked.current?.abort(), []);
   if (session.value?.sql !== true) {
     return (
       <p class="centre">
@@ -36,11 +40,13 @@ export function SqlPage() {
     if (isBusy.value) return;
     isBusy.value = true;
     problem.value = '';
+    answer.value = undefined;
+    const stop = new AbortController();
+    asked.current = stop;
     try {
-      answer.value = await ask('/console/sql', { sql: text.value });
+      answer.value = await ask('/console/sql', { sql: text.value }, stop.signal);
     } catch (error) {
-      answer.value = undefined;
-      problem.value = (error as Error).message;
+      problem.value = stop.signal.aborted ? '' : (error as Error).message;
     }
     isBusy.value = false;
   };
@@ -70,6 +76,11 @@ export function SqlPage() {
           <button type="submit" class="main" disabled={isBusy.value}>
             Ask (Ctrl+Enter)
           </button>
+          {isBusy.value && (
+            <button type="button" onClick={() => asked.current?.abort()}>
+              Stop
+            </button>
+          )}
           {examples.map(([title, sql]) => (
             <button key={title} type="button" onClick={() => set(sql)}>
               {title}
@@ -85,7 +96,12 @@ export function SqlPage() {
   );
 }
 
+/** More rows than anybody reads at once would hold the page up for seconds. */
+const rowsAtOnce = 500;
+
 function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: SqlAnswer }) {
+  const drawn = useSignal(rowsAtOnce);
+  const more = rows.length - drawn.value;
   return (
     <>
       <p class="quiet" role="status">
@@ -103,16 +119,28 @@ function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: Sql
             </tr>
           </thead>
           <tbody>
-            {rows.map((row, line) => (
+            {rows.slice(0, drawn.value).map((row, line) => (
               <tr key={`${line}`}>
                 {row.map((cell, index) => (
-                  <td key={columns[index]}>{cell ?? <span class="quiet">null</span>}</td>
+                  <td key={`${index}`}>{cell ?? <span class="quiet">null</span>}</td>
                 ))}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      {more > 0 && (
+        <p class="actions">
+          <button
+            type="button"
+            onClick={() => {
+              drawn.value += rowsAtOnce;
+            }}
+          >
+            Show {Math.min(more, rowsAtOnce)} more of {more}
+          </button>
+        </p>
+      )}
     </>
   );
 }

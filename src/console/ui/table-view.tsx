@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { bindKeys } from './keys.js';
+import { open } from './navigation.js';
 import { ageOf, type Sorting, windowOf } from './rows.js';
 import type { Column, Row } from './table.js';
 
@@ -51,7 +52,7 @@ export function TableView({ name, columns, rows, showsNamespace, sorting, sort, 
   }, []);
   const current = useRef({ rows, href });
   current.current = { rows, href };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const index = () => current.current.rows.findIndex(({ key }) => key === chosen.value);
     const choose = (to: number) => {
       const { rows: all } = current.current;
@@ -70,7 +71,7 @@ export function TableView({ name, columns, rows, showsNamespace, sorting, sort, 
         keys: ['Enter'],
         run: () => {
           const row = current.current.rows[index()];
-          if (row !== undefined) location.hash = current.current.href(row);
+          if (row !== undefined) open(current.current.href(row));
         },
       },
     ]);

@@ -1,4 +1,4 @@
-import { parse, stringify } from 'yaml';
+import { isMap, isNode, parse, parseDocument, stringify } from 'yaml';
 import type { Metadata } from './table.js';
 
 /** An object of the API. Whole numbers that JavaScript can't hold are bigints. */
@@ -28,9 +28,17 @@ export function readObject(json: string): ApiObject {
   return (JSON.parse as (text: string, reviver: Reviver) => ApiObject)(json, exactNumbers);
 }
 
-/** With sorted fields: servers answer with the same ones in different orders. */
+/**
+ * With sorted fields: servers answer with the same ones in different orders. Texts that an older version of YAML takes for something
+ * else, such as `on` and `0777`, have quotes: servers read that version.
+ */
 export function toYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: true });
+  return stringify(value, {
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    sortMapEntries: true,
+    compat: 'yaml-1.1',
+  });
 }
 
 /** The object as people read and edit it: who manages which field is for programs. */
@@ -65,8 +73,22 @@ export function versionIn(text: string): string | undefined {
 
 /** The text with another version, everything else as it was typed. */
 export function withVersion(text: string, version: string): string {
-  const line = /^( +)resourceVersion:.*$/m;
-  if (line.test(text))
-    return text.replace(line, (_found, indent: string) => `${indent}resourceVersion: ${JSON.stringify(version)}`);
-  return text.replace(/^metadata:.*$/m, (found) => `${found}\n  resourceVersion: ${JSON.stringify(version)}`);
+  const document = parseDocument(text, { logLevel: 'error' });
+  const quoted = JSON.stringify(version);
+  const present = document.getIn(['metadata', 'resourceVersion'], true);
+  if (isNode(present) && present.range) {
+    const [start, end] = present.range;
+    return text.slice(0, start) + quoted + text.slice(end);
+  }
+  const metadata = document.get('metadata', true);
+  const first = isMap(metadata) ? metadata.items[0]?.key : undefined;
+  if (isMap(metadata) && isNode(first) && first.range) {
+    const [start] = first.range;
+    const indent = ' '.repeat(start - text.lastIndexOf('\n', start - 1) - 1);
+    const next = metadata.flow === true ? ', ' : `\n${indent}`;
+    return `${text.slice(0, start)}resourceVersion: ${quoted}${next}${text.slice(start)}`;
+  }
+  if (!isMap(document.contents)) return text;
+  document.set('metadata', { resourceVersion: version });
+  return String(document);
 }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import pg from 'pg';
+import type { Browser } from 'playwright-core';
+import type { RunningConsole } from '../../src/console/console-server.js';
+import { Logger } from '../../src/observability/logger.js';
+import { openConsole } from '../../src/program/open-console.js';
+import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { ConsoleTab, startBrowser } from './browser.js';
+
+export const configMaps = '/api/v1/namespaces/default/configmaps';
+/** The rows of the table that are drawn. */
+export const rows = "document.querySelectorAll('.table tbody tr[data-key]')";
+
+/** A real server over a real database, a console for it that may ask in SQL, and a browser. */
+export class ConsoleInBrowser {
+  private constructor(
+    readonly cluster: TestCluster,
+    readonly browser: Browser,
+    readonly running: RunningConsole,
+  ) {}
+
+  static async start(): Promise<ConsoleInBrowser> {
+    const [clusterStart, browserStart] = await Promise.allSettled([
+      TestCluster.start({
+        servers: 1,
+        flags: ['--authorization-mode=RBAC'],
+        controllers: true,
+        accounts: false,
+        controllerFlags: ['--controllers=customresourcedefinition-status'],
+      }),
+      startBrowser(),
+    ]);
+    try {
+      if (browserStart.status === 'rejected') throw browserStart.reason;
+      if (clusterStart.status === 'rejected') throw clusterStart.reason;
+      const { value: cluster } = clusterStart;
+      const running = await openConsole(cluster.first.kubeconfig, {
+        bindAddress: '127.0.0.1',
+        port: 0,
+        origins: [],
+        sessionMs: 600_000,
+        logger: new Logger('error'),
+        sql: { url: await readerUrl(cluster.databaseUrl), timeoutMs: 10_000, rows: 100_000 },
+      });
+      return new ConsoleInBrowser(cluster, browserStart.value, running);
+    } catch (error) {
+      if (browserStart.status === 'fulfilled') await browserStart.value.close();
+      if (clusterStart.status === 'fulfilled') await clusterStart.value.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.running.stop();
+    await this.cluster.stop();
+  }
+
+  /** Writes something as the administrator. */
+  async write(method: string, path: string, body?: object): Promise<unknown> {
+    const answer = await this.cluster.first.client.send(method, path, body === undefined ? {} : { body });
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  /** A logged-in tab, closed at the end; nothing bad may have happened in it. */
+  async inTab(run: (tab: ConsoleTab) => Promise<void>, login: string = tokens.admin): Promise<void> {
+    const tab = await ConsoleTab.open(this.browser, this.running.url);
+    try {
+      await tab.login(login);
+      await run(tab);
+      assert.deepEqual(tab.faults, []);
+    } finally {
+      await tab.close();
+    }
+  }
+}
+
+/** The database as a role that may read the views and nothing else. */
+async function readerUrl(databaseUrl: string): Promise<string> {
+  const owner = new pg.Client({ connectionString: databaseUrl });
+  await owner.connect();
+  try {
+    await owner.query('create role console_reader login; grant plinth_reader to console_reader');
+  } finally {
+    await owner.end();
+  }
+  const url = new URL(databaseUrl);
+  url.username = 'console_reader';
+  return url.href;
+}
