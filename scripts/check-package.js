@@ -1,7 +1,17 @@
 // Packs the program and uses the package as somebody would who has nothing of this project: an ordinary user with an
 // empty home folder, by npx and installed globally, with and without the embedded PostgreSQL. Needs kubectl.
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -130,7 +140,13 @@ function pack() {
   const paths = files.map(({ path }) => path);
   const strange = paths.filter((path) => /\.map$|(?<!\.d)\.ts$|\.spec\.|^(src|test|bench|node_modules)\//.test(path));
   check(strange.length === 0, `not built files: ${strange.join()}`);
-  for (const path of ['LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/provenance.json', 'bin/plinth.js']) {
+  for (const path of [
+    'LICENSE',
+    'dist/THIRD-PARTY-LICENSES.txt',
+    'dist/provenance.json',
+    'dist/man/plinth-serve.1',
+    'bin/plinth.js',
+  ]) {
     check(paths.includes(path), `${path} is missing`);
   }
   check(size < mostBytes, `the package has ${size} bytes; ${mostBytes} is the limit`);
@@ -190,6 +206,8 @@ async function useGlobally(tarball) {
   );
   const program = join(prefix, 'bin', 'plinth');
   check(/^plinth \d/.test(mustRun(cwd, program, '--version').stdout), 'no version');
+  check(/plinth/.test(mustRun(cwd, program, 'completion', 'bash').stdout), 'no completion');
+  check(existsSync(join(prefix, 'share', 'man', 'man1', 'plinth-serve.1')), 'no manual page of plinth serve');
   const ports = ['--secure-port', `${await freePort()}`, '--console-port', `${await freePort()}`];
   const server = await start(cwd, program, ['dev', ...ports]);
   note('plinth dev, installed globally, until it serves', seconds(server.seconds));

@@ -73,6 +73,7 @@ export class AdmissionWebhookOptions {
   @Flag({
     name: 'admission-webhook-service-resolver',
     type: 'string',
+    values: serviceResolutions,
     unit: 'way',
     usage:
       'How services of admission webhooks and extension servers are reached: at one of its ready endpoints (endpoints), at its cluster ' +

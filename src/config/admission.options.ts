@@ -92,6 +92,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   @Flag({
     name: 'enable-admission-plugins',
     type: 'list',
+    values: admissionPluginNames,
     unit: 'names',
     usage: `Admission plugins besides the default ones (${defaults}), of ${all}. Their order is fixed.`,
     warnings: (names) => deprecatedPlugins(names as readonly string[]),
@@ -102,6 +103,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   @Flag({
     name: 'disable-admission-plugins',
     type: 'list',
+    values: admissionPluginNames,
     unit: 'names',
     usage: 'Admission plugins that do not run although they are default ones.',
   })

@@ -51,6 +51,7 @@ export class AuditOptions {
   @Flag({
     name: 'audit-log-format',
     type: 'string',
+    values: logFormats,
     usage: 'json: an event a line. legacy: a line of text per event, without objects and annotations.',
   })
   @IsIn(logFormats, { message: `must be one of ${logFormats.join(', ')}` })
@@ -66,6 +67,7 @@ export class AuditOptions {
   @Flag({
     name: 'audit-log-mode',
     type: 'string',
+    values: logModes,
     usage:
       'blocking: an event is written before its request is answered. blocking-strict: and a request whose arrival cannot be written is refused. ' +
       'batch: events are written later, together with others.',
@@ -181,6 +183,7 @@ export class AuditOptions {
   @Flag({
     name: 'audit-webhook-mode',
     type: 'string',
+    values: webhookModes,
     usage:
       'batch: events are posted later, together with others. blocking: an event is posted before its request is answered. ' +
       'blocking-strict: and a request whose arrival cannot be posted is refused.',

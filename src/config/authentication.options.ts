@@ -162,6 +162,7 @@ export class AuthenticationOptions {
   @Flag({
     name: 'client-crl-expired-policy',
     type: 'string',
+    values: ['Refuse', 'Use'],
     usage:
       'What becomes of client certificates whose revocation list has passed its next update: Refuse refuses them all, Use ' +
       'goes on with the list as it is.',
@@ -304,6 +305,7 @@ export class AuthenticationOptions {
   @Flag({
     name: 'oidc-signing-algs',
     type: 'list',
+    values: signingAlgorithms,
     unit: 'names',
     usage: `Accepted signatures of ID tokens, of ${signingAlgorithms.join(', ')}.`,
   })
@@ -328,6 +330,7 @@ export class AuthenticationOptions {
   @Flag({
     name: 'authentication-token-webhook-version',
     type: 'string',
+    values: ['v1', 'v1beta1'],
     usage: 'Version of the TokenReview that the webhook is sent: v1 or v1beta1.',
   })
   @IsIn(['v1', 'v1beta1'])

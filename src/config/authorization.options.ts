@@ -51,6 +51,7 @@ export class AuthorizationOptions {
   @Flag({
     name: 'authorization-mode',
     type: 'list',
+    values: authorizationModes,
     unit: 'modes',
     usage: `Ordered list of ${authorizationModes.join(', ')}; the first one to decide counts.`,
   })
@@ -89,6 +90,7 @@ export class AuthorizationOptions {
   @Flag({
     name: 'authorization-webhook-version',
     type: 'string',
+    values: webhookVersions,
     usage: `Version of the SubjectAccessReview sent to the webhook: ${webhookVersions.join(' or ')}.`,
   })
   @IsIn(webhookVersions, { message: `must be one of ${webhookVersions.join(', ')}` })

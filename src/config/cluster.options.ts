@@ -1,7 +1,7 @@
 import { IsIn } from 'class-validator';
 import type { Compatibility } from '../machinery/vendor.js';
 import { Check } from './check.js';
-import { describeFeatureGates, featureGatesProblem, featureGateWarnings } from './feature-gates.js';
+import { describeFeatureGates, featureGatesProblem, featureGateTexts, featureGateWarnings } from './feature-gates.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
 import { runtimeConfigProblem } from './runtime-config.js';
@@ -48,6 +48,7 @@ export class ClusterOptions {
   @Flag({
     name: 'compat',
     type: 'string',
+    values: ['kubernetes'],
     unit: 'name',
     usage: 'With "kubernetes", namespaces, media types, signers and annotations carry the upstream spellings.',
   })
@@ -68,6 +69,7 @@ export class ClusterOptions {
   @Flag({
     name: 'feature-gates',
     type: 'list',
+    values: featureGateTexts,
     unit: 'Name=true|false,...',
     usage: `Features to switch on or off; AllAlpha and AllBeta are for all of a stage. ${describeFeatureGates()}`,
     warnings: (pairs) => featureGateWarnings(pairs as readonly string[]),

@@ -95,6 +95,7 @@ export class ControlLoopOptions {
   @Flag({
     name: 'controllers',
     type: 'list',
+    values: ['*', '-*', ...controllerNames],
     unit: 'names',
     usage: `Control loops to run: * for the usual ones, -* for only those that no other controller manager has, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}.`,
   })

@@ -129,6 +129,12 @@ export function featureGateWarnings(pairs: readonly string[]): readonly string[]
   });
 }
 
+/** Every pair that can be given. */
+export const featureGateTexts: readonly string[] = [
+  ...[...declarations].filter(([, { isLocked }]) => isLocked !== true).map(([name]) => name),
+  ...groups.keys(),
+].flatMap((name) => [`${name}=true`, `${name}=false`]);
+
 /** The gates for `--help`, one sentence. */
 export function describeFeatureGates(): string {
   const switchable = [...declarations].filter(([, { isLocked }]) => isLocked !== true);

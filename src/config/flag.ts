@@ -17,6 +17,8 @@ export interface FlagDeclaration {
   readonly unit?: string;
   /** A one-letter form, with a single dash. */
   readonly short?: string;
+  /** What shells offer: the only texts it takes, or usual ones; for a list those of each entry. */
+  readonly values?: readonly string[];
   /** Other names of it, without leading dashes. */
   readonly aliases?: readonly string[];
   /** The value must never appear in messages. */

@@ -41,19 +41,45 @@ const groupTitles: Readonly<Record<string, string>> = {
 const textColumn = 8;
 const width = 110;
 
-/** The flags of a subcommand for `--help`, grouped by concern, each with its default and environment variable. */
-export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<string, unknown>> = {}): string {
-  const sections: string[] = [];
-  for (const [name, optionsClass] of Object.entries(groups)) {
+/** The flags of one concern. */
+export interface FlagSection {
+  readonly title: string;
+  readonly flags: readonly DescribedFlag[];
+}
+
+/** A flag as help and manual pages show it. */
+export interface DescribedFlag {
+  readonly flag: BoundFlag;
+  /** `-v, --log-level <level>`. */
+  readonly head: string;
+  /** Its usage, and why it is deprecated. */
+  readonly usage: string;
+  /** The default as it would be written; empty for none. */
+  readonly defaultText: string;
+}
+
+/** The flags of a subcommand, grouped by concern, each with its default. */
+export function flagSections(
+  groups: OptionGroups,
+  defaults: Readonly<Record<string, unknown>> = {},
+): readonly FlagSection[] {
+  return Object.entries(groups).map(([name, optionsClass]) => {
     const declared = new optionsClass() as Record<string, unknown>;
-    const lines = [`${titleOf(name)} flags:`];
-    for (const flag of flagsOf(optionsClass)) {
+    const flags = flagsOf(optionsClass).map((flag) => {
       const value = flag.name in defaults ? defaults[flag.name] : declared[flag.property];
-      lines.push(`  ${flagHead(flag)}`, ...wrap(`${usageOf(flag)} ${flagTail(flag, value)}`));
-    }
-    sections.push(lines.join('\n'));
-  }
-  return sections.join('\n\n');
+      return { flag, head: flagHead(flag), usage: usageOf(flag), defaultText: showFlagValue(flag, value) };
+    });
+    return { title: `${titleOf(name)} flags`, flags };
+  });
+}
+
+/** The flags of a subcommand for `--help`, with their environment variables. */
+export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<string, unknown>> = {}): string {
+  return flagSections(groups, defaults)
+    .map(({ title, flags }) =>
+      [`${title}:`, ...flags.flatMap((one) => [`  ${one.head}`, ...wrap(`${one.usage} ${flagTail(one)}`)])].join('\n'),
+    )
+    .join('\n\n');
 }
 
 /**
@@ -76,9 +102,8 @@ function flagHead(flag: BoundFlag): string {
   return flag.short === undefined ? long : `-${flag.short}, ${long}`;
 }
 
-function flagTail(flag: BoundFlag, value: unknown): string {
-  const text = showFlagValue(flag, value);
-  return text === '' ? `[${flag.environment}]` : `(default ${text}) [${flag.environment}]`;
+function flagTail({ flag, defaultText }: DescribedFlag): string {
+  return defaultText === '' ? `[${flag.environment}]` : `(default ${defaultText}) [${flag.environment}]`;
 }
 
 function wrap(text: string): string[] {

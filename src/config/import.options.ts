@@ -25,6 +25,7 @@ export class ImportOptions {
   @Flag({
     name: 'existing',
     type: 'string',
+    values: ['skip', 'update', 'fail'],
     unit: 'policy',
     usage:
       'Objects that are there already: skip leaves them, update writes over them, fail ends before anything is written.',
@@ -65,7 +66,14 @@ export class ImportOptions {
   @Max(64, { message: 'must be between 1 and 64' })
   readonly parallel: number = 8;
 
-  @Flag({ name: 'output', short: 'o', type: 'string', unit: 'format', usage: 'Format of the report: table or json.' })
+  @Flag({
+    name: 'output',
+    short: 'o',
+    type: 'string',
+    values: ['table', 'json'],
+    unit: 'format',
+    usage: 'Format of the report: table or json.',
+  })
   @Check<string>('format', (text) => (['table', 'json'].includes(text) ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

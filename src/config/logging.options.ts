@@ -13,6 +13,7 @@ export class LoggingOptions {
     name: 'log-level',
     short: 'v',
     type: 'string',
+    values: logLevels,
     unit: 'level',
     usage: `Lowest level of messages to log: ${logLevels.join(', ')}.`,
   })
@@ -23,6 +24,7 @@ export class LoggingOptions {
     name: 'log-format',
     aliases: ['logging-format'],
     type: 'string',
+    values: logFormats,
     unit: 'format',
     usage: `Format of a log line: ${logFormats.join(' or ')}.`,
   })

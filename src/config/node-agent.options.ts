@@ -41,6 +41,7 @@ export class NodeAgentOptions {
   @Flag({
     name: 'kubelet-preferred-address-types',
     type: 'list',
+    values: addressTypes,
     unit: 'types',
     usage: `Which address of a node is used: the first of these types that it has, of ${addressTypes.join(', ')}.`,
   })

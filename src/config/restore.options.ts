@@ -48,7 +48,14 @@ export class RestoreOptions {
   @Flag({ name: 'yes', short: 'y', type: 'bool', usage: 'Do it without asking. Needed where there is no terminal.' })
   readonly yes: boolean = false;
 
-  @Flag({ name: 'output', short: 'o', type: 'string', unit: 'format', usage: 'table or json.' })
+  @Flag({
+    name: 'output',
+    short: 'o',
+    type: 'string',
+    values: ['table', 'json'],
+    unit: 'format',
+    usage: 'table or json.',
+  })
   @Check<string>('format', (text) => (text === 'table' || text === 'json' ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

@@ -12,7 +12,9 @@ export interface SqlProjectionMode {
   readonly hasTables: boolean;
 }
 
-const modes: readonly string[] = ['off', 'views', 'tables'] satisfies SqlProjection[];
+/** All of them. */
+export const sqlProjectionModes: readonly string[] = ['off', 'views', 'tables'] satisfies SqlProjection[];
+const modes = sqlProjectionModes;
 const override = /^([a-z0-9]+(?:\.[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)?)=(.*)$/;
 
 /** Every resource by a view over the stored objects. */

@@ -47,6 +47,7 @@ export class SqlOptions {
   @Flag({
     name: 'verb',
     type: 'string',
+    values: ['created', 'updated', 'deleted'],
     unit: 'verb',
     usage: 'history, diff: only these changes: created, updated, deleted.',
   })
@@ -73,7 +74,14 @@ export class SqlOptions {
   @Max(1_000_000, { message: 'must be between 1 and 1000000' })
   readonly limit: number = 1000;
 
-  @Flag({ name: 'output', short: 'o', type: 'string', unit: 'format', usage: 'table, or json with whole objects.' })
+  @Flag({
+    name: 'output',
+    short: 'o',
+    type: 'string',
+    values: ['table', 'json'],
+    unit: 'format',
+    usage: 'table, or json with whole objects.',
+  })
   @Check<string>('format', (text) => (text === 'table' || text === 'json' ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

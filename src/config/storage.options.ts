@@ -2,7 +2,7 @@ import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
-import { sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
+import { sqlProjectionModes, sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
 import { watchCacheSizesProblem } from './watch-cache-sizes.js';
 
 const shortestHistoryMs = 300_000;
@@ -111,6 +111,7 @@ export class StorageOptions {
   @Flag({
     name: 'sql-projection',
     type: 'string',
+    values: sqlProjectionModes,
     unit: 'mode',
     usage:
       'How SQL shows objects in schema cluster: off; views (over the stored objects); or tables (rows with columns and ' +

@@ -1,6 +1,7 @@
 import type { Command } from './command.js';
 import { backupCommand } from './commands/backup.command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
+import { completionCommand } from './commands/completion.command.js';
 import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
@@ -30,4 +31,5 @@ export const commands: readonly Command[] = [
   importCommand,
   restoreCommand,
   sqlCommand,
+  completionCommand(() => commands),
 ];

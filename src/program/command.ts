@@ -17,11 +17,23 @@ export interface CommandContext {
   readonly endWith: (code: number) => void;
 }
 
+/** Arguments of a subcommand that are no flags. */
+export interface CommandOperands {
+  /** In the form of a manual page: `verify FILE`, a line for each way. */
+  readonly forms: readonly string[];
+  /** Words that the first of them can be. */
+  readonly words: readonly string[];
+  /** Whether names of files can stand there. */
+  readonly files: boolean;
+}
+
 /** One subcommand of the program. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly groups: OptionGroups;
+  /** What can stand beside its flags; nothing unless it says so. */
+  readonly operands?: CommandOperands;
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /**

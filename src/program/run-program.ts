@@ -75,14 +75,18 @@ function overview(): string {
   return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');
 }
 
-function commandHelp(command: Command): string {
+function commandHelp({ name, summary, operands, groups, defaults }: Command): string {
+  const forms = operands?.forms ?? [''];
+  const flags = formatFlags(groups, defaults);
+  const end = flags === '' ? '' : ' [flags]';
+  const usage = forms.map((form) => `plinth ${name}${form === '' ? '' : ` ${form}`}${end}`);
   return [
-    `Usage: plinth ${command.name} [flags]`,
+    ...usage.map((line, index) => `${index === 0 ? 'Usage:' : '      '} ${line}`),
     '',
-    command.summary,
-    'Each flag can also be set by the environment variable in brackets; the flag wins.',
-    '',
-    formatFlags(command.groups, command.defaults),
+    summary,
+    ...(flags === ''
+      ? []
+      : ['Each flag can also be set by the environment variable in brackets; the flag wins.', '', flags]),
   ].join('\n');
 }
 

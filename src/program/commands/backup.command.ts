@@ -27,6 +27,7 @@ export const backupCommand: Command = {
     'Save all objects of a cluster at one version in a file: backup -o FILE. ' +
     'backup verify FILE checks one, backup show FILE tells what is in it.',
   groups,
+  operands: { forms: ['', 'verify FILE', 'show FILE'], words: ['verify', 'show'], files: true },
   defaults: {},
   async run(context) {
     const { operands, flags } = separateOperands(groups, context.argv);

@@ -28,6 +28,7 @@ export const importCommand: Command = {
   summary:
     'Bring the objects of a backup, or of another cluster, to a cluster: import FILE, import --from-kubeconfig K.',
   groups,
+  operands: { forms: ['FILE', ''], words: [], files: true },
   defaults: {},
   async run(context) {
     const { operands, flags } = separateOperands(groups, context.argv);

@@ -21,6 +21,7 @@ export const restoreCommand: Command = {
     'Bring back objects as they were: restore KIND/NAME... | --namespace NAME | -l LABELS, with --at MOMENT. ' +
     'Shows a plan first, and never deletes.',
   groups,
+  operands: { forms: ['KIND/NAME...', ''], words: [], files: false },
   defaults: {},
   async run(context) {
     const { operands, flags } = separateOperands(groups, context.argv);

@@ -12,6 +12,11 @@ export const sqlCommand: Command = {
     'Show the past from the database: sql as-of RESOURCE --at MOMENT, sql history RESOURCE/NAME, ' +
     'sql diff [RESOURCE] --from MOMENT --to MOMENT.',
   groups,
+  operands: {
+    forms: ['as-of RESOURCE', 'history RESOURCE/NAME', 'diff [RESOURCE]'],
+    words: ['as-of', 'history', 'diff'],
+    files: false,
+  },
   defaults: {},
   async run(context) {
     const { operands, flags } = separateOperands(groups, context.argv);

@@ -1,0 +1,127 @@
+import type { FlagWords, ProgramWords } from './vocabulary.js';
+
+/**
+ * For bash 3.2 and later, without the package bash-completion. Bash takes words apart at `=` and `:`; the script puts
+ * them together again, and gives back only the part that bash replaces.
+ */
+export function bashScript(programs: readonly ProgramWords[]): string {
+  const names = programs.map(({ name }) => name).join(' ');
+  return `# bash completion for plinth. Use it by: source <(plinth completion bash)
+
+_plinth_words() {
+  local word
+  while IFS= read -r word; do
+    [ -n "$word" ] && COMPREPLY[\${#COMPREPLY[@]}]=$word
+  done < <(compgen -W "$1" -- "$2")
+}
+
+_plinth_files() {
+  local word
+  while IFS= read -r word; do
+    COMPREPLY[\${#COMPREPLY[@]}]=$word
+  done < <(compgen "$1" -- "$2")
+  compopt -o filenames 2>/dev/null
+}
+
+# One value, or the last of several with commas between them.
+_plinth_value() {
+  local kind=$1 list=$2 words=$3 text=$4 before='' i
+  if [ "$list" = list ] && [ "\${text%,*}" != "$text" ]; then
+    before=\${text%,*},
+    text=\${text##*,}
+  fi
+  case $kind in
+    file) _plinth_files -f "$text" ;;
+    folder) _plinth_files -d "$text" ;;
+    words) _plinth_words "$words" "$text" ;;
+  esac
+  for ((i = 0; i < \${#COMPREPLY[@]}; i++)); do COMPREPLY[i]=$before\${COMPREPLY[i]}; done
+  [ "$list" = list ] && compopt -o nospace 2>/dev/null
+  return 0
+}
+
+# Sets kind, list and words for a flag; fails for a word that is none.
+_plinth_flag() {
+  kind=text list=one words=
+  case $1:$2 in
+${programs.flatMap(({ name, flags }) => flagCases(name, flags)).join('\n')}
+    *) return 1 ;;
+  esac
+}
+
+_plinth() {
+  local joined=() i part
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    part=\${COMP_WORDS[i]}
+    if ((i > 1)) && { [[ $part == [=:]* ]] || [[ \${joined[\${#joined[@]} - 1]} == *[=:] ]]; }; then
+      joined[\${#joined[@]} - 1]+=$part
+    else
+      joined[\${#joined[@]}]=$part
+    fi
+  done
+  local current=\${joined[\${#joined[@]} - 1]} program=\${joined[1]} kind list words head='' breaks=''
+  COMPREPLY=()
+  if ((\${#joined[@]} <= 2)); then
+    _plinth_words '${names} --help --version' "$current"
+    return
+  fi
+  if [[ $current == -*=* ]]; then
+    if _plinth_flag "$program" "\${current%%=*}"; then
+      head=\${current%%=*}=
+      [ "$kind" = none ] && kind=words
+      _plinth_value "$kind" "$list" "$words" "\${current#*=}"
+    fi
+  elif _plinth_flag "$program" "\${joined[\${#joined[@]} - 2]}" && [ "$kind" != none ]; then
+    _plinth_value "$kind" "$list" "$words" "$current"
+  elif [[ $current == -* ]]; then
+    case $program in
+${programs.map(({ name, flags }) => `      ${name}) _plinth_words '${offered(flags)}' "$current" ;;`).join('\n')}
+    esac
+  else
+    case $program in
+${programs.flatMap(operandCase).join('\n')}
+    esac
+  fi
+  # Bash replaces only what stands behind its last break.
+  [[ $COMP_WORDBREAKS == *=* ]] && breaks+='='
+  [[ $COMP_WORDBREAKS == *:* ]] && breaks+=':'
+  local kept=''
+  [ -n "$breaks" ] && [[ $current == *[$breaks]* ]] && kept=\${current%"\${current##*[$breaks]}"}
+  for ((i = 0; i < \${#COMPREPLY[@]}; i++)); do
+    part=$head\${COMPREPLY[i]}
+    COMPREPLY[i]=\${part#"$kept"}
+  done
+}
+
+complete -F _plinth plinth`;
+}
+
+/** Words with an asterisk are data here; unquoted, the shell would put names of files in their place. */
+function flagCases(program: string, flags: readonly FlagWords[]): string[] {
+  return flags
+    .filter(({ value, words }) => value !== 'text' || words.length > 0)
+    .map(({ spellings, value, isList, words }) => {
+      const patterns = spellings.map((spelling) => `${program}:${spelling}`).join(' | ');
+      return `    ${patterns}) kind=${value} list=${isList ? 'list' : 'one'} words='${words.join(' ')}' ;;`;
+    })
+    .concat(textFlags(program, flags));
+}
+
+function textFlags(program: string, flags: readonly FlagWords[]): string[] {
+  const spellings = flags
+    .filter(({ value, words }) => value === 'text' && words.length === 0)
+    .flatMap((f) => f.spellings);
+  return spellings.length === 0 ? [] : [`    ${spellings.map((text) => `${program}:${text}`).join(' | ')}) ;;`];
+}
+
+function offered(flags: readonly FlagWords[]): string {
+  return flags.flatMap((flag) => flag.offered).join(' ');
+}
+
+function operandCase({ name, operands, takesFiles }: ProgramWords): string[] {
+  const files = takesFiles ? [`_plinth_files -f "$current"`] : [];
+  // The first operand follows the subcommand, or its flags; only there it is a word.
+  const words = operands.length === 0 ? [] : [`_plinth_words '${operands.join(' ')}' "$current"`];
+  const all = [...words, ...files];
+  return all.length === 0 ? [] : [`      ${name}) ${all.join('; ')} ;;`];
+}
