@@ -15,7 +15,13 @@ function filesOf(folder: string): string[] {
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const code = ['src', 'test', 'bench', 'scripts', 'migrations'].flatMap(filesOf);
-const pages = ['README.md', ...filesOf('docs').filter((path) => path.endsWith('.md'))];
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...filesOf('docs').filter((path) => path.endsWith('.md')),
+];
 /** Decision pages also name files of their time that no longer exist. */
 const currentPages = pages.filter((path) => !path.startsWith('docs/decisions/'));
 
@@ -83,6 +89,28 @@ describe('the pages of the documentation', () => {
         .map(([, target = '']) => target)
         .filter((target) => !existsSync(join(root, dirname(page), target)))
         .map((target) => `${page}: ${target}`),
+    );
+    assert.deepEqual(broken, []);
+  });
+
+  it('link to headings that exist', async () => {
+    const { headingId } = (await import(join(root, 'site/heading-id.js'))) as { headingId(heading: string): string };
+    const headings = new Map(
+      pages.map((page) => {
+        const lines = read(page)
+          .replaceAll(/^```[\s\S]*?^```/gm, '')
+          .split('\n');
+        const titles = lines.flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? []);
+        return [page, new Set(titles.map((title) => headingId(title.replaceAll(/\]\([^)]*\)/g, ''))))];
+      }),
+    );
+    const broken = [...headings.keys()].flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)]
+        .filter(([, path = '', anchor = '']) => {
+          const target = path === '' ? page : join(dirname(page), path);
+          return headings.get(target)?.has(anchor) !== true;
+        })
+        .map(([link]) => `${page}: ${link}`),
     );
     assert.deepEqual(broken, []);
   });

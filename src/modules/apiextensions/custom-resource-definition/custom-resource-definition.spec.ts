@@ -34,7 +34,7 @@ describe('custom resource definitions', () => {
       conversion: { strategy: 'None' },
     });
     assert.deepEqual(object.status, {
-      conditions: null,
+      conditions: [],
       acceptedNames: { plural: '', kind: '' },
       storedVersions: ['v1'],
     });
@@ -426,7 +426,7 @@ describe('changes of custom resource definitions', () => {
         message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
       },
     ]);
-    assert.deepEqual((object.status as { conditions: unknown }).conditions, null);
+    assert.deepEqual((object.status as { conditions: unknown }).conditions, []);
     assert.equal(decideDelete(context, resource, deleted, options, testClock).kind, 'nothing');
   });
 });

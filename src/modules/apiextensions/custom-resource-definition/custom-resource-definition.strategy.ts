@@ -21,7 +21,8 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
     authorizeWrite: (_context, { spec }, old) => inTurns(judgeSchemas(spec, old?.spec, specPath)),
 
     prepareForCreate: (_context, object) => {
-      object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
+      // Never null: a client that waits for a condition right after the create fails on that.
+      object.status = { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: null };
       recordStoredVersion(object);
     },
 

@@ -1,0 +1,46 @@
+// Which page of docs/ stands where in the menu. Pages that are not named here come under "More", so none is lost.
+export const menu = [
+  {
+    text: 'Start',
+    pages: ['getting-started', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package'],
+  },
+  {
+    text: 'Run it',
+    pages: [
+      'operations',
+      'postgresql',
+      'security',
+      'encryption',
+      'audit',
+      'backup',
+      'flow-control',
+      'upstream-components',
+    ],
+  },
+  {
+    text: 'Who may do what',
+    pages: ['authentication', 'authorization', 'admission'],
+  },
+  {
+    text: 'Use it',
+    pages: [
+      'sql',
+      'history',
+      'console',
+      'custom-resources',
+      'aggregation',
+      'control-loops',
+      'scheduling',
+      'simulated-nodes',
+      'node-streams',
+    ],
+  },
+  {
+    text: 'Reference',
+    pages: ['flags', 'metrics', 'api/index', 'deviations', 'benchmarks'],
+  },
+  {
+    text: 'Inside',
+    pages: ['flow', 'adding-a-kind', 'specification', 'dependencies', 'decisions/README'],
+  },
+];
