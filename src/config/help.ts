@@ -36,6 +36,11 @@ const groupTitles: Readonly<Record<string, string>> = {
   import: 'Import',
   backupSelection: 'Selection',
   backupKey: 'Key',
+  assets: 'Asset',
+  etcd: 'Store',
+  ignoredEtcd: 'Other store',
+  etcdClient: 'Store',
+  ignoredStore: 'Other store',
 };
 
 const textColumn = 8;

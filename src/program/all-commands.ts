@@ -1,12 +1,15 @@
 import type { Command } from './command.js';
+import { assetsCommand } from './commands/assets.command.js';
 import { backupCommand } from './commands/backup.command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { completionCommand } from './commands/completion.command.js';
 import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
+import { etcdCommand } from './commands/etcd.command.js';
 import { fenceCommand } from './commands/fence.command.js';
 import { importCommand } from './commands/import.command.js';
+import { kubeApiServerCommand } from './commands/kube-apiserver.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
@@ -31,5 +34,9 @@ export const commands: readonly Command[] = [
   importCommand,
   restoreCommand,
   sqlCommand,
+  assetsCommand,
   completionCommand(() => commands),
 ];
+
+/** Run by the files that `plinth assets` writes, not by people. */
+export const assetPrograms: readonly Command[] = [kubeApiServerCommand, etcdCommand];

@@ -3,7 +3,7 @@ import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
 import { errorText } from '../machinery/startup-error.js';
-import { commands } from './all-commands.js';
+import { assetPrograms, commands } from './all-commands.js';
 import type { Command } from './command.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
@@ -23,7 +23,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     print(`plinth ${await readVersion()}`);
     return 0;
   }
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = [...commands, ...assetPrograms].find((candidate) => candidate.name === name);
   if (command === undefined) {
     const help = name === '--help' || name === '-h' || name === 'help';
     if (!help) printError(name === '' ? 'no subcommand' : unknownCommand(name));

@@ -74,7 +74,13 @@ async function acquireOn(adminUrl: string, template: DatabaseTemplate): Promise<
   return { name, url: databaseAt(adminUrl, name), release };
 }
 
-async function copyTemplate(admin: Client, adminUrl: string, template: DatabaseTemplate, name: string): Promise<void> {
+/** Makes a database that begins with the template. */
+export async function copyTemplate(
+  admin: Client,
+  adminUrl: string,
+  template: DatabaseTemplate,
+  name: string,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const from = await ensureTemplate(admin, adminUrl, template);
     try {

@@ -15,6 +15,8 @@ export interface KeeperLease {
   readonly adminUrl: string;
   /** The names of this user's databases begin so. */
   readonly prefix: string;
+  /** Resolves when the lease ends, by `end` or because the keeper is gone. */
+  readonly ended: Promise<void>;
   /** Has a database of ours dropped, without waiting for it. */
   drop(name: string): void;
   /** Has all databases of ours dropped. Resolves when the keeper knows. */
@@ -73,6 +75,7 @@ async function tryLease(place: KeeperPlace): Promise<KeeperLease | undefined> {
 class SocketLease implements KeeperLease {
   readonly adminUrl: string;
   readonly prefix: string;
+  readonly ended: Promise<void>;
 
   constructor(
     private readonly socket: Socket,
@@ -80,6 +83,9 @@ class SocketLease implements KeeperLease {
   ) {
     this.adminUrl = adminUrl;
     this.prefix = prefix;
+    this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
+    // An end that nobody reads is not noticed.
+    socket.resume();
   }
 
   drop(name: string): void {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { StartupError } from '../machinery/startup-error.js';
 import { readFileIfPresent } from '../program/files.js';
-import { locateBinaries } from '../program/postgres/binaries.js';
+import { findBinaries, type PostgresBinaries } from '../program/postgres/binaries.js';
 
 /** The files of one shared Postgres. */
 export interface KeeperPlace {
@@ -16,6 +16,7 @@ export interface KeeperPlace {
   readonly startLock: string;
   /** Held by the keeper. */
   readonly keeperLock: string;
+  readonly binaries: PostgresBinaries;
 }
 
 /** Raised when a keeper and its users of different releases no longer understand each other. */
@@ -25,30 +26,32 @@ const longestSocket = 103;
 
 /**
  * The place of this user's shared Postgres below the folder of temporary files, made if necessary. There is one for each
- * version of the Postgres package.
+ * version of the Postgres package, or for the Postgres of the system without one.
  *
- * @throws StartupError when no Postgres is installed for this platform, or somebody else owns the folder.
+ * @throws StartupError when no Postgres is installed, or somebody else owns the folder.
  */
 export async function keeperPlace(temporary: string = tmpdir()): Promise<KeeperPlace> {
-  const { root } = locateBinaries();
+  const binaries = await findBinaries();
+  const { root } = binaries;
   const version = (await readFileIfPresent(join(dirname(root), 'package.json'))) ?? root;
   const key = createHash('sha256').update(version).digest('hex').slice(0, 8);
   const name = `plinth-postgres-${process.getuid?.() ?? 0}-${protocol}-${key}`;
-  const usual = placeIn(join(temporary, name));
-  const place = Buffer.byteLength(usual.socket) <= longestSocket ? usual : placeIn(join('/tmp', name));
+  const usual = placeIn(join(temporary, name), binaries);
+  const place = Buffer.byteLength(usual.socket) <= longestSocket ? usual : placeIn(join('/tmp', name), binaries);
   await ownFolder(place.directory);
   await mkdir(place.startLock, { recursive: true, mode: 0o700 });
   await mkdir(place.keeperLock, { recursive: true, mode: 0o700 });
   return place;
 }
 
-function placeIn(directory: string): KeeperPlace {
+function placeIn(directory: string, binaries: PostgresBinaries): KeeperPlace {
   return {
     directory,
     socket: join(directory, 'keeper.sock'),
     log: join(directory, 'keeper.log'),
     startLock: join(directory, 'start'),
     keeperLock: join(directory, 'keeper'),
+    binaries,
   };
 }
 

