@@ -1,25 +1,19 @@
--- The objects of a resource as they were at a version. Fails for a version before what is kept, and for one to come. Secrets and
--- encrypted objects are shown as their views show them.
-create or replace function cluster.as_of(resource text, version bigint, in_namespace text default null)
-returns table (namespace text, name text, uid text, resource_version bigint, labels jsonb, object jsonb)
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-#variable_conflict use_column
-declare
-  stored constant text := plinth.readable_resource(as_of.resource);
-begin
-  perform plinth.check_past(stored, version);
-  return query
-    select nullif(p.namespace, ''), p.name, p.uid, p.resource_version, s.object #> '{metadata,labels}', s.object
-    from plinth.past_page(stored, coalesce(in_namespace, ''), '', case when in_namespace is null then U&'\+10FFFF'
-      else in_namespace || U&'\0001' end, '', null, version, null) p
-    cross join lateral (
-      select plinth.shown_object(stored, p.data, p.resource_version) as object offset 0) s
-    where p.name is not null;
-  -- What was dropped meanwhile may be missing.
-  perform plinth.check_past(stored, version);
-end
-$$;
+-- The objects of a resource as they were at a version: all, or those of a namespace, of a name, with labels. Fails for a
+-- version before what is kept, and for one to come. Secrets and encrypted objects are shown as their views show them.
+--
+-- Becomes part of the query that calls it: what the query does not ask for is not computed. So it runs with the rights of the
+-- caller, and everything that needs others is in plinth.past_objects.
+create or replace function cluster.as_of(
+  resource text,
+  version bigint,
+  in_namespace text default null,
+  object_name text default null,
+  with_labels jsonb default null
+) returns table (namespace text, name text, uid text, resource_version bigint, labels jsonb, object jsonb)
+language sql stable
+begin atomic
+  select p.namespace, p.name, p.uid, p.resource_version,
+    case when p.shown is null then plinth.object_labels(p.data) else p.shown #> '{metadata,labels}' end,
+    case when p.shown is null then plinth.shown_object('', p.data, p.resource_version) else p.shown end
+  from plinth.past_objects(as_of.resource, as_of.version, as_of.in_namespace, as_of.object_name, as_of.with_labels) p;
+end;

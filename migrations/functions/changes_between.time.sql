@@ -1,13 +1,14 @@
 -- The same between two times.
-create or replace function cluster.changes_between(a timestamptz, b timestamptz, in_resource text default null, in_namespace text default null)
-returns table (resource text, namespace text, name text, verb text, changes bigint, version bigint, at timestamptz,
+create or replace function cluster.changes_between(
+  a timestamptz,
+  b timestamptz,
+  in_resource text default null,
+  in_namespace text default null,
+  object_name text default null
+) returns table (resource text, namespace text, name text, verb text, changes bigint, version bigint, at timestamptz,
   manager text, diff jsonb, before jsonb, after jsonb)
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query select * from cluster.changes_between(
-    cluster.version_at(a), cluster.version_at(b), in_resource, in_namespace);
-end
-$$;
+language sql stable
+begin atomic
+  select c.* from (select cluster.version_at(a) as a, cluster.version_at(b) as b offset 0) v
+  cross join lateral cluster.changes_between(v.a, v.b, in_resource, in_namespace, object_name) c;
+end;

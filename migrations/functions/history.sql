@@ -32,8 +32,7 @@ begin
     ) f
     union all
     (select c.resource_version, c.at, (array['created', 'updated', 'deleted'])[c.type + 1],
-      case when c.type < 2 then
-        plinth.field_manager(plinth.shown_object(stored, c.previous, 1), plinth.shown_object(stored, c.data, 1)) end,
+      case when c.type < 2 then plinth.field_manager(s.before, s.after) end,
       case when may_know_users then (
         select coalesce(a.impersonated_user, a.username) from plinth.audit_events a
         where a.resource = plain and (a.namespace = in_namespace or coalesce(in_namespace, '') = '')
@@ -41,9 +40,14 @@ begin
           and a.at between c.at - interval '2 minutes' and c.at + interval '2 minutes'
           and a.resource_versions @> array[c.resource_version]
         order by a.stage = 'ResponseComplete' desc limit 1) end,
-      plinth.object_diff(stored, case when c.type = 1 then c.previous end, case when c.type = 1 then c.data end,
-        c.previous_version, c.resource_version),
-      c.uid, plinth.shown_object(stored, c.data, c.resource_version)
-    from c order by c.resource_version);
+      plinth.shown_diff(s.before, s.after, c.type = 1, c.type = 1 and stored = 'secrets'
+        and plinth.safe_jsonb(c.previous) -> 'data' is distinct from plinth.safe_jsonb(c.data) -> 'data'),
+      c.uid, s.after
+    from c
+    cross join lateral (
+      select plinth.shown_object(stored, c.previous, c.previous_version) as before,
+        plinth.shown_object(stored, c.data, c.resource_version) as after
+      offset 0) s
+    order by c.resource_version);
 end
 $$;

@@ -1,6 +1,8 @@
 -- What differs between two values, as a list of {op, path, from, to}; op is add, remove or replace. Elements of lists are
 -- told by their name, type, uid or key where each has one of its own: `spec.containers[name=web].image`. Other lists are
 -- compared place by place.
+--
+-- Comparisons call it for every object: an expression without a query takes a tenth of the time of one with a query.
 create or replace function plinth.json_diff(p_from jsonb, p_to jsonb, p_path text default '') returns jsonb
 language plpgsql immutable
 as $$
@@ -9,6 +11,9 @@ declare
   field text;
   mark text;
   element record;
+  size integer;
+  marks jsonb;
+  marks_path jsonpath;
 begin
   if p_from is not distinct from p_to then
     return result;
@@ -20,9 +25,13 @@ begin
     return jsonb_build_array(jsonb_build_object('op', 'remove', 'path', p_path, 'from', p_from));
   end if;
   if jsonb_typeof(p_from) = 'object' and jsonb_typeof(p_to) = 'object' then
-    for field in
-      select k.key from (select jsonb_object_keys(p_from) as key union select jsonb_object_keys(p_to)) k
-      where p_from -> k.key is distinct from p_to -> k.key order by k.key collate "C"
+    foreach field in array array(
+      select k.key from (
+        select f.key from jsonb_object_keys(p_from) f (key)
+        union all
+        select t.key from jsonb_object_keys(p_to) t (key) where not p_from ? t.key
+      ) k
+      where p_from -> k.key is distinct from p_to -> k.key order by k.key collate "C")
     loop
       result := result || plinth.json_diff(p_from -> field, p_to -> field, case
         when field !~ '^[A-Za-z0-9_-]+$' then p_path || '[' || to_jsonb(field)::text || ']'
@@ -33,7 +42,24 @@ begin
     return result;
   end if;
   if jsonb_typeof(p_from) = 'array' and jsonb_typeof(p_to) = 'array' then
+    size := jsonb_array_length(p_from);
     foreach mark in array array['name', 'type', 'uid', 'key'] loop
+      continue when size > 0 and jsonb_typeof(p_from -> 0 -> mark) is distinct from 'string';
+      marks_path := ('strict $[*].' || mark)::jsonpath;
+      marks := jsonb_path_query_array(p_from, marks_path, silent => true);
+      -- The usual case: the same elements at the same places.
+      if size = jsonb_array_length(p_to) and size = jsonb_array_length(marks)
+        and marks = jsonb_path_query_array(p_to, marks_path, silent => true)
+        and not jsonb_path_exists(marks, '$[*] ? (@.type() != "string")')
+        and (size = 1 or (select count(distinct m.value) from jsonb_array_elements(marks) m) = size) then
+        for place in 0 .. size - 1 loop
+          if p_from -> place <> p_to -> place then
+            result := result || plinth.json_diff(p_from -> place, p_to -> place,
+              p_path || '[' || mark || '=' || (marks ->> place) || ']');
+          end if;
+        end loop;
+        return result;
+      end if;
       if (
         select bool_and(jsonb_typeof(e -> mark) = 'string') and count(distinct (s.side, e ->> mark)) = count(*)
         from (values (1, p_from), (2, p_to)) s (side, list), jsonb_array_elements(s.list) e

@@ -1,11 +1,24 @@
--- A stored text as the views show it: without the values of Secrets, null where it is encrypted or jsonb can't hold it.
+-- A stored text as the views show it: without the values of Secrets, with its version, null where it is encrypted or jsonb
+-- can't hold it. Readers call it without a right to anything in the schema.
 create or replace function plinth.shown_object(p_resource text, p_data json, p_version bigint) returns jsonb
 language plpgsql stable
+security definer
+set search_path = pg_catalog, pg_temp
 as $$
 declare
-  converted constant jsonb := plinth.safe_jsonb(p_data);
+  converted jsonb;
 begin
-  return plinth.versioned_object(
-    case when p_resource = 'secrets' then plinth.secret_object(converted) else converted end, p_version);
+  begin
+    converted := plinth.to_jsonb(p_data);
+  exception when data_exception or program_limit_exceeded then
+    return null;
+  end;
+  if p_resource = 'secrets' then
+    converted := plinth.secret_object(converted);
+  end if;
+  if jsonb_typeof(converted -> 'metadata') = 'object' then
+    return jsonb_set(converted, '{metadata,resourceVersion}', to_jsonb(p_version::text));
+  end if;
+  return converted;
 end
 $$;

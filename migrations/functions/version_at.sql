@@ -14,6 +14,11 @@ declare
   first_after bigint;
   first_at timestamptz;
   copied bigint;
+  -- Of the versions between these it is not known yet whether they are later.
+  below bigint;
+  above bigint;
+  middle bigint;
+  change record;
 begin
   if moment is null then
     return null;
@@ -26,17 +31,27 @@ begin
   select t.version into noted from plinth.version_times t where t.at <= moment order by t.at desc limit 1;
   select t.version into noted_after from plinth.version_times t where t.at > moment order by t.at limit 1;
   select coalesce((select s.upto from plinth.history_state s where s.singleton), 0) into copied;
-  select e.resource_version into first_after from (
-    (select h.resource_version from plinth.history h
-    where h.resource_version > greatest(noted, bounds.floor) and h.resource_version < copied
-      and (noted_after is null or h.resource_version <= noted_after) and h.at > moment
-    order by h.resource_version limit 1)
-    union all
-    (select c.resource_version from plinth.changes c
-    where c.resource_version > greatest(noted, bounds.floor) and c.resource_version >= copied
-      and (noted_after is null or c.resource_version <= noted_after) and c.at > moment
-    order by c.resource_version limit 1)
-  ) e order by e.resource_version limit 1;
+  -- Times rise with versions: halving finds the first change after the moment, at most 40 times.
+  below := greatest(noted, bounds.floor);
+  above := coalesce(noted_after, bounds.head) + 1;
+  while above - below > 1 loop
+    middle := below + (above - below - 1) / 2;
+    select e.resource_version, e.at into change from (
+      (select h.resource_version, h.at from plinth.history h
+      where h.resource_version > middle and h.resource_version < least(above, copied)
+      order by h.resource_version limit 1)
+      union all
+      (select c.resource_version, c.at from plinth.changes c
+      where c.resource_version > middle and c.resource_version >= copied and c.resource_version < above
+      order by c.resource_version limit 1)
+    ) e order by e.resource_version limit 1;
+    if change.at <= moment then
+      below := change.resource_version;
+    else
+      first_after := coalesce(change.resource_version, first_after);
+      above := middle + 1;
+    end if;
+  end loop;
   if noted is null or noted < bounds.floor then
     -- Only what is kept can tell whether the moment lies within it.
     select min(e.at) into first_at from (

@@ -305,11 +305,17 @@ describe('syncViews', () => {
       assert.deepEqual(
         rows.map((row) => row.name.replace('plinth.', '')),
         [
+          'field_manager(jsonb,jsonb)',
           'json_keys(jsonb)',
           'object_images(jsonb)',
+          'object_labels(json)',
           'object_owner(jsonb)',
+          'past_changes(bigint,bigint,text,text,text)',
+          'past_objects(text,bigint,text,text,jsonb)',
           'secret_annotations(jsonb)',
           'secret_object(jsonb)',
+          'shown_diff(jsonb,jsonb,boolean,boolean)',
+          'shown_object(text,json,bigint)',
           'to_jsonb(json)',
           'to_time(text)',
           'versioned_object(jsonb,bigint)',

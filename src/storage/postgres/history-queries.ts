@@ -82,11 +82,11 @@ const seconds = sql<string>`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI
 
 /** Objects as they were; columns `namespace`, `name`, `resource_version`, `labels`, `object`. */
 export function asOfQuery({ resource, moment, namespace, labels, limit }: AsOfFilter): HistoryQuery {
-  const rows: RawBuilder<ObjectRow> = sql`cluster.as_of(${resource}::text, ${moment}::text, ${namespace ?? null}::text)`;
-  let query = builder
+  const having = labels === undefined ? null : JSON.stringify(labels);
+  const rows: RawBuilder<ObjectRow> = sql`cluster.as_of(${resource}::text, ${moment}::text, ${namespace ?? null}::text, null, ${having}::jsonb)`;
+  const query = builder
     .selectFrom(rows.as('o'))
     .select(['o.namespace', 'o.name', 'o.resource_version', 'o.labels', 'o.object']);
-  if (labels !== undefined) query = query.where(sql<boolean>`o.labels @> ${JSON.stringify(labels)}::jsonb`);
   return statement(query.orderBy('o.namespace').orderBy('o.name').limit(limit));
 }
 

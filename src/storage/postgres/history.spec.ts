@@ -401,6 +401,56 @@ describe('the past behind the log', () => {
       assert.deepEqual(await scene.rows(sql, [to, to, null, null]), []);
     }));
 
+  it('shows one object, one name and those with labels, as the whole shows them', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      const labelled = (labels: object, value: unknown) => JSON.stringify({ metadata: { labels }, spec: value });
+      await storage.create(key('a'), 'u1', labelled({ app: 'web', tier: 'x' }, 1));
+      await storage.create(key('a', 'things', 'shop'), 'u2', labelled({ app: 'web' }, 2));
+      await storage.create(key('ab', 'things', 'shop'), 'u3', labelled({ app: 'db' }, { app: 'web' }));
+      await storage.create(key('escaped', 'things', 'shop'), 'u4', '{"metadata":{"labels":{"app":"\\u0077eb"}}}');
+      await storage.create(key('plain', 'things', ''), 'u5', '{"metadata":{}}');
+      const at = await storage.head();
+      await scene.retention.round(HOUR_MS, HOUR_MS);
+      await put(storage, key('a', 'things', 'shop'), labelled({ app: 'other' }, 3));
+      await scene.retire();
+      await remove(storage, key('a'));
+      const sql = `select coalesce(namespace, '-') || '/' || name as name from cluster.as_of('things', $1::bigint, $2, $3, $4) order by 1`;
+      const shown = async (...filter: readonly (string | null)[]) =>
+        (await scene.rows<{ name: string }>(sql, [at, ...filter])).map(({ name }) => name);
+      assert.deepEqual(await shown('shop', 'a', null), ['shop/a']);
+      assert.deepEqual(await shown(null, 'a', null), ['default/a', 'shop/a']);
+      assert.deepEqual(await shown('', 'plain', null), ['-/plain']);
+      assert.deepEqual(await shown('', null, null), ['-/plain']);
+      assert.deepEqual(await shown(null, null, '{"app": "web"}'), ['default/a', 'shop/a', 'shop/escaped']);
+      assert.deepEqual(await shown('default', null, '{"app": "web", "tier": "x"}'), ['default/a']);
+      assert.deepEqual(await shown('shop', null, '{"app": "web", "tier": "x"}'), []);
+      assert.equal((await shown(null, null, '{}')).length, 4);
+      for (const odd of ['[]', '"web"', '{"app": 1}', '{"app": null}']) {
+        assert.deepEqual(await shown(null, null, odd), [], odd);
+      }
+      const changed = await scene.rows(
+        `select name, verb from cluster.changes_between($1::bigint, $2::bigint, 'things', null, 'a') order by version`,
+        [at, await storage.head()],
+      );
+      assert.deepEqual(changed, [
+        { name: 'a', verb: 'updated' },
+        { name: 'a', verb: 'deleted' },
+      ]);
+    }));
+
+  it('computes only what a query asks for', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(key('a'), 'u', text(1));
+      const plan = async (sql: string) => JSON.stringify(await scene.rows(`explain verbose ${sql}`));
+      const asOf = `from cluster.as_of('things', 'now') where namespace = 'default'`;
+      assert.match(await plan(`select name, object ${asOf}`), /shown_object/);
+      assert.doesNotMatch(await plan(`select name ${asOf}`), /shown_object|object_labels/);
+      const between = `from cluster.changes_between('0', 'now') where verb = 'deleted'`;
+      assert.match(await plan(`select name, diff ${between}`), /shown_diff/);
+      assert.doesNotMatch(await plan(`select name ${between}`), /shown_diff|shown_object|field_manager/);
+    }));
+
   it('can be read by a transaction with one snapshot, or tells it to start again', () =>
     Scene.use(async (scene) => {
       const { storage, owner } = scene;

@@ -146,6 +146,19 @@ function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts
   return [locks, ...functions].filter((text) => state.texts.get(text.name)?.digest !== text.digest);
 }
 
+/**
+ * What the functions of schema cluster call with the rights of the reader. Those that read check these rights themselves, the
+ * others only compute. Nobody else finds them: the schema is closed.
+ */
+const openFunctions: ReadonlySet<string> = new Set([
+  'past_objects',
+  'past_changes',
+  'shown_object',
+  'object_labels',
+  'shown_diff',
+  'field_manager',
+]);
+
 async function apply(session: Session, state: SchemaState, texts: SchemaTexts): Promise<MigrationResult> {
   const pending = texts.migrations.filter(({ version }) => !state.migrations.has(version));
   const changed = outdated(state, texts);
@@ -174,7 +187,11 @@ async function apply(session: Session, state: SchemaState, texts: SchemaTexts): 
     await execute(session, text.sql);
     await record(text);
   }
-  if (functions.length > 0) await execute(session, 'revoke execute on all functions in schema plinth from public');
+  if (functions.length > 0) {
+    await execute(session, 'revoke execute on all functions in schema plinth from public');
+    const open = texts.functions.filter(({ name }) => openFunctions.has(name));
+    for (const { name } of open) await execute(session, `grant execute on function plinth.${name} to public`);
+  }
   if (pending.length > 0 && functions.some(({ name }) => name === 'add_change_partitions')) {
     await execute(session, 'select plinth.add_change_partitions(3)');
   }

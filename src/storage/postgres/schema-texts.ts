@@ -114,9 +114,16 @@ function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   const visit = (text: SchemaText): void => {
     if (begun.has(text)) return;
     begun.add(text);
-    for (const other of functions) if (text.sql.includes(`plinth.${other.name}(`)) visit(other);
+    for (const other of functions) if (isCalledBy(other, text)) visit(other);
     ordered.add(text);
   };
   for (const text of functions) visit(text);
   return [...ordered];
+}
+
+/** A form with other arguments (`as_of.time`) calls the plain one, never the other way round. */
+function isCalledBy(callee: SchemaText, caller: SchemaText): boolean {
+  const [name] = callee.name.split('.');
+  if (caller.name.split('.')[0] === name && callee.name !== name) return false;
+  return caller.sql.includes(`plinth.${name}(`) || caller.sql.includes(`cluster.${name}(`);
 }

@@ -238,8 +238,8 @@ const readerFunctions = [
   'cluster.history(text, text, text)',
   ...['bigint', 'timestamptz', 'text'].flatMap((moment) => [
     ...(moment === 'bigint' ? [] : [`cluster.version_at(${moment})`]),
-    `cluster.as_of(text, ${moment}, text)`,
-    `cluster.changes_between(${moment}, ${moment}, text, text)`,
+    `cluster.as_of(text, ${moment}, text, text, jsonb)`,
+    `cluster.changes_between(${moment}, ${moment}, text, text, text)`,
   ]),
 ];
 
