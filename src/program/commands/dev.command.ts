@@ -1,21 +1,27 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
-import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
+import { controllerOptionGroups, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
 import type { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
 import { lockDirectory } from '../directory-lock.js';
 import { EmbeddedPostgres } from '../embedded-postgres.js';
-import { formatKubeconfig, localUrl } from '../kubeconfig.js';
+import { localUrl } from '../kubeconfig.js';
 import { type Running, stopAll, stopLimit } from '../lifecycle.js';
 import { keepFile, OwnFiles } from '../own-files.js';
-import { ensureNodePki, type NodePki } from '../pki/node-pki.js';
-import { ensurePki, type Pki } from '../pki/pki.js';
-import { proxyOptions } from '../pki/proxy-options.js';
-import { ensureServiceAccountKey } from '../pki/service-account-key.js';
+import {
+  authorityOf,
+  completeOptions,
+  kubeconfigText,
+  withLoopFiles,
+  withNodeAgents,
+  withTokenKey,
+} from '../own-server.js';
+import { ensureNodePki } from '../pki/node-pki.js';
+import { ensurePki } from '../pki/pki.js';
 import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
@@ -88,10 +94,11 @@ async function start(
   if (context.signals.signal.aborted) return;
   await migrateDatabase(databaseUrl, logger);
 
-  const { simulatedNodes } = parsed.dev;
+  const { dev, ...serverFlags } = parsed;
+  const { simulatedNodes } = dev;
   const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock) : undefined;
   const options = withNodeAgents(
-    await withTokenKey(completeOptions(parsed, given, pki, databaseUrl), pkiDirectory),
+    await withTokenKey(completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes }), pkiDirectory),
     given,
     nodePki,
   );
@@ -121,122 +128,6 @@ async function start(
   const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
-}
-
-function completeOptions(
-  {
-    dev,
-    events: _events,
-    nodeLoops: _nodeLoops,
-    nodeIpam: _nodeIpam,
-    autoscaler: _autoscaler,
-    controllers: _controllers,
-    ...parsed
-  }: Parsed,
-  given: ReadonlySet<string>,
-  pki: Pki,
-  databaseUrl: string,
-): ServerOptions {
-  const { tlsCertFile, tlsPrivateKeyFile } = parsed.secureServing;
-  const ownTls = { tlsCertFile: pki.serving.certificateFile, tlsPrivateKeyFile: pki.serving.privateKeyFile };
-  const tls =
-    tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? ownTls : { tlsCertFile, tlsPrivateKeyFile };
-  const clientCaFile = given.has('client-ca-file') ? parsed.authentication.clientCaFile : pki.authorityFile;
-  // Flags about the authority or the headers of proxies switch the defaults off.
-  const bringsProxies = [...given].some((flag) => flag.startsWith('requestheader-'));
-  const proxies = bringsProxies ? {} : proxyOptions(pki.proxyAuthorityFile);
-  const bringsCertificate = bringsProxies || parsed.aggregation.proxyClientCertFile !== undefined;
-  const { certificateFile: proxyClientCertFile, privateKeyFile: proxyClientKeyFile } = pki.proxy;
-  return {
-    ...parsed,
-    aggregation: bringsCertificate ? parsed.aggregation : { proxyClientCertFile, proxyClientKeyFile },
-    ...(dev.simulatedNodes > 0 ? nodeRules(parsed, given) : {}),
-    secureServing: { ...parsed.secureServing, ...tls },
-    storage: { ...parsed.storage, databaseUrl },
-    authentication: { ...parsed.authentication, ...proxies, clientCaFile },
-  };
-}
-
-/** Nodes have the rights that nodes of a real cluster have, unless the user chose other rules. */
-function nodeRules(
-  { authorization, admission }: Pick<Parsed, 'authorization' | 'admission'>,
-  given: ReadonlySet<string>,
-): Pick<Parsed, 'authorization' | 'admission'> {
-  const { enableAdmissionPlugins, disableAdmissionPlugins } = admission;
-  const plugin = 'NodeRestriction';
-  const isChosen = enableAdmissionPlugins.includes(plugin) || disableAdmissionPlugins.includes(plugin);
-  return {
-    authorization:
-      given.has('authorization-mode') || given.has('authorization-config')
-        ? authorization
-        : { ...authorization, authorizationMode: ['Node', 'RBAC'] },
-    admission: isChosen ? admission : { ...admission, enableAdmissionPlugins: [...enableAdmissionPlugins, plugin] },
-  };
-}
-
-/** The server reaches the simulated nodes, unless the user brings certificates for other ones. */
-function withNodeAgents(
-  options: ServerOptions,
-  given: ReadonlySet<string>,
-  nodePki: NodePki | undefined,
-): ServerOptions {
-  if (nodePki === undefined || given.has('kubelet-client-certificate') || given.has('kubelet-certificate-authority')) {
-    return options;
-  }
-  const { nodeAgents } = options;
-  return {
-    ...options,
-    nodeAgents: {
-      ...nodeAgents,
-      kubeletClientCertificate: nodePki.clientFiles.certificateFile,
-      kubeletClientKey: nodePki.clientFiles.privateKeyFile,
-      kubeletCertificateAuthority: nodePki.authorityFile,
-      kubeletPreferredAddressTypes: given.has('kubelet-preferred-address-types')
-        ? nodeAgents.kubeletPreferredAddressTypes
-        : ['InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS', 'Hostname'],
-    },
-  };
-}
-
-/** Requests and tokens are signed with our own authority and key unless the user brings others. */
-function withLoopFiles(
-  options: Parsed['controllers'],
-  given: ReadonlySet<string>,
-  { authentication, secureServing }: ServerOptions,
-  { authorityFile, authorityKeyFile, servingAuthorityFile }: Pki,
-): Parsed['controllers'] {
-  const signing = given.has('cluster-signing-cert-file')
-    ? {}
-    : { clusterSigningCertFile: authorityFile, clusterSigningKeyFile: authorityKeyFile };
-  return {
-    ...options,
-    ...signing,
-    serviceAccountPrivateKeyFile: options.serviceAccountPrivateKeyFile ?? authentication.serviceAccountSigningKeyFile,
-    rootCaFile: options.rootCaFile ?? (given.has('tls-cert-file') ? secureServing.tlsCertFile : servingAuthorityFile),
-  };
-}
-
-/** Service accounts can get tokens without further flags. A user who brings keys replaces this default. */
-async function withTokenKey(options: ServerOptions, directory: string): Promise<ServerOptions> {
-  const { authentication } = options;
-  const { serviceAccountKeyFile, serviceAccountSigningKeyFile } = authentication;
-  if (serviceAccountSigningKeyFile !== undefined || serviceAccountKeyFile.length > 0) return options;
-  const file = await ensureServiceAccountKey(directory);
-  return { ...options, authentication: { ...authentication, serviceAccountSigningKeyFile: file } };
-}
-
-/** The certificate that clients check the serving certificate with. */
-async function authorityOf({ secureServing }: ServerOptions, given: ReadonlySet<string>, pki: Pki): Promise<string> {
-  // A certificate of the user's own is trusted by itself: we do not know who signed it.
-  return given.has('tls-cert-file') ? readFile(secureServing.tlsCertFile, 'utf8') : pki.servingAuthority;
-}
-
-function kubeconfigText({ secureServing, authentication }: ServerOptions, authority: string, pki: Pki): string {
-  return formatKubeconfig({
-    server: localUrl(secureServing.bindAddress, secureServing.securePort),
-    authority,
-    client: authentication.clientCaFile === pki.authorityFile ? pki.admin : undefined,
-  });
 }
 
 function announce({ print }: CommandContext, url: string, kubeconfig: string, consoleUrl: string | undefined): void {
