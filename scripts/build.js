@@ -1,4 +1,5 @@
-// Compiles the project into dist/ and bundles the program (bundle.js) and the page of the console (console.js).
+// Compiles the project into dist/ and bundles the program (bundle.js), the page of the console (console.js) and the
+// library for tests (test-library.js).
 //   --if-stale     only when a source is newer than the last build
 //   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
 import { spawnSync } from 'node:child_process';
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.js';
 import { buildConsole } from './console.js';
 import { nestConfig } from './nest-config.js';
+import { buildTestLibrary } from './test-library.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolders = ['src', 'test', 'bench'];
@@ -61,6 +63,7 @@ async function build() {
   let inputs;
   try {
     inputs = [...(await bundle(root)), ...(await buildConsole(root, compiler))];
+    await buildTestLibrary(root, compiler);
   } catch (error) {
     console.error(error.message);
     return 1;

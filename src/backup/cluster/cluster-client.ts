@@ -55,6 +55,7 @@ export class ClusterClient {
     private readonly access: ApiAccess,
     private readonly pause: Pause,
     connections = 16,
+    private readonly userAgent = 'plinth-backup',
   ) {
     const { ca, cert, key, serverName, insecureSkipVerify } = access.tls;
     this.base = new URL(access.server);
@@ -156,7 +157,7 @@ export class ClusterClient {
       signal,
       headers: {
         accept,
-        'user-agent': 'plinth-backup',
+        'user-agent': this.userAgent,
         ...(authorization === undefined ? {} : { authorization }),
         ...(body === undefined ? {} : { 'content-type': contentType, 'content-length': body.length }),
       },

@@ -15,7 +15,7 @@ export interface KeyPair {
 /** The requirements on a certificate. */
 export interface CertificateRequest {
   readonly commonName: string;
-  readonly organization?: string;
+  readonly organization?: string | readonly string[];
   readonly usage: 'ca' | 'server' | 'client';
   /** DNS names and IP addresses of a server. */
   readonly names?: readonly string[];
@@ -29,7 +29,7 @@ const backdateMs = 3_600_000;
 /** Makes an ECDSA P-256 key and a certificate for it, signed by `issuer`, or by itself without one. */
 export async function issueCertificate(request: CertificateRequest, now: number, issuer?: KeyPair): Promise<KeyPair> {
   const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-  const organizations = request.organization === undefined ? [] : [request.organization];
+  const organizations = [request.organization ?? []].flat();
   const subject = writeName({ commonName: request.commonName, organizations });
   const notAfter = now + request.validDays * dayMs;
   const authority =

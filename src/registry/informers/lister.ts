@@ -17,7 +17,8 @@ export class Lister<V> {
   constructor(
     storage: Storage,
     registry: StoredResources,
-    resource: string,
+    /** The name under which the objects are stored. */
+    readonly resource: string,
     project: (object: ApiObject) => V,
     onFault: (error: unknown) => void,
   ) {
@@ -45,6 +46,11 @@ export class Lister<V> {
   /** Resolves when the loop has ended after the abort. */
   stopped(): Promise<void> {
     return this.reflector.stopped();
+  }
+
+  /** Resolves when it shows everything up to `version`, or when it has ended. */
+  reached(version: bigint): Promise<void> {
+    return this.reflector.reached(version);
   }
 
   /** Milliseconds for which changes may have been missed. */

@@ -69,6 +69,24 @@ export class SharedListers {
     return Math.max(0, ...this.listers.map((lister) => lister.lostForMs));
   }
 
+  /**
+   * Resolves when all of them show the changes up to a version: the newest change of each stored resource, by its name.
+   * Without changes of its own, a lister learns of newer versions late.
+   */
+  async reached(changes: ReadonlyMap<string, bigint>): Promise<void> {
+    await Promise.all(
+      this.listers.map(async (lister) => {
+        const version = changes.get(lister.resource);
+        if (version !== undefined) await lister.reached(version);
+      }),
+    );
+  }
+
+  /** The stored names of their resources. */
+  get resources(): ReadonlySet<string> {
+    return new Set(this.listers.map(({ resource }) => resource));
+  }
+
   /** Resolves when all have been filled once. Goes on until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.signal = signal;

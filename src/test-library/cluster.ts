@@ -1,0 +1,179 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UserAccess } from './access.js';
+import { HostProcess } from './host-process.js';
+import type {
+  Access,
+  ClusterOptions,
+  Fixtures,
+  FlagValue,
+  Identity,
+  LoadsKubeconfig,
+  ResetOptions,
+  TestCluster,
+} from './index.js';
+import type { FixtureInput, StartAnswer, StartSettings } from './messages.js';
+
+const startMs = 60_000;
+/** The loops that a server does not work without; the SQL views are not among them. */
+const serverLoops = ['-*', '-sql-views', '-sql-projection'];
+
+/** Starts a server and its process. */
+export async function openCluster(options: ClusterOptions): Promise<TestCluster> {
+  const flags = flagsOf(options);
+  const fixtures = fixtureInputs([options.fixtures ?? []].flat());
+  const nodes = options.nodes ?? 0;
+  if (!Number.isInteger(nodes) || nodes < 0) throw new Error(`nodes: ${nodes} is no number of nodes`);
+  const host = new HostProcess();
+  const settings: StartSettings = {
+    folder: host.folder,
+    flags,
+    controllers: loopsOf(options.controllers ?? nodes > 0),
+    nodes,
+    port: options.port,
+    databaseUrl: options.databaseUrl,
+    fixtures,
+  };
+  const limit = options.startTimeoutMs ?? startMs;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(host.withLog(`the server did not start within ${limit} ms`))), limit);
+  });
+  try {
+    const answer = await Promise.race([host.call('start', settings), late]);
+    return new RunningCluster(host, answer);
+  } catch (error) {
+    await host.kill('SIGKILL');
+    throw new Error(`startCluster: ${(error as Error).message}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+class RunningCluster implements TestCluster {
+  readonly url: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly admin: UserAccess;
+  private readonly others: UserAccess[] = [];
+  private stopping: Promise<void> | undefined;
+
+  constructor(
+    private readonly host: HostProcess,
+    private readonly started: StartAnswer,
+  ) {
+    const { url, port, databaseUrl, certificate, privateKey } = started;
+    this.url = url;
+    this.port = port;
+    this.databaseUrl = databaseUrl;
+    this.admin = this.access('admin', { certificate, privateKey });
+  }
+
+  get kubeconfig(): string {
+    return this.admin.kubeconfig;
+  }
+
+  get kubeconfigFile(): string {
+    return this.admin.kubeconfigFile;
+  }
+
+  get settings(): Access['settings'] {
+    return this.admin.settings;
+  }
+
+  get pid(): number {
+    return this.host.pid;
+  }
+
+  loadInto<Config extends LoadsKubeconfig>(config: Config): Config {
+    return this.admin.loadInto(config);
+  }
+
+  request<Answer>(...asked: Parameters<Access['request']>): Promise<Answer> {
+    return this.admin.request<Answer>(...asked);
+  }
+
+  apply(...fixtures: Fixtures[]): Promise<object[]> {
+    return this.host.call('apply', fixtureInputs(fixtures.flat() as (string | URL | object)[]));
+  }
+
+  async kubeconfigFor(identity: Identity): Promise<Access> {
+    const isAccount = 'serviceAccount' in identity;
+    const namespace = isAccount ? (identity.namespace ?? 'default') : '';
+    const request = isAccount
+      ? { serviceAccount: identity.serviceAccount, namespace }
+      : { user: identity.user, groups: identity.groups ?? [] };
+    const name = isAccount ? `${namespace}.${identity.serviceAccount}` : identity.user;
+    const access = this.access(name, await this.host.call('user', request), String(this.others.length + 1));
+    this.others.push(access);
+    return access;
+  }
+
+  async reset({ endWatches = false }: ResetOptions = {}): Promise<void> {
+    await this.host.call('reset', { endWatches });
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.host.call('checkpoint');
+  }
+
+  logs(): string {
+    return this.host.logs();
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.end();
+    return this.stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  private async end(): Promise<void> {
+    for (const access of [this.admin, ...this.others]) access.close();
+    await this.host.stop();
+  }
+
+  private access(
+    name: string,
+    credentials: ConstructorParameters<typeof UserAccess>[0]['credentials'],
+    part = '',
+  ): UserAccess {
+    const { url, authority } = this.started;
+    return new UserAccess({ url, authority, credentials, name, folder: join(this.host.folder, 'kubeconfig', part) });
+  }
+}
+
+function loopsOf(controllers: boolean | readonly string[]): readonly string[] {
+  if (controllers === true) return ['*', '-sql-views', '-sql-projection'];
+  return controllers === false ? serverLoops : controllers;
+}
+
+function flagsOf({
+  flags = {},
+  featureGates = {},
+  vendor = 'k8s.io',
+  compat = 'kubernetes',
+  logLevel,
+}: ClusterOptions): string[] {
+  const gates = Object.entries(featureGates).map(([name, isOn]) => `${name}=${isOn}`);
+  const all: Record<string, FlagValue> = {
+    vendor,
+    compat,
+    ...(gates.length === 0 ? {} : { 'feature-gates': gates }),
+    ...(logLevel === undefined ? {} : { 'log-level': logLevel }),
+    ...flags,
+  };
+  return Object.entries(all).map(
+    ([name, value]) => `--${name.replace(/^-+/, '')}=${Array.isArray(value) ? value.join(',') : value}`,
+  );
+}
+
+function fixtureInputs(fixtures: readonly (string | URL | object)[]): FixtureInput[] {
+  return fixtures.map((fixture): FixtureInput => {
+    if (fixture instanceof URL) return { path: fileURLToPath(fixture) };
+    if (typeof fixture !== 'string') return { object: fixture };
+    return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(fixture) ? { path: fixture } : { text: fixture };
+  });
+}

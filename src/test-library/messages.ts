@@ -1,0 +1,67 @@
+/* What a test process and its server say to each other, over the channel between parent and child. */
+
+/** What the server is started with. */
+export interface StartSettings {
+  /** A folder of its own, which it removes at its end. */
+  readonly folder: string;
+  /** As on a command line. */
+  readonly flags: readonly string[];
+  /** Names of control loops, as in the flag of that name. */
+  readonly controllers: readonly string[];
+  readonly nodes: number;
+  /** Undefined: any that is free. */
+  readonly port: number | undefined;
+  /** A PostgreSQL of the user's own; undefined: the shared one. */
+  readonly databaseUrl: string | undefined;
+  readonly fixtures: readonly FixtureInput[];
+}
+
+/** A text of documents in YAML or JSON, or the path of a file or folder; or an object. */
+export type FixtureInput =
+  | { readonly text: string; readonly source?: string }
+  | { readonly path: string }
+  | { readonly object: object };
+
+export interface StartAnswer {
+  readonly url: string;
+  readonly port: number;
+  /** PEM texts. */
+  readonly authority: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+  readonly databaseUrl: string;
+}
+
+/** A user by certificate, or a service account by token. */
+export type UserRequest =
+  | { readonly user: string; readonly groups: readonly string[] }
+  | { readonly serviceAccount: string; readonly namespace: string };
+
+export type UserAnswer = { readonly certificate: string; readonly privateKey: string } | { readonly token: string };
+
+export interface ResetAnswer {
+  /** How many objects were removed, or put back. */
+  readonly objects: number;
+}
+
+/** The calls that the server takes, with their parameters and answers. */
+export interface HostCalls {
+  start(settings: StartSettings): Promise<StartAnswer>;
+  reset(options: { readonly endWatches: boolean }): Promise<ResetAnswer>;
+  checkpoint(): Promise<null>;
+  apply(inputs: readonly FixtureInput[]): Promise<object[]>;
+  user(request: UserRequest): Promise<UserAnswer>;
+  stop(): Promise<null>;
+}
+
+export type HostMethod = keyof HostCalls;
+
+export interface CallMessage {
+  readonly id: number;
+  readonly method: HostMethod;
+  readonly parameter?: unknown;
+}
+
+export type AnswerMessage =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };
