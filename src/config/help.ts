@@ -41,6 +41,8 @@ const groupTitles: Readonly<Record<string, string>> = {
   ignoredEtcd: 'Other store',
   etcdClient: 'Store',
   ignoredStore: 'Other store',
+  kubeconfig: 'Kubeconfig',
+  doctor: 'Report',
 };
 
 const textColumn = 8;

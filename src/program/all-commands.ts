@@ -10,6 +10,7 @@ import { etcdCommand } from './commands/etcd.command.js';
 import { fenceCommand } from './commands/fence.command.js';
 import { importCommand } from './commands/import.command.js';
 import { kubeApiServerCommand } from './commands/kube-apiserver.command.js';
+import { kubeconfigCommand } from './commands/kubeconfig.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   migrateCommand,
   fenceCommand,
   pkiCommand,
+  kubeconfigCommand,
   clusterInfoCommand,
   topCommand,
   consoleCommand,

@@ -174,6 +174,11 @@ export function explicit(tag: number, child: Asn1): Asn1 {
   return create(contextClass, tag, true, [child]);
 }
 
+/** `[tag] IMPLICIT` of a set or sequence. */
+export function constructed(tag: number, ...children: readonly Asn1[]): Asn1 {
+  return create(contextClass, tag, true, [...children]);
+}
+
 /** `[tag] IMPLICIT` of a primitive type. */
 export function implicit(tag: number, content: Buffer): Asn1 {
   return create(contextClass, tag, false, content.toString('latin1'));
