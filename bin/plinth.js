@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { keepCompiledCode } from './compiled-code.js';
 import { suitableNode, unsuitableNodeMessage } from './node-version.js';
 
 const program = fileURLToPath(new URL('../dist/program/main.js', import.meta.url));
@@ -15,8 +16,10 @@ if (node === undefined) {
   console.error('plinth: it is not built yet: run npm run build');
   process.exitCode = 1;
 } else if (node === process.execPath) {
+  keepCompiledCode(program);
   await import(new URL('../dist/program/main.js', import.meta.url).href);
 } else {
+  keepCompiledCode(program);
   const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -5,6 +5,7 @@ import { nearest } from '../config/suggest.js';
 import { errorText } from '../machinery/startup-error.js';
 import { assetPrograms, commands } from './all-commands.js';
 import type { Command } from './command.js';
+import { keepIdleMemorySmall } from './idle-memory.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
 import { readVersion } from './version.js';
@@ -36,6 +37,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
   const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
+  keepIdleMemorySmall();
   try {
     let code = 0;
     const endWith = (given: number) => {

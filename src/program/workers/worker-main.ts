@@ -2,6 +2,7 @@ import { OptionsError } from '../../config/parse-options.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
 import { Metrics } from '../../observability/metrics.js';
+import { keepIdleMemorySmall } from '../idle-memory.js';
 import { LastResort } from '../last-resort.js';
 import { type Running, stopLimit } from '../lifecycle.js';
 import { ParentLink } from './parent-link.js';
@@ -17,6 +18,7 @@ import type { ParentMessage } from './worker-messages.js';
 const lingerMs = 5_000;
 
 const link = new ParentLink(process);
+keepIdleMemorySmall();
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
 /** A worker that does not end in this time is replaced all the same. */

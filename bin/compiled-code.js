@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Keeps the program's compiled code from one start to the next, which spares a good part of the processor time of a start.
+ * It is written when a process ends. Whoever can write to its folder can make the program do anything, so only a folder is
+ * used that nobody else can write to; without one, the code is compiled at each start.
+ *
+ * @param {string} program path of the file that is about to be loaded, here or in a process with the same environment
+ * @param {NodeJS.ProcessEnv} environment NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE are left to Node
+ */
+export function keepCompiledCode(program, environment = process.env) {
+  if (environment.NODE_COMPILE_CACHE !== undefined || environment.NODE_DISABLE_COMPILE_CACHE !== undefined) return;
+  try {
+    const folder = privateFolder(program, environment);
+    if (folder === undefined) return;
+    // Older versions of Node lack it.
+    module.enableCompileCache?.(folder);
+    // Workers and other processes that this one starts share it.
+    environment.NODE_COMPILE_CACHE = folder;
+  } catch {
+    // A read-only or full disk, or no home: the program starts all the same.
+  }
+}
+
+/** One folder for each build of the program, of which only the newest is kept. */
+function privateFolder(program, environment) {
+  const home = cacheHome(environment);
+  const parent = join(home, 'plinth-compiled');
+  const { mtimeMs, size } = statSync(program);
+  const folder = join(parent, createHash('sha256').update(`${program} ${mtimeMs} ${size}`).digest('hex').slice(0, 16));
+  if (!existsSync(parent)) {
+    // Not the folders above, which may be missing on purpose; below /proc, Node would try to make them for ever.
+    if (!existsSync(home)) mkdirSync(home, { mode: 0o700 });
+    mkdirSync(parent, { mode: 0o700 });
+  }
+  // Many homes can be written to by a group of which the user is the only member.
+  if (!belongsToUs(home, 0o002) || !belongsToUs(parent, 0o022)) return undefined;
+  if (!existsSync(folder)) {
+    for (const other of readdirSync(parent)) rmSync(join(parent, other), { recursive: true, force: true });
+    mkdirSync(folder, { mode: 0o700 });
+  }
+  return belongsToUs(folder, 0o022) ? folder : undefined;
+}
+
+function cacheHome({ XDG_CACHE_HOME, LOCALAPPDATA }) {
+  if (process.platform === 'win32') return LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches');
+  return XDG_CACHE_HOME || join(homedir(), '.cache');
+}
+
+/** Whether it is a folder of this user that nobody writes to by these bits. Windows keeps folders of users private. */
+function belongsToUs(path, writers) {
+  const found = lstatSync(path);
+  if (!found.isDirectory()) return false;
+  return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & writers) === 0);
+}
