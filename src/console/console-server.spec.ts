@@ -334,6 +334,29 @@ describe('the server of the console', () => {
     assert.ok(api.arrived.every(({ headers }) => headers.authorization === 'Bearer token-of-alice'));
   });
 
+  it('sends bodies with every method, and none as the next request', async () => {
+    const keys = { ...(await login('token-of-alice')), 'content-type': 'application/json' };
+    const preconditions = JSON.stringify({ preconditions: { uid: 'u' } });
+    const smuggled = 'GET /api/v1/nodes/n/proxy/run HTTP/1.1\r\nHost: x\r\nImpersonate-User: root\r\n\r\n';
+    api.forget();
+    for (const method of ['DELETE', 'GET', 'POST', 'PUT', 'PATCH']) {
+      for (const body of [preconditions, smuggled]) {
+        const framings: Record<string, string>[] = [
+          { 'content-length': String(body.length) },
+          { 'transfer-encoding': 'chunked' },
+        ];
+        for (const framing of framings) {
+          const path = `/api/v1/namespaces/a/configmaps/${method.toLowerCase()}`;
+          assert.equal((await send(method, path, { ...keys, ...framing }, body)).status, 200, method);
+          assert.equal((await send('GET', '/api/v1/pods', keys)).status, 200, method);
+          const [first, second, ...more] = api.arrived.splice(0);
+          assert.deepEqual([first?.method, first?.url, first?.body], [method, path, body]);
+          assert.deepEqual([second?.method, second?.url, more], ['GET', '/api/v1/pods', []]);
+        }
+      }
+    }
+  });
+
   it('refuses logins that it can or must not use, and tells no secret', async () => {
     const tried = async (text: unknown) => {
       const body = JSON.stringify({ login: text });

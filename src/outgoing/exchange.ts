@@ -73,7 +73,7 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       port: call.port,
       method,
       path: call.path,
-      headers,
+      headers: framed(headers, body),
       maxHeaderSize: maxHeadBytes,
       signal: call.signal,
     });
@@ -120,6 +120,14 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       fail(new ExchangeFault('the backend switched to a protocol that was not asked for'));
     });
   });
+}
+
+/** Without a length or pieces, Node sends the body of a GET or DELETE all the same: the other side takes it for the next request. */
+function framed(headers: OutgoingHttpHeaders, body: Readable | undefined): OutgoingHttpHeaders {
+  if (body === undefined) return headers;
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  if (names.has('content-length') || names.has('transfer-encoding')) return headers;
+  return { ...headers, 'transfer-encoding': 'chunked' };
 }
 
 function switchesAsAsked({ headers }: IncomingMessage, asked: OutgoingHttpHeaders): boolean {
