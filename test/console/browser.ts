@@ -31,6 +31,11 @@ export class ConsoleTab {
       tab.faults.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
+    await page.exposeBinding('reportViolation', (_source, what: string) => tab.faults.push(what));
+    await page.addInitScript({
+      content: `addEventListener('securitypolicyviolation', (event) =>
+        reportViolation('violation of ' + event.violatedDirective + ': ' + event.blockedURI + ' ' + event.sample));`,
+    });
     page.on('console', (message) => {
       if (/Content Security Policy|Trusted/i.test(message.text())) tab.faults.push(message.text());
     });

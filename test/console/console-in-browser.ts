@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import type { RunningConsole } from '../../src/console/console-server.js';
 import { Logger } from '../../src/observability/logger.js';
 import { openConsole } from '../../src/program/open-console.js';
-import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { ConsoleTab, startBrowser } from './browser.js';
 
 export const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -81,6 +81,11 @@ async function readerUrl(databaseUrl: string): Promise<string> {
   const owner = new pg.Client({ connectionString: databaseUrl });
   await owner.connect();
   try {
+    // The server makes the role with the views, beside its start.
+    await eventually(
+      async () => (await owner.query(`select from pg_roles where rolname = 'plinth_reader'`)).rowCount === 1,
+      'the role of readers',
+    );
     await owner.query('create role console_reader login; grant plinth_reader to console_reader');
   } finally {
     await owner.end();

@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict';
+import type { ConsoleTab } from './browser.js';
+
 /** Runs wherever a page takes it for HTML. */
 export const hostileText = `"'><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>{{7*7}}`;
 
@@ -90,6 +93,57 @@ function hostileDefinition(): object {
       ],
     },
   };
+}
+
+/** An answer of a hostile extension server. */
+export interface HostileAnswer extends HostilePage {
+  /** Pattern of the requests that get it. */
+  readonly path: string;
+  readonly answer: { readonly status: number; readonly contentType: string; readonly body: string };
+}
+
+/** What servers behind the API server could answer: errors and tables that are none. */
+export function hostileAnswers(): readonly HostileAnswer[] {
+  const shown = '<img src=x onerror=';
+  const html = { constructor: null, type: 'img', props: { src: 'x', onerror: 'globalThis.hacked=1' }, __k: null };
+  const json = (status: number, body: unknown) => ({
+    status,
+    contentType: 'application/json',
+    body: JSON.stringify(body),
+  });
+  const of = (resource: string, status: number, body: unknown): HostileAnswer => ({
+    path: `**/apis/apps/v1/${resource}?*`,
+    fragment: `#/list/apps/v1/${resource}`,
+    shown,
+    answer: json(status, body),
+  });
+  const causes = [{ field: hostileText, message: hostileText }];
+  const metadata = { name: hostileText, namespace: '\ud800', creationTimestamp: hostileText };
+  return [
+    of('deployments', 400, { kind: 'Status', message: hostileText, details: { causes } }),
+    {
+      ...of('replicasets', 400, ''),
+      answer: { status: 403, contentType: 'text/html', body: hostileText },
+    },
+    of('daemonsets', 200, {
+      kind: 'Table',
+      metadata: { resourceVersion: '1' },
+      columnDefinitions: [{ name: hostileText, type: hostileText }, { name: html }],
+      rows: [{ cells: [hostileText, html], object: { metadata } }],
+    }),
+    of('statefulsets', 200, { kind: hostileText, metadata: { resourceVersion: '1' }, items: [{ metadata }] }),
+    of('controllerrevisions', 400, { kind: 'Status', message: `${hostileText} \ud800`, details: html }),
+  ];
+}
+
+/** Fails when any of the hostile text became part of the page. */
+export async function nothingRan(tab: ConsoleTab): Promise<void> {
+  const marks = await tab.run(`({
+    ran: globalThis.hacked,
+    images: document.querySelectorAll('img, iframe, object, embed, base').length,
+    scripts: [...document.scripts].map(({ src }) => new URL(src).pathname),
+  })`);
+  assert.deepEqual(marks, { ran: undefined, images: 0, scripts: ['/theme.js', '/app.js'] });
 }
 
 async function eventually<T>(run: () => Promise<T>): Promise<T> {

@@ -22,6 +22,8 @@ export function Dialog({ title, close, children }: DialogProps) {
   }, []);
   const leave = (event: Event) => {
     event.preventDefault();
+    // The dialog is gone before the page hears of the key, which is not for the page.
+    event.stopPropagation();
     close();
   };
   return (

@@ -41,6 +41,8 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
   const liveVersion = object.metadata.resourceVersion ?? '';
   const isBehind = versionIn(text.value) !== liveVersion;
   const send = async (isDryRun: boolean) => {
+    // A button that is switched off would lose the focus of whoever works with keys.
+    if (isBusy.value) return;
     const sent = text.value;
     const fault = yamlProblem(sent);
     problem.value = fault === undefined ? undefined : new ApiFault(0, fault);
@@ -142,7 +144,7 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
         </section>
       )}
       <p class="actions">
-        <button type="submit" class="main" disabled={isBusy.value || isDeleted}>
+        <button type="submit" class="main" disabled={isDeleted} aria-disabled={isBusy.value}>
           {isTried ? 'Apply' : 'Try (dry run)'}
         </button>
         <button type="button" onClick={done}>

@@ -73,7 +73,7 @@ export function SqlPage() {
           }}
         />
         <p class="actions">
-          <button type="submit" class="main" disabled={isBusy.value}>
+          <button type="submit" class="main" aria-disabled={isBusy.value}>
             Ask (Ctrl+Enter)
           </button>
           {isBusy.value && (

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { ConsoleTab } from '../console/browser.js';
+import { ConsoleInBrowser, configMaps, rows } from '../console/console-in-browser.js';
+import { hostileAnswers, hostileObjects, hostileText, nothingRan } from '../console/hostile-objects.js';
+import { eventually, tokens } from './support/test-cluster.js';
+
+/** The console in a real browser, over a real server. `npm run check:console` has more. */
+describe('the console in a browser', () => {
+  let own: ConsoleInBrowser;
+  const write = (method: string, path: string, body?: object) => own.write(method, path, body);
+  const area = '.edit textarea';
+
+  before(async () => {
+    own = await ConsoleInBrowser.start();
+  });
+  after(() => own?.stop());
+
+  it('lets in who has credentials, and forgets them at logout', async () => {
+    const tab = await ConsoleTab.open(own.browser, own.running.url);
+    await tab.page.fill('#login', '<img src=x onerror=alert(1)>');
+    await tab.page.click('button[type=submit]');
+    await tab.shows('no client configuration', '[role=alert]');
+    await tab.page.fill('#login', 'wrong-token');
+    await tab.page.click('button[type=submit]');
+    await tab.shows('not accept', '[role=alert]');
+    await tab.login(readFileSync(own.cluster.first.kubeconfig, 'utf8'));
+    await tab.shows('admin', '.user');
+    const stored = await tab.run<string>(
+      'JSON.stringify({ ...localStorage, ...sessionStorage, cookie: document.cookie })',
+    );
+    assert.doesNotMatch(stored, /PRIVATE|client-key|BEGIN/);
+    await tab.page.reload();
+    await tab.shows('admin', '.user');
+    await tab.page.click('text=Log out');
+    await tab.page.waitForSelector('#login');
+    assert.equal(await tab.run("localStorage.getItem('plinth-console-key')"), null);
+    assert.deepEqual(await tab.page.context().cookies(), []);
+    assert.deepEqual(tab.faults, []);
+    await tab.close();
+  });
+
+  it('gives a user what the user may, and says what not', async () => {
+    await own.inTab(async (tab) => {
+      await tab.shows('alice', '.user');
+      await tab.show('#/list/core/v1/secrets');
+      await tab.shows(/forbidden/i, '.problem');
+      await tab.show('#/sql');
+      await tab.shows('--sql-url', 'main');
+      await tab.show('#/object/core/v1/configmaps/default/any?tab=timeline');
+      await tab.shows('--sql-url', 'main');
+    }, tokens.alice);
+  });
+
+  it('can be used by keys alone, as fast as they come', async () => {
+    await write('POST', configMaps, { metadata: { name: 'keyed' }, data: { a: '1' } });
+    const tab = await ConsoleTab.open(own.browser, own.running.url);
+    const { keyboard } = tab.page;
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await keyboard.press(key);
+    };
+    await tab.page.waitForSelector('#login');
+    await press('Tab');
+    await keyboard.type(tokens.admin);
+    await press('Tab', 'Tab', 'Enter');
+    await tab.page.waitForSelector('nav section');
+    await press(':');
+    await keyboard.type('configmaps');
+    await press('Enter');
+    await tab.live();
+    await press('/');
+    await keyboard.type('keyed');
+    await press('Enter');
+    await tab.until(`${rows}.length === 1`);
+    await press('j', 'Enter');
+    await tab.shows('a: "1"', 'pre.yaml');
+    // Each key finds what the one before it made.
+    await press('D', 'Escape', 'D', 'Escape', '?', 'Escape', 'o', 'y', 'D', 'Escape', 'E');
+    await tab.until(`document.activeElement?.matches('${area}') === true`);
+    assert.equal(await tab.page.locator('dialog').count(), 0);
+    await press('Control+Home', 'ArrowDown', 'ArrowDown', 'End', 'ArrowLeft', 'Backspace');
+    await keyboard.type('2');
+    await press('Tab', 'Enter');
+    await tab.shows('a: "2"', '.outcome .added');
+    await press('Enter');
+    await tab.page.waitForSelector('.edit', { state: 'detached' });
+    await tab.shows('a: "2"', 'pre.yaml');
+    await press('Escape');
+    await tab.live();
+    await press('j', 'Enter');
+    await tab.shows('a: "2"', 'pre.yaml');
+    await press('D', 'Tab', 'Tab', 'Enter');
+    await tab.shows('The object was deleted');
+    assert.equal((await own.cluster.first.client.get(`${configMaps}/keyed`)).status, 404);
+    await tab.page.waitForSelector('dialog', { state: 'detached' });
+    await press('s');
+    await tab.shows('Requests', '.cards');
+    await press('m', 'n');
+    await keyboard.type('default');
+    await press('Enter');
+    await tab.shows('Map of default', 'main h1');
+    await press('t');
+    assert.deepEqual(tab.faults, []);
+    await tab.close();
+  });
+
+  it('edits after a dry run, and tells of conflicts', async () => {
+    await write('POST', configMaps, { metadata: { name: 'edited' }, data: { a: '1' } });
+    await own.inTab(async (tab) => {
+      const change = async (from: string, to: string) =>
+        tab.page.fill(area, (await tab.page.inputValue(area)).replace(from, to));
+      await tab.show('#/object/core/v1/configmaps/default/edited');
+      await tab.shows('a: "1"', 'pre.yaml');
+      await tab.page.keyboard.press('E');
+      await tab.page.waitForSelector(area);
+      await change('a: "1"', 'a: [broken');
+      await tab.page.click('text=Try (dry run)');
+      await tab.page.waitForSelector('.edit [role=alert]');
+      await change('a: [broken', 'a: "2"\nimmutible: true');
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows(/immutible/, '.edit [role=alert]');
+      await change('\nimmutible: true', '');
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows('a: "2"', '.outcome .added');
+      const live = (await own.cluster.first.client.get(`${configMaps}/edited`)).body;
+      assert.deepEqual(live.data, { a: '1' }, 'a dry run changes nothing');
+      await write('PUT', `${configMaps}/edited`, { metadata: { name: 'edited' }, data: { a: '1', b: 'theirs' } });
+      await tab.shows('Somebody else changed the object', '.conflict');
+      await tab.shows('b: theirs', '.conflict .added');
+      await tab.page.click('text=/^Apply$/');
+      await tab.shows('Conflict', '.edit .problem');
+      await tab.page.click('text=/Keep my text/');
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows('b: theirs', '.outcome .removed');
+      await tab.page.click('text=/^Apply$/');
+      await tab.page.waitForSelector('.edit', { state: 'detached' });
+      await tab.shows('a: "2"', 'pre.yaml');
+      const after = (await own.cluster.first.client.get(`${configMaps}/edited`)).body;
+      assert.deepEqual(after.data, { a: '2' });
+    });
+  });
+
+  it('asks in SQL, and shows answers of any length', async () => {
+    const value = 'hidden-from-every-reader';
+    await write('POST', '/api/v1/namespaces/default/secrets', {
+      metadata: { name: 'hidden' },
+      stringData: { password: value },
+    });
+    const owner = new pg.Client({ connectionString: own.cluster.databaseUrl });
+    await owner.connect();
+    try {
+      await own.inTab(async (tab) => {
+        const question = 'textarea[aria-label="Question in SQL"]';
+        const drawn = 'table.plain tbody tr';
+        const ask = async (sql: string) => {
+          await tab.page.fill(question, sql);
+          await tab.page.press(question, 'Control+Enter');
+        };
+        await tab.page.click('nav >> text=SQL');
+        await ask(
+          `select object, data_keys, ${pg.escapeLiteral(hostileText)} from cluster.secrets where name = 'hidden'`,
+        );
+        await tab.shows('{password}', drawn);
+        await tab.shows('<img src=x', drawn);
+        const text = (await tab.page.textContent('main')) ?? '';
+        assert.ok(!text.includes(value) && !text.includes(Buffer.from(value).toString('base64')));
+        for (const [sql, refusal] of [
+          ['select data from plinth.objects', 'permission denied'],
+          ['delete from cluster.pods', 'syntax error'],
+          ['select 1; drop schema cluster', 'multiple commands'],
+          [`select pg_read_file('/etc/passwd')`, 'permission denied'],
+          [`select '${hostileText.replaceAll("'", "''")}'::int`, '<img src=x'],
+        ] as const) {
+          await ask(sql);
+          await tab.shows(refusal, '[role=alert]');
+        }
+        await ask('select i as "<img src=x onerror=alert(1)>" from generate_series(1, 100000) i');
+        await tab.shows('100000 rows', '[role=status]');
+        assert.equal(await tab.page.locator(drawn).count(), 500);
+        await tab.page.click('text=Show 500 more of 99500');
+        await tab.until(`document.querySelectorAll('${drawn}').length === 1000`);
+        await ask('select pg_sleep(600)');
+        await tab.page.click('text=/^Stop$/');
+        await tab.page.waitForSelector('text=/^Stop$/', { state: 'detached' });
+        await eventually(async () => {
+          const left = await owner.query(`select from pg_stat_activity where application_name = 'plinth-console'`);
+          return left.rowCount === 0;
+        }, 'the end of the question');
+      });
+    } finally {
+      await owner.end();
+    }
+  });
+
+  it('shows what happened to an object, and what happens', async () => {
+    await write('POST', configMaps, { metadata: { name: 'told' }, data: { a: 'first' } });
+    await write('PUT', `${configMaps}/told`, { metadata: { name: 'told' }, data: { a: 'second' } });
+    await own.inTab(async (tab) => {
+      await tab.show('#/object/core/v1/configmaps/default/told?tab=timeline');
+      await tab.shows('created', '.timeline li:last-child');
+      await tab.shows('first', '.timeline li:first-child .removed');
+      await tab.shows('second', '.timeline li:first-child .added');
+      await write('PUT', `${configMaps}/told`, { metadata: { name: 'told' }, data: { a: 'third' } });
+      await tab.shows('third', '.timeline li:first-child .added');
+    });
+  });
+
+  it('runs nothing that stands in objects, events, tables or errors', async () => {
+    const made = await hostileObjects(write);
+    await own.inTab(async (tab) => {
+      for (const { fragment, shown } of made) {
+        await tab.show(fragment);
+        await tab.shows(shown, 'main');
+      }
+      const answers = hostileAnswers();
+      for (const { path, fragment, shown, answer } of answers) {
+        await tab.page.route(path, (route) => route.fulfill(answer));
+        await tab.show(fragment);
+        await tab.shows(shown, 'main');
+        await tab.page.unroute(path);
+      }
+      await tab.show(
+        `#/list/core/v1/pods?ns=${encodeURIComponent(hostileText)}&labels=${encodeURIComponent(hostileText)}`,
+      );
+      await tab.page.waitForSelector('.problem');
+      await tab.show(`#/map?ns=${encodeURIComponent(hostileText)}`);
+      await tab.shows('<img', 'main h1');
+      await nothingRan(tab);
+    });
+  });
+
+  it('is stopped by its policy where all else fails', async () => {
+    let arrived = 0;
+    const elsewhere = createServer((_request, response) => {
+      arrived++;
+      response.end();
+    });
+    elsewhere.on('upgrade', () => arrived++);
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    await own
+      .inTab(async (tab) => {
+        const attempts = [
+          `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="globalThis.hacked=1">')`,
+          `document.body.innerHTML = '<script>globalThis.hacked=1</script>'`,
+          `document.body.append(Object.assign(document.createElement('script'), { textContent: 'globalThis.hacked=1' }))`,
+          `document.body.append(Object.assign(document.createElement('script'), { src: 'https://example.com/x.js' }))`,
+          `new Function('globalThis.hacked=1')()`,
+          `document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<p>' }))`,
+        ];
+        for (const attempt of attempts) {
+          // Later: what the test itself evaluates may do more than scripts of the page.
+          const outcome = await tab.run<string>(`new Promise((done) =>
+          setTimeout(() => { try { ${attempt}; done('done'); } catch (error) { done(error.name); } }))`);
+          assert.match(outcome, /TypeError|EvalError/, attempt);
+        }
+        const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+        const blocked = await tab.run<string[]>(`Promise.all([
+        fetch('${away}').then(() => 'fetched', () => 'blocked'),
+        new Promise((done) => Object.assign(new Image(), { onload: () => done('shown'), onerror: () => done('blocked'), src: '${away}' })),
+        new Promise((done) => { try { new WebSocket('${away.replace('http', 'ws')}').onerror = () => done('blocked'); } catch { done('blocked'); } }),
+        new Promise((done) => {
+          const style = document.body.appendChild(document.createElement('style'));
+          style.textContent = 'body { --hacked: 1 }';
+          done(getComputedStyle(document.body).getPropertyValue('--hacked') === '' ? 'blocked' : 'styled');
+        }),
+      ])`);
+        assert.deepEqual(blocked, ['blocked', 'blocked', 'blocked', 'blocked']);
+        assert.equal(await tab.run('globalThis.hacked'), undefined);
+        assert.ok(tab.faults.length > attempts.length, 'the browser tells of each');
+        assert.equal(arrived, 0, 'nothing was sent');
+        tab.faults.length = 0;
+      })
+      .finally(() => elsewhere.close());
+  });
+
+  it('is shown in no frame of another page, and answers none', async () => {
+    const { url } = own.running;
+    const evil = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(`<iframe src="${url}"></iframe><script>
+        globalThis.outcomes = Promise.all([
+          fetch('${url}console/session', { credentials: 'include' }).then(() => 'answered', () => 'blocked'),
+          fetch('${url}console/login', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"login":"${tokens.admin}"}' })
+            .then(({ type }) => type, () => 'blocked'),
+        ]);
+      </script>`);
+    });
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    const context = await own.browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`);
+      const outcomes = await page.evaluate<string[]>('globalThis.outcomes');
+      assert.deepEqual(outcomes, ['blocked', 'blocked']);
+      assert.deepEqual(await context.cookies(), []);
+      for (const frame of page.frames().slice(1)) {
+        assert.equal(await frame.locator('#app').count(), 0);
+      }
+    } finally {
+      await context.close();
+      evil.closeAllConnections();
+      evil.close();
+    }
+  });
+});
