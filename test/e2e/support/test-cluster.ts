@@ -134,7 +134,7 @@ export class TestCluster {
     readonly pki: Pki,
     private readonly flags: readonly string[],
     private readonly route: Route,
-    private readonly mainFile: string,
+    private mainFile: string,
   ) {}
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
@@ -259,6 +259,11 @@ export class TestCluster {
   private async defaultAccount(): Promise<void> {
     const path = '/api/v1/namespaces/default/serviceaccounts/default';
     await eventually(async () => (await this.first.client.get(path)).status === 200, 'the default account');
+  }
+
+  /** Processes that start from now on run this program, such as another release. */
+  useProgram(mainFile: string): void {
+    this.mainFile = mainFile;
   }
 
   /** Stops one server and starts another on its port. */
