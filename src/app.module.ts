@@ -27,8 +27,10 @@ import type { Logger } from './observability/logger.js';
 import type { MetricsWorker } from './observability/metrics.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { RegistryModule } from './registry/registry.module.js';
+import type { OpenDatabase } from './storage/postgres/postgres-storage.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
+import { WayToDatabaseModule } from './storage/way-to-database.module.js';
 
 /** The parts of a serving process that are not options. */
 export interface AppParts {
@@ -36,6 +38,8 @@ export interface AppParts {
   readonly tls: TlsFiles;
   /** Set in a worker: which of the processes behind one port this is. */
   readonly worker?: MetricsWorker | undefined;
+  /** The way to the database; default: connections of this process. */
+  readonly openDatabase?: OpenDatabase | undefined;
   /** Runs the control loops in this process as well. */
   readonly controllers?: ControllersSettings | undefined;
   /** Ends waiting for a database that is not ready. */
@@ -67,7 +71,10 @@ export interface AppParts {
   ],
 })
 export class AppModule {
-  static of(options: ServerOptions, { logger, tls, worker, controllers, signal }: AppParts): DynamicModule {
+  static of(
+    options: ServerOptions,
+    { logger, tls, worker, openDatabase, controllers, signal }: AppParts,
+  ): DynamicModule {
     const host = {
       names: vendorNames(options.cluster.vendor, options.cluster.compat),
       imports: [
@@ -87,6 +94,7 @@ export class AppModule {
         ObservabilityModule.of(logger, worker),
         ProcessFactsModule.of('apiserver', shownFlags(serverOptionGroups, { ...options })),
         StartModule.of(signal),
+        WayToDatabaseModule.of(openDatabase),
         TlsModule.of(tls),
         CustomResourcesModule,
         ...apiGroupModules(host),

@@ -12,6 +12,7 @@ import { Logger } from '../observability/logger.js';
 import type { MetricsWorker } from '../observability/metrics.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import type { RunningServer } from '../server.js';
+import type { OpenDatabase } from '../storage/postgres/postgres-storage.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
 import { type Running, stopAll } from './lifecycle.js';
 
@@ -82,6 +83,8 @@ export interface ServeAloneParts extends ServingParts {
    */
   readonly isFirst: boolean;
   readonly worker?: MetricsWorker | undefined;
+  /** The way to the database; default: connections of this process. */
+  readonly openDatabase?: OpenDatabase | undefined;
 }
 
 /**
@@ -90,12 +93,19 @@ export interface ServeAloneParts extends ServingParts {
  */
 export async function serveAlone(
   options: ServerOptions,
-  { isFirst, worker, controllers, signal }: ServeAloneParts,
+  { isFirst, worker, openDatabase, controllers, signal }: ServeAloneParts,
 ): Promise<RunningServer> {
   const { startServer } = await import('../server.js');
   const { logLevel, logFormat } = options.logging;
   const logger = new Logger(logLevel, logFormat, undefined, worker === undefined ? {} : { worker: worker.index });
-  const server = await startServer(options, { logger, worker, controllers, signal, answersWhileStarting: isFirst });
+  const server = await startServer(options, {
+    logger,
+    worker,
+    openDatabase,
+    controllers,
+    signal,
+    answersWhileStarting: isFirst,
+  });
   if (!isFirst) return server;
   if (server.get<ServiceAccountTokenIssuer | undefined>(TOKEN_ISSUER) === undefined) {
     logger.warn('service accounts get no tokens: neither pods nor kubectl create token', {

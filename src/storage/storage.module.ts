@@ -13,16 +13,14 @@ import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cache-delegator.js';
 import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
-import { PostgresStorage } from './postgres/postgres-storage.js';
-import { resolveOptions } from './postgres/postgres-storage-options.js';
+import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.js';
 import { StartPatience } from './start-patience.js';
 import { STORAGE, type Storage } from './storage.interface.js';
+import { type SettledStorageOptions, storageSettings } from './storage-settings.js';
+import { WAY_TO_DATABASE } from './way-to-database.module.js';
 
 /** How long a stopping process lets the reads of the cache go on. */
 const cachePatienceMs = 5_000;
-
-/** The storage options with the database URL settled; `--database-url` may leave it open. */
-type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 
 /**
  * The store in its layers. `PostgresStorage` is the database itself. `STORAGE` answers requests: it is the database
@@ -41,20 +39,16 @@ type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
     },
     {
       provide: PostgresStorage,
-      inject: [StorageOptions, Metrics, Logger, EncryptionAtRest],
-      useFactory: (options: SettledStorageOptions, metrics: Metrics, logger: Logger, { sealing }: EncryptionAtRest) => {
-        const storage = new PostgresStorage(
-          resolveOptions({
-            databaseUrl: options.databaseUrl,
-            listenDatabaseUrl: options.listenDatabaseUrl,
-            poolSize: options.databasePoolSize,
-            watchHistoryMs: options.watchHistoryMs,
-            historyRetentionMs: options.historyRetentionMs,
-            historyExclude: options.historyExclude,
-            observer: storageObserver(metrics, logger),
-            sealing,
-          }),
-        );
+      inject: [StorageOptions, Metrics, Logger, EncryptionAtRest, { token: WAY_TO_DATABASE, optional: true }],
+      useFactory: (
+        options: SettledStorageOptions,
+        metrics: Metrics,
+        logger: Logger,
+        { sealing }: EncryptionAtRest,
+        open?: OpenDatabase,
+      ) => {
+        const observer = storageObserver(metrics, logger);
+        const storage = new PostgresStorage(storageSettings(options, { observer, sealing }), open);
         registerStorageObjects(metrics.registry, () => storage.census());
         return storage;
       },

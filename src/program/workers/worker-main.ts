@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { OptionsError } from '../../config/parse-options.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
@@ -6,7 +7,7 @@ import { keepIdleMemorySmall } from '../idle-memory.js';
 import { LastResort } from '../last-resort.js';
 import { type Running, stopLimit } from '../lifecycle.js';
 import { ParentLink } from './parent-link.js';
-import type { ParentMessage } from './worker-messages.js';
+import { hubDescriptor, type ParentMessage } from './worker-messages.js';
 
 /*
  * A worker process: serves with the options its parent sends, until the parent tells it to stop. Ctrl-C reaches the
@@ -19,6 +20,8 @@ const lingerMs = 5_000;
 
 const link = new ParentLink(process);
 keepIdleMemorySmall();
+/** Leads to the parent, which has the connections to the database. */
+const hub = new Socket({ fd: hubDescriptor });
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
 /** A worker that does not end in this time is replaced all the same. */
@@ -31,10 +34,14 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
   limitMs = stopLimit(message.options.api);
   lastResort.logTo(new Logger(logLevel, logFormat, undefined, { worker: message.index }));
   try {
-    const { serveAlone } = await import('../serving.js');
+    const [{ serveAlone }, { HubDatabase }] = await Promise.all([
+      import('../serving.js'),
+      import('../../storage/hub/hub-database.js'),
+    ]);
     const server = await serveAlone(message.options, {
       isFirst: message.isFirst,
       worker: { index: message.index, gatherMetrics: (page) => link.gather(page) },
+      openDatabase: (options, events) => new HubDatabase(hub, options, events),
       signal: stopping.signal,
     });
     link.onCollect((page) => server.get(Metrics).families(page));
@@ -45,6 +52,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
     const problems = error instanceof OptionsError ? error.problems : undefined;
     link.send({ type: 'failed', reason: errorText(error).replaceAll(/\s*\n\s*/g, ' '), problems });
     link.close();
+    hub.destroy();
     return undefined;
   }
 }

@@ -1,6 +1,9 @@
 import type { ServerOptions } from '../../config/server-options.js';
 import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 
+/** The file descriptor in a worker of the stream to the hub in its parent. */
+export const hubDescriptor = 4;
+
 /** Messages of the parent to a worker. The options contain the database URL: messages are never logged. */
 export type ParentMessage =
   | {

@@ -23,7 +23,7 @@ export class WorkerMetrics {
   private readonly up: Gauge<'worker'>;
   private readonly restarts: Counter<'worker'>;
   private readonly collections = new Map<number, Collection>();
-  private own: Pick<Metrics, 'families'> | undefined;
+  private readonly own: Pick<Metrics, 'families'>[] = [];
   private nextId = 1;
 
   /** @param ask asks a worker to report under an id; false when the worker can't be reached */
@@ -45,7 +45,7 @@ export class WorkerMetrics {
 
   /** Adds the metrics of another part of this process to every scrape. */
   share(own: Pick<Metrics, 'families'>): void {
-    this.own = own;
+    this.own.push(own);
   }
 
   /** Makes the series of a worker, so that they exist before anything happens. */
@@ -77,7 +77,7 @@ export class WorkerMetrics {
     this.up.reset();
     for (const worker of workers) this.up.set({ worker: String(worker) }, 0);
     for (const families of collected) for (const worker of workersOf(families)) this.up.set({ worker }, 1);
-    if (this.own !== undefined) collected.push(await this.own.families(page));
+    for (const own of this.own) collected.push(await own.families(page));
     if (page === 'slis') return mergeFamilies(collected);
     collected.push((await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies);
     return mergeFamilies(collected);

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { OptionsError } from '../../config/parse-options.js';
 import type { ServerOptions } from '../../config/server-options.js';
@@ -8,14 +9,17 @@ import type { Logger } from '../../observability/logger.js';
 import type { Metrics, MetricsPage } from '../../observability/metrics.js';
 import type { Running } from '../lifecycle.js';
 import { rescueConnections } from './connection-handoff.js';
+import { type MachineDatabase, machineDatabase } from './machine-database.js';
 import { RestartBackoff } from './restart-backoff.js';
-import type { ParentMessage, WorkerMessage } from './worker-messages.js';
+import { hubDescriptor, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import { shareOfWorker } from './worker-share.js';
 
 const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
 /** The time that a worker gets to close its database connections, besides the time for its requests. */
 const tidyUpMs = 15_000;
+/** How long the database may take to end its last calls. */
+const databasePatienceMs = 5_000;
 
 /** One place of the pool; the process in it may change. */
 interface Slot {
@@ -42,6 +46,8 @@ interface WorkerEnd {
  * with long-lived connections spread evenly, and a connection that reaches an ending or dead worker goes to another
  * one. The parent listens from the moment the first worker is ready until the last one has ended.
  *
+ * The parent has the connections to the database: the workers share its batches (see `DatabaseHub`).
+ *
  * A worker that ends is restarted, at growing intervals as long as it keeps ending early. Workers end when their parent
  * does, however that happens.
  */
@@ -49,6 +55,7 @@ export class WorkerPool implements Running {
   private readonly slots: Slot[] = [];
   private readonly stopping = new AbortController();
   private readonly metrics: WorkerMetrics;
+  private readonly database: MachineDatabase;
 
   private constructor(
     private readonly options: ServerOptions,
@@ -59,6 +66,8 @@ export class WorkerPool implements Running {
     this.metrics = new WorkerMetrics((index, id, page) =>
       this.tell(this.slots[index - 1], { type: 'collect', id, page }),
     );
+    this.database = machineDatabase(options, count, logger);
+    this.metrics.share(this.database);
   }
 
   /**
@@ -76,7 +85,11 @@ export class WorkerPool implements Running {
     signal?: AbortSignal,
   ): Promise<{ pool: WorkerPool; url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ exec: workerFile, args: [] });
+    cluster.setupPrimary({
+      exec: workerFile,
+      args: [],
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
+    });
     const pool = new WorkerPool(options, logger, timers, count);
     // One at first: an error that keeps it from starting would stop the others too, and is reported once.
     const giveUp = (): void => void pool.stop();
@@ -84,7 +97,12 @@ export class WorkerPool implements Running {
     const url = await new Promise<string>((resolve, reject) => {
       pool.open(true, { ready: resolve, failed: reject });
       if (signal?.aborted === true) giveUp();
-    }).finally(() => signal?.removeEventListener('abort', giveUp));
+    })
+      .catch(async (error: unknown) => {
+        await pool.database.hub.stop(0);
+        throw error;
+      })
+      .finally(() => signal?.removeEventListener('abort', giveUp));
     for (let index = 2; index <= count; index++) pool.open(false);
     logger.info('workers share the port', { url, workers: count });
     return { pool, url };
@@ -107,6 +125,7 @@ export class WorkerPool implements Running {
     await Promise.all(this.slots.map(({ done }) => done));
     patience.abort();
     await late;
+    await this.database.hub.stop(databasePatienceMs);
   }
 
   private open(
@@ -157,6 +176,7 @@ export class WorkerPool implements Running {
   private runOnce(slot: Slot, isFirst: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
     const worker = cluster.fork();
     rescueConnections(worker);
+    this.database.hub.serve(worker.process.stdio[hubDescriptor] as Socket);
     slot.worker = worker;
     slot.startedAt = this.timers.elapsed();
     slot.isReady = false;

@@ -36,14 +36,17 @@ const MOST_READS = 4;
  */
 export class EpochKeeper {
   private readonly observer: StorageObserver;
-  private readonly open: <T>(use: (session: Session) => Promise<T>) => Promise<T>;
+  private readonly open: (use: (session: Session) => Promise<void>) => Promise<void>;
   private currentEpoch: Epoch | undefined;
   private lostVersions: LostVersions | undefined;
   private newestSeen = 0n;
   private checking: Promise<void> | undefined;
 
-  /** `open` runs a call on some connection of the process and throws only `StorageError`. */
-  constructor(observer: StorageObserver, open: <T>(use: (session: Session) => Promise<T>) => Promise<T>) {
+  /**
+   * `open` runs a check on some connection of the process, or lets another process check and then {@link adopt}s what it
+   * found. It throws only `StorageError`.
+   */
+  constructor(observer: StorageObserver, open: (use: (session: Session) => Promise<void>) => Promise<void>) {
     this.observer = observer;
     this.open = open;
   }
@@ -129,6 +132,14 @@ export class EpochKeeper {
     const [row] = await session.run(CHECK_EPOCH, values, TIMEOUT_MS);
     if (row === undefined) throw new StorageError('Unavailable', 'the epoch row is missing');
     this.learn(row, seen);
+  }
+
+  /** Takes over what another process has found, which checks for this one. `seen`: the newest version it has seen. */
+  adopt(epoch: Epoch, lost: LostVersions | undefined, seen: bigint): void {
+    if (this.currentEpoch !== undefined && epoch.epoch < this.currentEpoch.epoch) return;
+    this.currentEpoch = epoch;
+    this.lostVersions = lost;
+    if (seen > this.newestSeen) this.newestSeen = seen;
   }
 
   /** The heartbeat of the listener: true when the signs of the history have not changed since the last check. */

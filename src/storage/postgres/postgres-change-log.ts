@@ -4,11 +4,11 @@ import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, Scope } from '../storage.interface.js';
 import { textArray } from './binary-array.js';
+import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch.js';
 import { searchable } from './keys.js';
 import type { Reader } from './reader.js';
 import type { Row } from './session.js';
-import type { SessionPool } from './session-pool.js';
 import { READ_CHANGES, text } from './statements.js';
 
 const TYPES = ['create', 'update', 'delete'] as const;
@@ -20,12 +20,12 @@ const TIMEOUT_MS = 15_000;
 
 /** The log in plinth.changes. */
 export class PostgresChangeLog implements ChangeLog {
-  private readonly pool: SessionPool;
+  private readonly pool: QueryPool;
   private readonly reader: Reader;
   private readonly epochs: EpochKeeper;
   private readonly sealing: Sealing;
 
-  constructor(pool: SessionPool, reader: Reader, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
+  constructor(pool: QueryPool, reader: Reader, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
     this.pool = pool;
     this.reader = reader;
     this.epochs = epochs;

@@ -1,6 +1,5 @@
 import { traced } from '../../observability/trace-scope.js';
 import { ChangeFeed } from '../feed/change-feed.js';
-import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
 import { listPages, reach } from '../query-options.js';
 import { StorageError } from '../storage.errors.js';
 import type {
@@ -22,84 +21,52 @@ import type {
   Write,
   WriteAnswer,
 } from '../storage.interface.js';
-import { type Epoch, EpochKeeper } from './epoch.js';
+import type { Database, DatabaseEvents } from './database.js';
+import type { Epoch } from './epoch.js';
 import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
-import { schemaProblem } from './migrate.js';
+import { LocalDatabase } from './local-database.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
 import { type MomentVersion, Reader } from './reader.js';
-import { Retention } from './retention.js';
-import { Sequencer } from './sequencer.js';
-import { type Row, Session } from './session.js';
-import { SessionPool } from './session-pool.js';
-import { quoteName } from './sql-text.js';
-import { CENSUS, DATABASE_SIZE, HINT_CHANNEL, SERVER_KEY, text } from './statements.js';
+import { CENSUS, DATABASE_SIZE, SERVER_KEY, text } from './statements.js';
 
-const NOTIFY_TIMEOUT_MS = 3_000;
 const KEY_TIMEOUT_MS = 5_000;
 /** Counting a million objects takes a tenth of a second; nobody waits for it. */
 const CENSUS_TIMEOUT_MS = 30_000;
 /** A stop should not take longer than this. Learning the outcome of a write whose connection broke can take longer. */
 const STOP_PATIENCE_MS = 5_000;
 
+/** Makes the way to the database, which is told where to report what happens there. */
+export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) => Database;
+
 /**
  * The store over PostgreSQL. Keeps no state that another process or a restart would miss. Uses one writer connection,
- * one listener and up to `poolSize` readers.
+ * one listener and up to `poolSize` readers, of this process or of the one that works for it.
  */
 export class PostgresStorage implements Storage {
-  private readonly pool: SessionPool;
+  private readonly database: Database;
   private readonly reader: Reader;
-  private readonly sequencer: Sequencer;
   private readonly feed: ChangeFeed;
-  private readonly listener: NotifyListener;
-  private readonly retention: Retention;
-  private readonly epochs: EpochKeeper;
 
-  private readonly givenUp = new AbortController();
-
-  constructor(given: ResolvedOptions) {
-    const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
-    this.pool = new SessionPool(options);
-    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
-    this.reader = new Reader(this.pool, options.poolSize, this.epochs, options.sealing);
-    const log = new PostgresChangeLog(this.pool, this.reader, this.epochs, options.sealing);
-    this.feed = new ChangeFeed(log, {
+  /** @param open the way to the database. Default: connections of this process. */
+  constructor(options: ResolvedOptions, open: OpenDatabase = (all, events) => new LocalDatabase(all, events)) {
+    this.database = open(options, {
+      batchEnded: (written) => this.feed.batchEnded(written),
+      hint: (newest, source) => this.feed.wake(newest, source),
+    });
+    const { pool, epochs, writer } = this.database;
+    this.reader = new Reader(pool, options.poolSize, epochs, options.sealing);
+    this.feed = new ChangeFeed(new PostgresChangeLog(pool, this.reader, epochs, options.sealing), {
       pollMs: options.notifyPollMs,
       observer: options.observer,
-      onPosition: (version) => this.sequencer.observe(version),
-      isWriting: () => this.sequencer.isSending,
+      onPosition: (version) => writer.observe(version),
+      isWriting: () => writer.isSending,
     });
-    this.sequencer = new Sequencer(options, this.epochs, (written) => this.feed.batchEnded(written));
-    this.listener = new NotifyListener(
-      () =>
-        Session.open({
-          url: options.listenDatabaseUrl,
-          applicationName: `${options.applicationName} listener`,
-          connectTimeoutMs: options.connectTimeoutMs,
-          role: 'listener',
-          observer: options.observer,
-          signal: options.signal,
-        }),
-      {
-        onVersion: (newest) => this.feed.wake(newest, 'notify'),
-        onError: (error) => options.observer.backgroundError('listener', error),
-        notify: (channel, payload) =>
-          this.pool.run(async (session) => {
-            await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
-          }),
-        channel: async (session, timeoutMs) => {
-          const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
-          return quoteName(text(rows[0] ?? [], 0));
-        },
-        heartbeat: (session, timeoutMs) => this.heartbeat(session, timeoutMs),
-      },
-    );
-    this.retention = new Retention(options, this.pool);
   }
 
   /** The history of the database that this process works in; undefined before the start. */
   get epoch(): Epoch | undefined {
-    return this.epochs.current;
+    return this.database.epochs.current;
   }
 
   /**
@@ -107,13 +74,8 @@ export class PostgresStorage implements Storage {
    * caller calls either `start` again or `stop`.
    */
   async start(): Promise<void> {
-    const problem = await this.pool.run((session) => schemaProblem(session));
-    if (problem !== undefined) throw problem;
-    await this.epochs.check();
-    this.sequencer.start((await this.reader.bounds()).head);
+    await this.database.start();
     this.feed.start();
-    this.listener.start();
-    this.retention.start();
   }
 
   /**
@@ -123,8 +85,8 @@ export class PostgresStorage implements Storage {
   async stop(patienceMs = STOP_PATIENCE_MS): Promise<void> {
     const late = setTimeout(() => this.giveUp(), patienceMs);
     try {
-      await Promise.all([this.retention.stop(), this.listener.stop(), this.sequencer.stop(), this.feed.stop()]);
-      await this.pool.stop();
+      await Promise.all([this.database.stop(), this.feed.stop()]);
+      await this.database.close();
     } finally {
       clearTimeout(late);
     }
@@ -132,14 +94,7 @@ export class PostgresStorage implements Storage {
 
   /** Ends every connection at once and makes no more: calls that wait for the database fail. */
   giveUp(): void {
-    this.givenUp.abort();
-  }
-
-  /** Notices a change of history in a process that neither writes nor reads. */
-  private async heartbeat(session: ListenConnection, timeoutMs: number): Promise<void> {
-    if (await this.epochs.isUnchanged(session, timeoutMs)) return;
-    await this.epochs.check();
-    this.feed.wake(undefined, 'poll');
+    this.database.giveUp();
   }
 
   async create(key: StorageKey, uid: string, json: string, options: CreateOptions = {}): Promise<StoredObject> {
@@ -192,13 +147,13 @@ export class PostgresStorage implements Storage {
   }
 
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
-    return traced('storage batch', { writes: writes.length }, () => this.sequencer.writeTogether(writes));
+    return traced('storage batch', { writes: writes.length }, () => this.database.writer.writeTogether(writes));
   }
 
   /** Waits for the batch with the write, and for its commit. */
   private write(write: Write): Promise<WriteAnswer> {
     return traced('storage batch', { resource: write.key.resource, operation: write.op }, () =>
-      this.sequencer.write(write),
+      this.database.writer.write(write),
     );
   }
 
@@ -214,14 +169,14 @@ export class PostgresStorage implements Storage {
 
   /** A secret that all processes on this database share, made by the migrations. */
   async serverKey(name: 'continue-token'): Promise<Uint8Array> {
-    const [row] = await this.pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
+    const [row] = await this.database.pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
     if (row === undefined) throw new StorageError('Unavailable', `the server key ${name} is missing`);
     return Buffer.from(text(row, 0), 'hex');
   }
 
   /** Counts all objects by their resource (as keys name it), and the bytes of the database. Reads a whole index. */
   async census(): Promise<{ readonly objects: ReadonlyMap<string, number>; readonly bytes: number }> {
-    return this.pool.run(async (session) => {
+    return this.database.pool.run(async (session) => {
       const counted = await session.run(CENSUS, [], CENSUS_TIMEOUT_MS);
       const [size] = await session.run(DATABASE_SIZE, [], CENSUS_TIMEOUT_MS);
       return {
@@ -254,11 +209,11 @@ export class PostgresStorage implements Storage {
   }
 
   lostVersions(): LostVersions | undefined {
-    return this.epochs.lost;
+    return this.database.epochs.lost;
   }
 
   async ping(): Promise<void> {
-    await Promise.all([this.reader.ping(), this.sequencer.check()]);
+    await Promise.all([this.reader.ping(), this.database.writer.check()]);
   }
 }
 

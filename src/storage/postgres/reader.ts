@@ -12,11 +12,11 @@ import type {
   StoredObject,
 } from '../storage.interface.js';
 import { textArray } from './binary-array.js';
+import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
 import { failureKind } from './postgres-errors.js';
 import type { Row, Statement } from './session.js';
-import type { SessionPool } from './session-pool.js';
 import { SharedReads } from './shared-reads.js';
 import {
   AGED_OBJECTS,
@@ -53,7 +53,7 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Every read of objects. Throws only `StorageError`. */
 export class Reader {
-  private readonly pool: SessionPool;
+  private readonly pool: QueryPool;
   private readonly epochs: EpochKeeper;
   private readonly sealing: Sealing;
   private readonly gets: SharedReads<StorageKey, StoredObject | StorageError | undefined>;
@@ -61,7 +61,7 @@ export class Reader {
   /** Numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
 
-  constructor(pool: SessionPool, poolSize: number, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
+  constructor(pool: QueryPool, poolSize: number, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
     this.pool = pool;
     this.epochs = epochs;
     this.sealing = sealing;

@@ -4,6 +4,7 @@ import { StorageError } from '../storage.errors.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
+import type { Writer } from './database.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, keyString } from './keys.js';
 import { failureKind, unavailable } from './postgres-errors.js';
@@ -32,7 +33,7 @@ const GROUP_FACTOR = 4;
  * Two writes of one key never share a batch. The second one is checked here against the outcome of the first, without
  * asking the database: that outcome was committed after both were requested.
  */
-export class Sequencer {
+export class Sequencer implements Writer {
   private readonly options: ResolvedOptions;
   private readonly epochs: EpochKeeper;
   private readonly onEnd: (written: WrittenBatch | undefined) => void;

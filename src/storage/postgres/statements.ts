@@ -127,6 +127,31 @@ export const NOTE_VERSION_TIME: Statement = {
   text: `select plinth.note_version_time($1::double precision * interval '1 millisecond')`,
 };
 
+/** The statements that read, by name. */
+export const readStatements: ReadonlyMap<string, Statement> = new Map(
+  [
+    GET_OBJECTS,
+    LIST_PAGE,
+    PAST_PAGE,
+    COUNT_OBJECTS,
+    CENSUS,
+    DATABASE_SIZE,
+    LOG_BOUNDS,
+    READ_CHANGES,
+    SERVER_KEY,
+    VERSION_AT,
+    AGED_OBJECTS,
+    NOTE_VERSION_TIME,
+  ].map((statement) => [statement.name, statement]),
+);
+
+const withHead: ReadonlySet<Statement> = new Set([LIST_PAGE, PAST_PAGE, LOG_BOUNDS, READ_CHANGES]);
+
+/** Whether the second column of the first row is the newest committed version. */
+export function hasHead(statement: Statement): boolean {
+  return withHead.has(statement);
+}
+
 /** Text of a column that is never NULL. */
 export function text(row: Row, column: number): string {
   const value = row[column];

@@ -1,0 +1,181 @@
+import type { Socket } from 'node:net';
+import type { Sealing } from '../encryption/sealing.js';
+import { LocalDatabase } from '../postgres/local-database.js';
+import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
+import type { Row, StatementValue } from '../postgres/session.js';
+import { SharedReads } from '../postgres/shared-reads.js';
+import { hasHead, LOG_BOUNDS, READ_CHANGES, readStatements } from '../postgres/statements.js';
+import type { WrittenBatch } from '../postgres/written-batch.js';
+import { StorageError } from '../storage.errors.js';
+import { frameOf, HubChannel } from './hub-channel.js';
+import type { HubMessage, HubRequest } from './hub-messages.js';
+import { sendError } from './sent-error.js';
+
+/** A process that takes less than this is told of new versions without their content, and reads it when it can. */
+const mostUnsentBytes = 32 * 1024 * 1024;
+
+/** Texts pass as they are: the processes encrypt and decrypt. */
+const asStored: Sealing = {
+  seal: (_key, json) => json,
+  open: (_key, stored) => stored,
+  isOutdated: () => false,
+  prepare: () => undefined,
+};
+
+interface Read {
+  readonly name: string;
+  readonly values: readonly StatementValue[];
+  readonly timeoutMs: number;
+}
+
+type Settled = { readonly rows: readonly Row[] } | { readonly error: unknown };
+type Channel = HubChannel<HubMessage, HubRequest>;
+
+/**
+ * The way of several processes of one machine to the database. Their writes share batches, they learn of every batch
+ * without a look at the log, and equal reads at the same time are one. It holds nothing that outlasts it: when it ends,
+ * the processes end with it, and the database has what was committed.
+ */
+export class DatabaseHub {
+  private readonly database: LocalDatabase;
+  private readonly channels = new Set<Channel>();
+  private readonly bounds: SharedReads<Read, Settled>;
+  private readonly changes: SharedReads<Read, Settled>;
+  private starting: Promise<void> | undefined;
+  private held: bigint | undefined;
+
+  constructor(given: ResolvedOptions) {
+    const { observer } = given;
+    const options: ResolvedOptions = {
+      ...given,
+      sealing: asStored,
+      observer: {
+        ...observer,
+        epoch: (change) => {
+          observer.epoch(change);
+          this.tellEpoch(this.channels);
+        },
+      },
+    };
+    this.database = new LocalDatabase(options, {
+      batchEnded: (written) => this.batchEnded(written),
+      hint: (newest, source) => this.hint(newest, source),
+    });
+    const load = (reads: readonly Read[]) => Promise.all(reads.map((read) => this.settled(read)));
+    this.bounds = new SharedReads(load, readId, 1);
+    this.changes = new SharedReads(load, readId, Math.max(1, options.poolSize - 1));
+  }
+
+  /** Serves the process at the other end of the stream, until that ends. */
+  serve(stream: Socket): void {
+    const channel: Channel = new HubChannel(
+      stream,
+      (request: HubRequest) => void this.answer(channel, request),
+      () => this.channels.delete(channel),
+    );
+  }
+
+  /** Lets writes under way finish and closes every connection. */
+  async stop(patienceMs: number): Promise<void> {
+    const late = setTimeout(() => this.database.giveUp(), patienceMs);
+    try {
+      await this.database.stop();
+      await this.database.close();
+    } finally {
+      clearTimeout(late);
+    }
+    for (const channel of this.channels) channel.close();
+  }
+
+  private async answer(channel: Channel, request: HubRequest): Promise<void> {
+    const id = request[1];
+    try {
+      channel.send(['answer', id, await this.do(channel, request)]);
+    } catch (error) {
+      channel.send(['failure', id, sendError(error)]);
+    }
+  }
+
+  private do(channel: Channel, request: HubRequest): Promise<unknown> {
+    const { writer, epochs } = this.database;
+    switch (request[0]) {
+      case 'start':
+        return this.start(channel);
+      case 'read':
+        return this.read({ name: request[2], values: request[3], timeoutMs: request[4] });
+      case 'write':
+        return writer.write(request[2]);
+      case 'write-together':
+        return writer.writeTogether(request[2]);
+      case 'check-writes':
+        return writer.check();
+      case 'check-epoch':
+        epochs.observe(request[2]);
+        return epochs.check();
+    }
+  }
+
+  /** The first process starts the work; a start that fails is tried again by whoever asks next. */
+  private async start(channel: Channel): Promise<void> {
+    this.starting ??= this.database.start().catch((error: unknown) => {
+      this.starting = undefined;
+      throw error;
+    });
+    await this.starting;
+    this.channels.add(channel);
+    this.tellEpoch([channel]);
+  }
+
+  private async read(read: Read): Promise<readonly Row[]> {
+    const shared = { [LOG_BOUNDS.name]: this.bounds, [READ_CHANGES.name]: this.changes }[read.name];
+    const settled = await (shared?.get(read) ?? this.settled(read));
+    if ('error' in settled) throw settled.error;
+    return settled.rows;
+  }
+
+  private async settled({ name, values, timeoutMs }: Read): Promise<Settled> {
+    try {
+      const statement = readStatements.get(name);
+      if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
+      const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
+      // What any process sees counts as seen here.
+      return { rows: await (hasHead(statement) ? this.database.epochs.read(1, run) : run()) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private batchEnded(written: WrittenBatch | undefined): void {
+    if (written !== undefined) {
+      const frame = frameOf([['batch', written] satisfies HubMessage]);
+      for (const channel of this.channels) {
+        if (channel.unsentBytes <= mostUnsentBytes) channel.sendFrame(frame);
+        else channel.send(['hint', written.newest, 'notify']);
+      }
+    }
+    const { held } = this;
+    this.held = undefined;
+    if (held !== undefined && held > (written?.newest ?? 0n)) this.hint(held, 'notify');
+  }
+
+  /** The notification of a batch may come before its answer, so it waits for that. */
+  private hint(newest: bigint | undefined, source: 'notify' | 'poll'): void {
+    if (newest !== undefined && this.database.writer.isSending) {
+      if (this.held === undefined || newest > this.held) this.held = newest;
+      return;
+    }
+    for (const channel of this.channels) channel.send(['hint', newest, source]);
+  }
+
+  private tellEpoch(channels: Iterable<Channel>): void {
+    const { current, lost, seen } = this.database.epochs;
+    if (current === undefined) return;
+    for (const channel of channels) channel.send(['epoch', { epoch: current, lost, seen }]);
+  }
+}
+
+function readId({ name, values }: Read): string {
+  return [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))].join(
+    '\n',
+  );
+}

@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net';
+import { deserialize, serialize } from 'node:v8';
+
+const headBytes = 4;
+
+/** A message as it goes over a channel; any number of channels may send it. */
+export type Frame = Buffer;
+
+export function frameOf(messages: readonly unknown[]): Frame {
+  const content = serialize(messages);
+  const frame = Buffer.allocUnsafe(headBytes + content.length);
+  frame.writeUInt32BE(content.length, 0);
+  content.copy(frame, headBytes);
+  return frame;
+}
+
+/**
+ * Messages between two processes of one machine, in order. Those of one turn of the event loop go together. Both ends
+ * belong to the same program, and nobody else has the stream.
+ */
+export class HubChannel<Sent, Received> {
+  private outgoing: Sent[] = [];
+  private isScheduled = false;
+  private parts: Buffer[] = [];
+  private received = 0;
+  private wanted: number | undefined;
+
+  constructor(
+    private readonly stream: Socket,
+    private readonly onMessage: (message: Received) => void,
+    onClose: () => void,
+  ) {
+    stream.on('data', (chunk: Buffer) => this.receive(chunk));
+    // The end is reported by 'close', whatever the reason.
+    stream.on('error', () => undefined);
+    stream.once('close', onClose);
+  }
+
+  /** Bytes that the other process has not taken yet. */
+  get unsentBytes(): number {
+    return this.stream.writableLength;
+  }
+
+  send(message: Sent): void {
+    this.outgoing.push(message);
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  /** Sends a frame behind everything that was sent before. */
+  sendFrame(frame: Frame): void {
+    this.flush();
+    if (this.stream.writable) this.stream.write(frame);
+  }
+
+  close(): void {
+    this.flush();
+    this.stream.destroySoon();
+  }
+
+  private flush(): void {
+    this.isScheduled = false;
+    if (this.outgoing.length === 0) return;
+    const messages = this.outgoing;
+    this.outgoing = [];
+    if (this.stream.writable) this.stream.write(frameOf(messages));
+  }
+
+  private receive(chunk: Buffer): void {
+    this.parts.push(chunk);
+    this.received += chunk.length;
+    for (;;) {
+      this.wanted ??= this.take(headBytes)?.readUInt32BE(0);
+      if (this.wanted === undefined) return;
+      const content = this.take(this.wanted);
+      if (content === undefined) return;
+      this.wanted = undefined;
+      for (const message of deserialize(content) as Received[]) this.onMessage(message);
+    }
+  }
+
+  private take(bytes: number): Buffer | undefined {
+    if (this.received < bytes) return undefined;
+    const all = this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.received);
+    this.parts = all.length > bytes ? [all.subarray(bytes)] : [];
+    this.received -= bytes;
+    return all.subarray(0, bytes);
+  }
+}

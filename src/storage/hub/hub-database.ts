@@ -1,0 +1,179 @@
+import type { Socket } from 'node:net';
+import { isSealed, type Sealing } from '../encryption/sealing.js';
+import type { Database, DatabaseEvents, Queries, QueryPool, Writer } from '../postgres/database.js';
+import { EpochKeeper } from '../postgres/epoch.js';
+import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
+import type { Row } from '../postgres/session.js';
+import type { WrittenBatch } from '../postgres/written-batch.js';
+import { StorageError } from '../storage.errors.js';
+import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
+import { HubChannel } from './hub-channel.js';
+import type { HubMessage, HubRequest } from './hub-messages.js';
+import { receiveError } from './sent-error.js';
+
+type Asked = HubRequest extends infer Request
+  ? Request extends readonly [infer Kind, number, ...infer Rest]
+    ? readonly [Kind, ...Rest]
+    : never
+  : never;
+
+interface Call {
+  readonly isWrite: boolean;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** The database by way of the hub of this machine. Texts are encrypted and decrypted here. */
+export class HubDatabase implements Database, Writer {
+  readonly pool: QueryPool;
+  readonly epochs: EpochKeeper;
+  readonly writer: Writer = this;
+  /** Notifications come when no batch is under way. */
+  readonly isSending = false;
+  private readonly channel: HubChannel<HubRequest, HubMessage>;
+  private readonly sealing: Sealing;
+  private readonly calls = new Map<number, Call>();
+  private nextId = 1;
+  private isStopping = false;
+  private ended: StorageError | undefined;
+  private onQuiet: (() => void) | undefined;
+
+  constructor(
+    stream: Socket,
+    { observer, sealing, signal }: ResolvedOptions,
+    private readonly events: DatabaseEvents,
+  ) {
+    this.sealing = sealing;
+    this.channel = new HubChannel(
+      stream,
+      (message: HubMessage) => this.receive(message),
+      () => this.end(new StorageError('Unavailable', 'the process with the database connections has ended')),
+    );
+    this.epochs = new EpochKeeper(observer, async () => {
+      await this.ask(['check-epoch', this.epochs.seen]);
+    });
+    const session: Queries = {
+      run: async (statement, values, timeoutMs) =>
+        (await this.ask(['read', statement.name, values, timeoutMs])) as Row[],
+    };
+    this.pool = { run: (use) => use(session) };
+    signal.addEventListener('abort', () => this.giveUp());
+  }
+
+  async start(): Promise<void> {
+    await this.ask(['start']);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    const isWriting = () => [...this.calls.values()].some((call) => call.isWrite);
+    while (isWriting()) {
+      await new Promise<void>((resolve) => {
+        this.onQuiet = resolve;
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.giveUp();
+    this.channel.close();
+  }
+
+  giveUp(): void {
+    this.end(new StorageError('Closed', 'storage is shutting down'));
+  }
+
+  async write(write: Write): Promise<WriteAnswer> {
+    const [sealed] = this.sealed([write]);
+    const answer = (await this.ask(['write', sealed as Write])) as WriteAnswer;
+    return (await this.opened(write, answer)) as WriteAnswer;
+  }
+
+  async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    const answers = (await this.ask(['write-together', this.sealed(writes)])) as readonly TiedWriteAnswer[];
+    return Promise.all(answers.map((answer, i) => this.opened(writes[i] as Write, answer)));
+  }
+
+  async check(): Promise<void> {
+    await this.ask(['check-writes']);
+  }
+
+  observe(version: bigint): void {
+    // The hub knows of it: every version comes from there.
+    this.epochs.observe(version);
+  }
+
+  /** A text that is encrypted in the database leaves this process only so. */
+  private sealed(writes: readonly Write[]): Write[] {
+    if (this.isStopping) throw new StorageError('Closed', 'storage is shutting down');
+    return writes.map((write) => {
+      const json = this.sealing.seal(write.key, write.json);
+      return json === write.json ? write : { ...write, json, previousJson: undefined };
+    });
+  }
+
+  private async opened(write: Write, answer: TiedWriteAnswer): Promise<TiedWriteAnswer> {
+    if (answer.kind !== 'refused' || answer.current === undefined) return answer;
+    const { current } = answer;
+    if (isSealed(current.json)) await this.sealing.prepare([{ key: write.key, stored: current.json }]);
+    const object: StoredObject = { ...current, json: this.sealing.open(write.key, current.json) };
+    const isOutdated = this.sealing.isOutdated(write.key, current.json);
+    return { kind: 'refused', current: isOutdated ? { ...object, isOutdated: true } : object };
+  }
+
+  private ask(asked: Asked): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.ended !== undefined) {
+        reject(this.ended);
+        return;
+      }
+      const id = this.nextId++;
+      const [kind, ...rest] = asked;
+      this.calls.set(id, { isWrite: kind === 'write' || kind === 'write-together', resolve, reject });
+      this.channel.send([kind, id, ...rest] as unknown as HubRequest);
+    });
+  }
+
+  private receive(message: HubMessage): void {
+    switch (message[0]) {
+      case 'answer':
+        this.settle(message[1])?.resolve(message[2]);
+        return;
+      case 'failure':
+        this.settle(message[1])?.reject(receiveError(message[2]));
+        return;
+      case 'batch':
+        this.events.batchEnded(withReadableChanges(message[1]));
+        return;
+      case 'hint':
+        this.events.hint(message[1], message[2]);
+        return;
+      case 'epoch': {
+        const { epoch, lost, seen } = message[1];
+        this.epochs.adopt(epoch, lost, seen);
+        return;
+      }
+    }
+  }
+
+  private settle(id: number): Call | undefined {
+    const call = this.calls.get(id);
+    this.calls.delete(id);
+    this.onQuiet?.();
+    return call;
+  }
+
+  private end(error: StorageError): void {
+    this.ended ??= error;
+    const unknown = new StorageError('UnknownOutcome', 'the storage ended during the write; it may have been made');
+    for (const { isWrite, reject } of this.calls.values()) reject(isWrite ? unknown : error);
+    this.calls.clear();
+    this.onQuiet?.();
+  }
+}
+
+/** Encrypted changes are read from the log, where they can be decrypted in turns. */
+function withReadableChanges(written: WrittenBatch): WrittenBatch {
+  const isReadable = written.stretch?.changes.every(({ json }) => !isSealed(json)) ?? true;
+  return isReadable ? written : { ...written, stretch: undefined };
+}

@@ -1,0 +1,35 @@
+import type { Epoch } from '../postgres/epoch.js';
+import type { StatementValue } from '../postgres/session.js';
+import type { WrittenBatch } from '../postgres/written-batch.js';
+import type { LostVersions, Write } from '../storage.interface.js';
+import type { SentError } from './sent-error.js';
+
+/** What a process asks of the hub. Every number is the id of the call, which the answer repeats. */
+export type HubRequest =
+  /** Checks the database, if no other process has asked for that yet. */
+  | readonly ['start', number]
+  /** Runs a statement for reading, by its name. */
+  | readonly ['read', number, string, readonly StatementValue[], number]
+  /** Writes whose texts are as they shall stand in the database. */
+  | readonly ['write', number, Write]
+  | readonly ['write-together', number, readonly Write[]]
+  | readonly ['check-writes', number]
+  /** Checks the history. The version is the newest that the process has seen. */
+  | readonly ['check-epoch', number, bigint];
+
+/** What the hub knows of the history of the database. */
+export interface SentEpoch {
+  readonly epoch: Epoch;
+  readonly lost: LostVersions | undefined;
+  /** The newest version that it has seen. */
+  readonly seen: bigint;
+}
+
+/** What the hub tells. */
+export type HubMessage =
+  | readonly ['answer', number, unknown]
+  | readonly ['failure', number, SentError]
+  /** A batch was committed; its texts are as they stand in the database. */
+  | readonly ['batch', WrittenBatch]
+  | readonly ['hint', bigint | undefined, 'notify' | 'poll']
+  | readonly ['epoch', SentEpoch];

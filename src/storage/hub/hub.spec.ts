@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { CachedStorage } from '../cacher/cache-delegator.js';
+import { Encryption } from '../encryption/encryption.js';
+import { AesGcmProvider } from '../encryption/providers/aes-gcm.js';
+import { plainSealing, type Sealing } from '../encryption/sealing.js';
+import { createPostgresStorage, PostgresStorage } from '../postgres/postgres-storage.js';
+import { resolveOptions } from '../postgres/postgres-storage-options.js';
+import { MigrationError } from '../postgres/schema-texts.js';
+import { StorageError } from '../storage.errors.js';
+import { collectUpTo, failsWith, put, storageContract } from '../testing/storage-contract.js';
+import { DatabaseHub } from './database-hub.js';
+import { HubDatabase } from './hub-database.js';
+
+let server: TestPostgres;
+before(async () => {
+  server = await startTestPostgres({ fsync: false });
+});
+after(() => server.stop());
+
+/** A hub and the stores that work by way of it, connected as processes are. */
+class Machine {
+  private readonly stores: PostgresStorage[] = [];
+  private readonly clients: Socket[] = [];
+
+  private constructor(
+    readonly databaseUrl: string,
+    private readonly hub: DatabaseHub,
+    private readonly listener: Server,
+    private readonly folder: string,
+  ) {}
+
+  static async start(databaseUrl?: string): Promise<Machine> {
+    const url = databaseUrl ?? (await server.createTestDatabase());
+    const hub = new DatabaseHub(resolveOptions({ databaseUrl: url }));
+    const folder = await mkdtemp(join(tmpdir(), 'plinth-hub-'));
+    const listener = createServer((socket) => hub.serve(socket)).listen(join(folder, 'socket'));
+    await once(listener, 'listening');
+    return new Machine(url, hub, listener, folder);
+  }
+
+  static async use(work: (machine: Machine) => Promise<void>): Promise<void> {
+    const machine = await Machine.start();
+    try {
+      await work(machine);
+    } finally {
+      await machine.stop();
+    }
+  }
+
+  async unstarted(sealing: Sealing = plainSealing): Promise<PostgresStorage> {
+    const socket = connect(join(this.folder, 'socket'));
+    await once(socket, 'connect');
+    this.clients.push(socket);
+    const options = resolveOptions({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', sealing });
+    const store = new PostgresStorage(options, (all, events) => new HubDatabase(socket, all, events));
+    this.stores.push(store);
+    return store;
+  }
+
+  async store(sealing?: Sealing): Promise<PostgresStorage> {
+    const store = await this.unstarted(sealing);
+    await store.start();
+    return store;
+  }
+
+  /** Ends the connection of the newest store, as the end of its process does. */
+  cut(): void {
+    this.clients.at(-1)?.destroy();
+  }
+
+  async stopHub(): Promise<void> {
+    await this.hub.stop(1_000);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.stores.map((store) => store.stop()));
+    await this.stopHub();
+    for (const client of this.clients) client.destroy();
+    this.listener.close();
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+const keyOf = (name: string, resource = 'things') => ({ resource, namespace: 'default', name });
+
+describe('the store by way of a hub', () => {
+  storageContract(async () => {
+    const machine = await Machine.start();
+    return { storage: await machine.store(), stop: () => machine.stop() };
+  });
+});
+
+describe('the store by way of a hub, encrypted', () => {
+  storageContract(async () => {
+    const sealing = new Encryption([
+      { resources: ['*.*'], providers: [new AesGcmProvider('key', randomBytes(32)), 'identity'] },
+    ]);
+    const machine = await Machine.start();
+    return { storage: await machine.store(sealing), stop: () => machine.stop() };
+  });
+});
+
+describe('the cached store by way of a hub', () => {
+  storageContract(async () => {
+    const machine = await Machine.start();
+    const storage = new CachedStorage(await machine.store());
+    return {
+      storage,
+      stop: async () => {
+        await storage.stop();
+        await machine.stop();
+      },
+    };
+  });
+});
+
+describe('stores that share a hub', () => {
+  it('see what each other and other machines write at once, in order, without a gap', () =>
+    Machine.use(async (machine) => {
+      const stores = await Promise.all([machine.store(), machine.store(), machine.store()]);
+      const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
+      try {
+        const writers = [...stores, foreign];
+        const from = await foreign.head();
+        const watches = await Promise.all(writers.map((store) => store.watch({ resource: 'things' }, from)));
+        const rounds = 60;
+        await Promise.all(
+          writers.map(async (store, w) => {
+            for (let i = 0; i < rounds; i++) {
+              const key = keyOf(`${w}-${i % 7}`);
+              await store.guaranteedUpdate(key, { ignoreNotFound: true }, () => ({
+                kind: 'write',
+                json: JSON.stringify({ w, i }),
+                uid: `u-${w}-${i % 7}`,
+              }));
+              // Whoever reads after the answer sees the write.
+              const reader = writers[(w + i) % writers.length] as PostgresStorage;
+              assert.equal((await reader.get(key))?.json, JSON.stringify({ w, i }));
+            }
+          }),
+        );
+        const head = await foreign.head();
+        const seen = await Promise.all(watches.map((watch) => collectUpTo(watch, head)));
+        assert.equal(seen[0]?.length, rounds * writers.length);
+        for (const changes of seen) assert.deepEqual(changes, seen[0]);
+      } finally {
+        await foreign.stop();
+      }
+    }));
+
+  it('write in common batches, and read nothing from the log that the machine wrote itself', () =>
+    Machine.use(async (machine) => {
+      const [one, two] = [await machine.store(), await machine.store()];
+      const from = await one.head();
+      const watch = await two.watch({ resource: 'things' }, from);
+      const client = new pg.Client({ connectionString: machine.databaseUrl });
+      await client.connect();
+      const calls = async (): Promise<number> => {
+        const { rows } = await client.query(
+          `select coalesce(sum(xact_commit), 0)::int as n from pg_stat_database where datname = current_database()`,
+        );
+        return rows[0].n;
+      };
+      await client.query('select pg_stat_force_next_flush()');
+      const before = await calls();
+      const count = 400;
+      await Promise.all(
+        Array.from({ length: count }, (_, i) => (i % 2 === 0 ? one : two).create(keyOf(`n-${i}`), `u-${i}`, '{}')),
+      );
+      const changes = await collectUpTo(watch, await one.head());
+      assert.equal(changes.length, count);
+      await client.query('select pg_stat_force_next_flush()');
+      // A transaction for each write would be more than four hundred.
+      assert.ok((await calls()) - before < 100, `${(await calls()) - before} transactions`);
+      await client.end();
+    }));
+
+  it('keep encrypted texts to themselves', () =>
+    Machine.use(async (machine) => {
+      const key = new AesGcmProvider('one', randomBytes(32));
+      const sealing = () => new Encryption([{ resources: ['secrets'], providers: [key] }]);
+      const [one, two, keyless] = [
+        await machine.store(sealing()),
+        await machine.store(sealing()),
+        await machine.store(),
+      ];
+      const from = await one.head();
+      const watch = await two.watch({ resource: 'secrets' }, from);
+      await one.create(keyOf('a', 'secrets'), 'u', '{"data":1}');
+      await put(two, keyOf('a', 'secrets'), '{"data":2}');
+      const changes = await collectUpTo(watch, await one.head());
+      assert.deepEqual(
+        changes.map(({ json }) => json),
+        ['{"data":1}', '{"data":2}'],
+      );
+      await assert.rejects(keyless.get(keyOf('a', 'secrets')), failsWith('Unreadable'));
+      // The refusal of a write shows the object that contradicts it.
+      await assert.rejects(one.create(keyOf('a', 'secrets'), 'v', '{}'), failsWith('KeyExists'));
+    }));
+
+  it('go on when the process of one of them ends in the middle of its writes', () =>
+    Machine.use(async (machine) => {
+      const one = await machine.store();
+      const two = await machine.store();
+      const writes = Array.from({ length: 50 }, (_, i) => two.create(keyOf(`lost-${i}`), `u-${i}`, '{}'));
+      machine.cut();
+      const outcomes = await Promise.allSettled(writes);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') assert.equal((outcome.reason as StorageError).code, 'UnknownOutcome');
+      }
+      await assert.rejects(two.head(), failsWith('Unavailable'));
+      await one.create(keyOf('after'), 'u', '{}');
+      assert.equal((await one.get(keyOf('after')))?.json, '{}');
+    }));
+
+  it('learn of a lost part of the history, and refuse versions in it', () =>
+    Machine.use(async (machine) => {
+      const one = await machine.store();
+      await one.create(keyOf('a'), 'u', '{}');
+      const before = one.epoch?.epoch as bigint;
+      const head = await one.head();
+      const watch = await one.watch({ resource: 'things' }, head);
+      const client = new pg.Client({ connectionString: machine.databaseUrl });
+      await client.connect();
+      await client.query('select plinth.fence(1000)');
+      await client.end();
+      await put(one, keyOf('a'), '{"n":1}');
+      assert.ok((one.epoch?.epoch as bigint) > before);
+      const untilEnd = async () => {
+        while ((await watch.next()) !== undefined);
+      };
+      await assert.rejects(untilEnd, failsWith('Expired'));
+      await assert.rejects(one.list({ resource: 'things', at: head }), failsWith('Expired'));
+    }));
+
+  it('fail writes as unknown and reads as unavailable when the hub ends, and close calls when they end themselves', () =>
+    Machine.use(async (machine) => {
+      const store = await machine.store();
+      await store.create(keyOf('a'), 'u', '{}');
+      await machine.stopHub();
+      await assert.rejects(store.get(keyOf('a')), failsWith('Unavailable'));
+      await store.stop();
+      await assert.rejects(store.create(keyOf('b'), 'u', '{}'), failsWith('Closed'));
+    }));
+
+  it('report why the database can not be used', async () => {
+    const client = new pg.Client({ connectionString: await server.createTestDatabase() });
+    await client.connect();
+    await client.query('drop schema plinth cascade');
+    const { host, port, user, database } = client;
+    await client.end();
+    const machine = await Machine.start(`postgres://${user}@${host}:${port}/${database}`);
+    try {
+      const store = await machine.unstarted();
+      await assert.rejects(store.start(), (error) => error instanceof MigrationError || error instanceof StorageError);
+    } finally {
+      await machine.stop();
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
+import type { Database, DatabaseEvents } from './database.js';
+import { EpochKeeper } from './epoch.js';
+import { schemaProblem } from './migrate.js';
+import type { ResolvedOptions } from './postgres-storage-options.js';
+import { Retention } from './retention.js';
+import { Sequencer } from './sequencer.js';
+import { type Row, Session } from './session.js';
+import { SessionPool } from './session-pool.js';
+import { quoteName } from './sql-text.js';
+import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
+
+const NOTIFY_TIMEOUT_MS = 3_000;
+const START_TIMEOUT_MS = 5_000;
+
+/** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
+export class LocalDatabase implements Database {
+  readonly pool: SessionPool;
+  readonly epochs: EpochKeeper;
+  readonly writer: Sequencer;
+  private readonly listener: NotifyListener;
+  private readonly retention: Retention;
+  private readonly givenUp = new AbortController();
+
+  constructor(given: ResolvedOptions, events: DatabaseEvents) {
+    const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
+    this.pool = new SessionPool(options);
+    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
+    this.writer = new Sequencer(options, this.epochs, (written) => events.batchEnded(written));
+    this.listener = new NotifyListener(
+      () =>
+        Session.open({
+          url: options.listenDatabaseUrl,
+          applicationName: `${options.applicationName} listener`,
+          connectTimeoutMs: options.connectTimeoutMs,
+          role: 'listener',
+          observer: options.observer,
+          signal: options.signal,
+        }),
+      {
+        onVersion: (newest) => events.hint(newest, 'notify'),
+        onError: (error) => options.observer.backgroundError('listener', error),
+        notify: (channel, payload) =>
+          this.pool.run(async (session) => {
+            await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
+          }),
+        channel: async (session, timeoutMs) => {
+          const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
+          return quoteName(text(rows[0] ?? [], 0));
+        },
+        heartbeat: (session, timeoutMs) => this.heartbeat(session, timeoutMs, events),
+      },
+    );
+    this.retention = new Retention(options, this.pool);
+  }
+
+  async start(): Promise<void> {
+    const problem = await this.pool.run((session) => schemaProblem(session));
+    if (problem !== undefined) throw problem;
+    await this.epochs.check();
+    const [bounds] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(LOG_BOUNDS, [], START_TIMEOUT_MS)),
+    );
+    this.writer.start(BigInt(text(bounds ?? [], 1)));
+    this.listener.start();
+    this.retention.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.retention.stop(), this.listener.stop(), this.writer.stop()]);
+  }
+
+  close(): Promise<void> {
+    return this.pool.stop();
+  }
+
+  giveUp(): void {
+    this.givenUp.abort();
+  }
+
+  /** Notices a change of history in a process that neither writes nor reads. */
+  private async heartbeat(session: ListenConnection, timeoutMs: number, events: DatabaseEvents): Promise<void> {
+    if (await this.epochs.isUnchanged(session, timeoutMs)) return;
+    await this.epochs.check();
+    events.hint(undefined, 'poll');
+  }
+}

@@ -1,0 +1,23 @@
+import type { StorageOptions } from '../config/storage.options.js';
+import type { Sealing } from './encryption/sealing.js';
+import type { ResolvedOptions, StorageObserver } from './postgres/postgres-storage-options.js';
+import { resolveOptions } from './postgres/postgres-storage-options.js';
+
+/** The storage options with the database URL settled; `--database-url` may leave it open. */
+export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
+
+/** What the flags mean for the connections to the database. */
+export function storageSettings(
+  options: SettledStorageOptions,
+  parts: { readonly observer: StorageObserver; readonly sealing?: Sealing | undefined },
+): ResolvedOptions {
+  return resolveOptions({
+    databaseUrl: options.databaseUrl,
+    listenDatabaseUrl: options.listenDatabaseUrl,
+    poolSize: options.databasePoolSize,
+    watchHistoryMs: options.watchHistoryMs,
+    historyRetentionMs: options.historyRetentionMs,
+    historyExclude: options.historyExclude,
+    ...parts,
+  });
+}
