@@ -59,7 +59,7 @@ export class SecureServingOptions {
     type: 'int',
     unit: 'processes',
     usage:
-      'Processes that share the port, each with its own database connections and its part of the request limits. 0: one per core.',
+      'Processes that share the port and the connections to the database, each with its part of the request limits. 0: one per core.',
   })
   @Min(0, { message: 'must not be negative' })
   @Max(256, { message: 'must not be above 256' })

@@ -106,7 +106,7 @@ describe('workers', () => {
         .map((line) => line.slice(0, line.lastIndexOf(' ')));
       assert.equal(new Set(series).size, series.length, 'each series once');
       const starts = series.filter((line) => line.startsWith('process_start_time_seconds'));
-      assert.equal(starts.length, count, 'what belongs to a process is shown for each');
+      assert.equal(starts.length, count + 1, 'what belongs to a process is shown for each, the parent too');
       seen.add(String(series.filter((line) => line.startsWith('plinth_worker_up')).length));
     }
     assert.deepEqual([...seen], [String(count)]);
