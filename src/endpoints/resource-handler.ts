@@ -127,8 +127,7 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
 
 function handleAnyPatch(request: ResourceRequest): Promise<void> {
   const isApply = patchMediaType(request.context.contentType) === applyMediaType;
-  // Fields of a view have no owners, so a view can't be applied: the patch is refused like one of an unknown type.
-  return isApply && request.subresource?.type !== 'view' ? handleApply(request) : handlePatch(request);
+  return isApply ? handleApply(request) : handlePatch(request);
 }
 
 /**

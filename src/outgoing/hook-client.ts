@@ -35,6 +35,8 @@ export interface HookTransport {
 /** As many calls to one hook as connections; few enough that its waiting requests leave room for others. */
 const seatLimits = { calls: 64, waiting: 64 };
 
+const mostRedirects = 10;
+
 export interface HookSettings {
   readonly userAgent: string;
   /** Longer answers are faults. */
@@ -146,14 +148,30 @@ export class HookClient {
       'user-agent': this.settings.userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const url = new URL(shown);
-    return this.connections.post({ url, body, headers, signal, maxAnswerBytes: this.settings.maxAnswerBytes });
+    let url = new URL(shown);
+    for (let redirects = 0; ; redirects++) {
+      const { maxAnswerBytes } = this.settings;
+      const answer = await this.connections.post({ url, body, headers, signal, maxAnswerBytes });
+      const next = redirects < mostRedirects ? redirectedOf(answer, url) : undefined;
+      if (next === undefined) return answer;
+      url = next;
+    }
   }
 
   private connect(tls: ClientTls): HttpsConnections {
     const { denied } = this.transport;
     return new HttpsConnections(tls, { maxSockets: seatLimits.calls, denied, target: this.target });
   }
+}
+
+/**
+ * Where the same question goes next: another path of the same server. Servers so tidy up paths such as `//hook`. A
+ * question never goes where nobody configured it to.
+ */
+function redirectedOf({ status, location }: PostAnswer, from: URL): URL | undefined {
+  if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;
+  const next = new URL(location, from);
+  return next.origin === from.origin ? next : undefined;
 }
 
 function crowdedError(): StatusError {

@@ -36,6 +36,8 @@ export interface PostAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
+  /** Where the answer says to ask instead. */
+  readonly location: string | undefined;
 }
 
 /** An answer that is longer than the caller takes. */
@@ -114,7 +116,7 @@ function guarded<T extends object>(options: T, { denied, target }: ConnectionSet
   return connected;
 }
 
-/** Kept-alive HTTPS connections with one set of credentials. Redirects are never followed, and no proxy is used. */
+/** Kept-alive HTTPS connections with one set of credentials. Redirects are left to the caller, and no proxy is used. */
 export class HttpsConnections {
   private readonly agent: Agent;
 
@@ -159,13 +161,14 @@ export class HttpsConnections {
         response.on('error', reject);
         response.on('end', () => {
           const contentType = response.headers['content-type'] ?? '';
-          resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8') });
+          const { location } = response.headers;
+          resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8'), location });
         });
       });
       // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
       sent.on('upgrade', (response, socket) => {
         socket.destroy();
-        resolve({ status: response.statusCode ?? 0, contentType: '', text: '' });
+        resolve({ status: response.statusCode ?? 0, contentType: '', text: '', location: undefined });
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The other side closed the kept connection just when it was used, which says nothing about its state.

@@ -40,6 +40,7 @@ const view: SubresourceDefinition = {
   verbs: ['get'],
   read: (parent) => parent,
   write: (_context, parent) => parent,
+  intent: () => ({}),
 };
 const created: SubresourceDefinition = {
   type: 'created',

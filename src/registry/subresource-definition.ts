@@ -43,6 +43,8 @@ export interface ViewSubresource {
   /** Throws a StatusError for a parent that has nothing to show; it may be written into all the same. */
   readonly checkShown?: (parent: ApiObject) => void;
   readonly write: WriteIntoParent;
+  /** The fields of the parent that an applied body stands for; none for a body without them. */
+  readonly intent: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 }
 
 /** An object that is created below the parent and written into it, with a kind of its own (`binding`). */

@@ -368,8 +368,19 @@ describe('a webhook that does not answer as it should', () => {
     ['absent', () => ({ http: 404, text: 'x' }), /the server could not find the requested resource$/],
     [
       'redirect',
-      () => ({ http: 307, text: '', headers: { location: hooks.url('/allow') } }),
+      // Another server, as far as anybody can tell.
+      () => ({ http: 307, text: '', headers: { location: hooks.url('/allow').replace('127.0.0.1', 'localhost') } }),
       /the server responded with the status code 307 but did not return more information$/,
+    ],
+    [
+      'moved',
+      () => ({ http: 302, text: '', headers: { location: '/allow' } }),
+      /responded with the status code 302 but/,
+    ],
+    [
+      'circle',
+      () => ({ http: 308, text: '', headers: { location: '/circle' } }),
+      /responded with the status code 308 but/,
     ],
     ['uid', () => ({ uid: 'other', allowed: true }), /expected response\.uid="[0-9a-f-]{36}", got "other"$/],
     ['type', () => ({ ...patchAnswer([]), patchType: 'MergePatch' }), /unsupported patch type "MergePatch"$/],
@@ -404,6 +415,16 @@ describe('a webhook that does not answer as it should', () => {
     const rejected = (await metricsOf(second, 'apiserver_admission_webhook_rejection_count')).join('\n');
     assert.match(rejected, /name="odd.hooks.test",.*error_type="calling_webhook_error",rejection_code="600"/);
     assert.match((await metricsOf(second, 'apiserver_admission_webhook_admission_duration_seconds')).join(), /huge/);
+  });
+
+  it('sends to another path of its own', async () => {
+    hooks.on('/tidy', () => ({ http: 307, text: '', headers: { location: '/tidied' } }));
+    hooks.on('/tidied', () => ({ allowed: false, status: { message: 'seen' } }));
+    await configure('validating', [webhook('tidy')]);
+    const answer = await create('tidy');
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(answer.body.message, /denied the request: seen$/);
+    assert.equal(hooks.seen('/tidied').length, 1);
   });
 
   it('is slow, dead, or unknown to the authorities', async () => {

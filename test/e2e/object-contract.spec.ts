@@ -177,6 +177,83 @@ describe('a write through a scale', () => {
   });
 });
 
+describe('an applied scale', () => {
+  const apply = (name: string, manager: string, body: object, query = '') =>
+    client.send('PATCH', `${deployments}/${name}/scale?fieldManager=${manager}${query}`, {
+      body: { apiVersion: 'autoscaling/v1', kind: 'Scale', ...body },
+      contentType: 'application/apply-patch+yaml',
+    });
+
+  it('is merged into its object, whose fields it owns', async () => {
+    await made(deployments, deployment('applied'));
+    const scaled = answered(await apply('applied', 'first', { spec: { replicas: 3 } }, '&force=true'), 200).body;
+    assert.deepEqual([scaled.kind, scaled.spec.replicas, scaled.metadata.name], ['Scale', 3, 'applied']);
+    assert.equal(scaled.metadata.managedFields, undefined);
+    const { metadata, spec } = answered(await client.get(`${deployments}/applied`), 200).body;
+    assert.equal(spec.replicas, 3);
+    assert.equal(metadata.resourceVersion, scaled.metadata.resourceVersion);
+    const owners = (metadata.managedFields as readonly Record<string, unknown>[]).filter((o) => o.manager === 'first');
+    assert.deepEqual(
+      owners.map(({ operation, subresource, apiVersion, fieldsV1 }) => ({
+        operation,
+        subresource,
+        apiVersion,
+        fieldsV1,
+      })),
+      [
+        {
+          operation: 'Apply',
+          subresource: 'scale',
+          apiVersion: 'apps/v1',
+          fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+        },
+      ],
+    );
+    const conflict = answered(await apply('applied', 'second', { spec: { replicas: 4 } }), 409).body;
+    assert.match(conflict.message, /conflict with "first" with subresource "scale".*: \.spec\.replicas/);
+    answered(await apply('applied', 'second', { spec: { replicas: 4 } }, '&force=true'), 200);
+    assert.equal((await client.get(`${deployments}/applied/scale`)).body.spec.replicas, 4);
+    // The same again changes nothing.
+    const { resourceVersion } = (await client.get(`${deployments}/applied`)).body.metadata;
+    answered(await apply('applied', 'second', { metadata: { name: 'applied' }, spec: { replicas: 4 } }), 200);
+    assert.equal((await client.get(`${deployments}/applied`)).body.metadata.resourceVersion, resourceVersion);
+  });
+
+  it('must fit', async () => {
+    await made(deployments, deployment('fitting'));
+    answered(await apply('nobody', 'm', { spec: { replicas: 1 } }), 404);
+    answered(await apply('fitting', 'm', { metadata: { name: 'other' }, spec: { replicas: 1 } }), 400);
+    answered(
+      await apply('fitting', 'm', { metadata: { resourceVersion: '1' }, spec: { replicas: 2 } }, '&force=true'),
+      409,
+    );
+    answered(await apply('fitting', 'm', { spec: { replicas: -1 } }, '&force=true'), 422);
+    for (const replicas of ['two', 1.5, [], {}]) {
+      assert.ok((await apply('fitting', 'm', { spec: { replicas } }, '&force=true')).status < 500, String(replicas));
+    }
+    answered(await apply('fitting', 'm', { kind: 'Deployment', spec: {} }), 422);
+    assert.equal((await client.get(`${deployments}/fitting`)).body.spec.replicas, 1);
+    answered(await apply('fitting', 'm', { spec: { replicas: 7 } }, '&force=true&dryRun=All'), 200);
+    assert.equal((await client.get(`${deployments}/fitting`)).body.spec.replicas, 1);
+  });
+});
+
+describe('a create of an object that has a version', () => {
+  it('is refused after all other rules, and shown by a dry run', async () => {
+    const { body } = await client.post(deployments, deployment('copied'));
+    const copy = { ...body, metadata: { ...body.metadata, name: 'copy' } };
+    const refused = answered(await client.post(deployments, copy), 400).body;
+    assert.equal(refused.message, 'resourceVersion should not be set on objects to be created');
+    const shown = answered(await client.post(`${deployments}?dryRun=All`, copy), 201).body;
+    assert.equal(shown.metadata.name, 'copy');
+    answered(await client.get(`${deployments}/copy`), 404);
+    for (const query of ['', '?dryRun=All']) {
+      answered(await client.post(`${deployments}${query}`, { ...copy, spec: { ...copy.spec, selector: null } }), 422);
+    }
+    answered(await client.post(`${deployments}?dryRun=All`, body), 409);
+  });
+});
+
 describe('requests with parts that make no sense', () => {
   it('are refused: access reviews about no namespace', async () => {
     const path = '/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';

@@ -1,11 +1,14 @@
+import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, required } from '../../machinery/field-error.js';
-import { badRequestError, invalidError } from '../../machinery/status-error.js';
+import { badRequestError, invalidError, notFoundError } from '../../machinery/status-error.js';
+import type { ViewSubresource } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { parsePatchBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { mergeApplied } from '../writes/managed-fields.js';
+import type { ObjectForms } from '../writes/object-forms.js';
 import { Write } from '../writes/write.js';
 
 /**
@@ -20,10 +23,50 @@ export async function handleApply(request: ResourceRequest): Promise<void> {
     throw invalidError({ group: `meta.${request.services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
   const config = parseConfig(write, await readBody(request));
+  const { subresource } = request;
   const outcome = await write.apply(async (live) =>
-    write.decodePatched(await mergeApplied(request, write.options, live?.requested, config)),
+    subresource?.type === 'view'
+      ? await appliedView(write, subresource, live, config)
+      : write.decodePatched(await mergeApplied(request, write.options, live?.requested, config)),
   );
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+}
+
+/**
+ * The view that a write shall show. Its fields are fields of the parent, and owned there, so what is merged is the parent.
+ * The owners are in the metadata of the view.
+ */
+async function appliedView(
+  write: Write,
+  view: ViewSubresource,
+  live: ObjectForms | undefined,
+  config: Readonly<Record<string, unknown>>,
+): Promise<ApiObject> {
+  const { request, options } = write;
+  const { resource, store, namespace, name } = request;
+  if (live === undefined) throw notFoundError(store.groupResource, name);
+  const shown = live.shown as ApiObject;
+  const fields = (part: unknown) => (part ?? {}) as Readonly<Record<string, unknown>>;
+  // The client names only what it wants, the object at most by its name.
+  const { metadata, spec } = config;
+  write.decodePatched({
+    ...config,
+    metadata: { ...shown.metadata, ...fields(metadata) },
+    spec: { ...fields(shown.spec), ...fields(spec) },
+  });
+  const parent = {
+    apiVersion: resource.apiVersion,
+    kind: resource.definition.kind,
+    metadata: { name, ...(namespace === '' ? {} : { namespace }) },
+    ...view.intent(config),
+  };
+  const merged = (await mergeApplied(request, options, live.requested, parent)) as ApiObject;
+  const next = view.read(merged);
+  const { uid = shown.metadata.uid, resourceVersion = shown.metadata.resourceVersion } = fields(
+    metadata,
+  ) as ApiObject['metadata'];
+  const { managedFields } = merged.metadata;
+  return { ...next, metadata: { ...shown.metadata, uid, resourceVersion, managedFields } as ApiObject['metadata'] };
 }
 
 /** Reads JSON and YAML: JSON is valid YAML. */

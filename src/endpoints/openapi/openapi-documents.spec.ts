@@ -47,6 +47,7 @@ const things = defineResource({
       body: { kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, type: scale },
       read: (parent) => parent,
       write: (_context, parent) => parent,
+      intent: () => ({}),
     },
     {
       type: 'virtual',

@@ -267,8 +267,6 @@ class ResourcePaths {
     gvk: GroupVersionKind,
     type: KindType,
   ): OperationModel {
-    // Only fields of the object's own kind have owners.
-    const takesApply = type === this.resource.served.type;
     const patches = type.custom === undefined ? patchMediaTypes : customPatchMediaTypes;
     switch (verb) {
       case 'get':
@@ -295,8 +293,8 @@ class ResourcePaths {
           id: this.id('patch', suffix),
           gvk,
           description: `Change parts of the ${what}.`,
-          parameters: takesApply ? queryParameters.patch : queryParameters.write,
-          consumes: takesApply ? [...patches, applyMediaType] : patches,
+          parameters: queryParameters.patch,
+          consumes: [...patches, applyMediaType],
           body: { content: patchBody, required: true },
           codes: [200, 201],
           answer: type,

@@ -44,7 +44,8 @@ export function trackFields(
   return inRemoteVersions(path, entriesIn).then((entries) => setOwners(next, entries));
 }
 
-function setOwners({ metadata }: ApiObject, entries: ReturnType<typeof updateManagedFields>): void {
+/** Records the owners of fields in an object. */
+export function setOwners({ metadata }: ApiObject, entries: ApiObject['metadata']['managedFields']): void {
   if (entries === undefined || entries.length === 0) delete metadata.managedFields;
   else metadata.managedFields = entries;
 }

@@ -15,7 +15,7 @@ import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched
 import { readBody } from '../negotiation/read-body.js';
 import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { trackFields } from './managed-fields.js';
+import { setOwners, trackFields } from './managed-fields.js';
 import { ObjectForms } from './object-forms.js';
 import { WriteAttributes } from './write-attributes.js';
 
@@ -155,16 +155,18 @@ export class Write {
     let next: ApiObject;
     if (subresource?.type === 'view' || subresource?.type === 'created') {
       const parent = this.parentOf(object, live);
+      const { managedFields, ...metadata } = object.metadata;
+      if (hasOwners) object.metadata = metadata;
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
-      await trackFields(this.request, this.options, live?.requested, next);
+      if (hasOwners) setOwners(next, managedFields);
+      else await trackFields(this.request, this.options, live?.requested, next);
     } else {
       // Before admission: a client does not own what plugins and webhooks add to its object.
       if (!hasOwners) await trackFields(this.request, this.options, live?.requested, object);
       const { managedFields } = object.metadata;
       next = await this.admit(object, live);
-      if (managedFields === undefined) delete next.metadata.managedFields;
-      else next.metadata.managedFields = managedFields;
+      setOwners(next, managedFields);
     }
     return this.inStoredVersion(next, live);
   }

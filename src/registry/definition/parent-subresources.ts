@@ -86,5 +86,12 @@ export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): Vie
       rules.setReplicas(parent as T, replicas);
       return parent;
     },
+    intent: ({ spec }) => {
+      const { replicas } = (spec ?? {}) as { replicas?: unknown };
+      if (typeof replicas !== 'number') return {};
+      const fields = { spec: {} };
+      rules.setReplicas(fields as unknown as T, replicas);
+      return fields;
+    },
   };
 }

@@ -5,7 +5,6 @@ import { isDns1123Subdomain } from '../../machinery/names.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import { isStoredKind, type ResourceDefinition, type StoredResource } from '../resource-definition.js';
-import { namesVersion } from '../store/object-codec.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { generateName, type RandomBytes } from './generate-name.js';
 import { validateMetadata } from './validate-metadata.js';
@@ -42,8 +41,6 @@ export function beforeCreate(
   random?: RandomBytes,
 ): void {
   const meta = object.metadata;
-  if (namesVersion(meta.resourceVersion))
-    throw badRequestError('resourceVersion should not be set on objects to be created');
   delete meta.selfLink;
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;

@@ -2,12 +2,17 @@ import { leaveLarge } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../machinery/request-context.js';
-import { alreadyExistsError, generateNameConflictError, StatusError } from '../../machinery/status-error.js';
+import {
+  alreadyExistsError,
+  badRequestError,
+  generateNameConflictError,
+  StatusError,
+} from '../../machinery/status-error.js';
 import { StorageError } from '../../storage/storage.errors.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import type { Reservation } from '../strategy.js';
-import { parseStored, type VersionedText } from './object-codec.js';
+import { namesVersion, parseStored, type VersionedText } from './object-codec.js';
 import type { CreateOptions } from './store-options.js';
 import { isWithoutPlace, type StoreParts } from './store-parts.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
@@ -47,6 +52,11 @@ async function createNamed(
   await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, parts.definition, object, parts.clock, parts.random);
   await options.validate(object, undefined);
+  // Only what is written: a dry run of a copied object shows what would become of it.
+  if (namesVersion(object.metadata.resourceVersion) && !options.dryRun) {
+    throw badRequestError('resourceVersion should not be set on objects to be created');
+  }
+  delete object.metadata.resourceVersion;
   const { strategy } = parts.definition;
   let reservation: Reservation | undefined;
   let written: VersionedText;
