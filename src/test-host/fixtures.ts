@@ -76,7 +76,7 @@ export async function applyFixtures(inputs: readonly FixtureInput[], parts: Fixt
 
 async function readInput(input: FixtureInput): Promise<Fixture[]> {
   if ('object' in input) return flat(input.object, 'the given object');
-  if ('text' in input) return parse(input.text, input.source ?? 'the given text');
+  if ('text' in input) return parse(outdented(input.text), 'the given text');
   const path = resolve(input.path);
   try {
     if (!(await stat(path)).isDirectory()) return parse(await readFile(path, 'utf8'), path);
@@ -87,6 +87,14 @@ async function readInput(input: FixtureInput): Promise<Fixture[]> {
     if (error instanceof StartupError) throw error;
     throw new StartupError(`the fixtures can't be read: ${errorText(error)}`, { cause: error });
   }
+}
+
+/** Texts in programs are indented as a whole. */
+function outdented(text: string): string {
+  const lines = text.split('\n');
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
+  const common = Math.min(...indents);
+  return Number.isFinite(common) ? lines.map((line) => line.slice(common)).join('\n') : text;
 }
 
 function parse(text: string, source: string): Fixture[] {

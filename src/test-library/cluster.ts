@@ -172,7 +172,9 @@ function flagsOf({
 
 function fixtureInputs(fixtures: readonly (string | URL | object)[]): FixtureInput[] {
   return fixtures.map((fixture): FixtureInput => {
-    if (fixture instanceof URL) return { path: fileURLToPath(fixture) };
+    // One of another realm, as test runners make them, is one as well.
+    if (String(fixture).startsWith('file:') && typeof fixture !== 'string')
+      return { path: fileURLToPath(String(fixture)) };
     if (typeof fixture !== 'string') return { object: fixture };
     return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(fixture) ? { path: fixture } : { text: fixture };
   });

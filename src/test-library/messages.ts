@@ -17,10 +17,7 @@ export interface StartSettings {
 }
 
 /** A text of documents in YAML or JSON, or the path of a file or folder; or an object. */
-export type FixtureInput =
-  | { readonly text: string; readonly source?: string }
-  | { readonly path: string }
-  | { readonly object: object };
+export type FixtureInput = { readonly text: string } | { readonly path: string } | { readonly object: object };
 
 export interface StartAnswer {
   readonly url: string;
