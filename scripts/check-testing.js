@@ -95,7 +95,7 @@ async function nothingStays(folder, what) {
     check(performance.now() - begun < 60_000, `${what}: processes stay: ${processesOf(folder).join()}`);
     await delay(50);
   }
-  const left = readdirSync(folder).filter((name) => !name.startsWith('plinth-postgres-'));
+  const left = readdirSync(folder).filter((name) => !/^plinth-(postgres|compiled)-/.test(name));
   check(left.length === 0, `${what}: files stay: ${left.join()}`);
   return performance.now() - begun;
 }

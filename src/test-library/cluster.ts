@@ -158,9 +158,11 @@ function flagsOf({
   logLevel,
 }: ClusterOptions): string[] {
   const gates = Object.entries(featureGates).map(([name, isOn]) => `${name}=${isOn}`);
+  const choosesAuthorization = Object.keys(flags).some((name) => /^-*authorization-(mode|config)$/.test(name));
   const all: Record<string, FlagValue> = {
     vendor,
     compat,
+    ...(choosesAuthorization ? {} : { 'authorization-mode': ['Node', 'RBAC'] }),
     ...(gates.length === 0 ? {} : { 'feature-gates': gates }),
     ...(logLevel === undefined ? {} : { 'log-level': logLevel }),
     ...flags,

@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compiledCodeFolder } from './compiled-code.js';
 import type { AnswerMessage, CallMessage, HostCalls, HostMethod } from './messages.js';
 
 const oldestNode = 24;
@@ -36,9 +37,10 @@ export class HostProcess {
     this.folder = makeFolder();
     const log = openSync(this.logFile, 'a', 0o600);
     try {
-      this.child = spawn(process.execPath, [fileURLToPath(new URL('../test-host/host-main.js', import.meta.url))], {
+      const program = fileURLToPath(new URL('../test-host/host-main.js', import.meta.url));
+      this.child = spawn(process.execPath, [program], {
         stdio: ['ignore', log, log, 'ipc'],
-        env: ownEnvironment(),
+        env: { NODE_COMPILE_CACHE: compiledCodeFolder(program), ...ownEnvironment() },
       });
     } finally {
       closeSync(log);

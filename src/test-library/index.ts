@@ -4,7 +4,7 @@
 export interface ClusterOptions {
   /**
    * Flags of `plinth serve` and `plinth controllers` by name, without dashes. Neither flags from the environment nor files
-   * of the user have an effect.
+   * of the user have an effect. Access is decided by the modes Node and RBAC unless flags say otherwise.
    */
   readonly flags?: Readonly<Record<string, FlagValue>>;
   /** Feature gates by name. */

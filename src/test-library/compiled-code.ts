@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * The folder in which Node keeps the compiled code of the server from one start to the next: most of a start is
+ * compilation otherwise. Who writes there can make the server do anything, so it is one that only this user can enter;
+ * undefined without such a folder. Those of earlier builds are removed.
+ */
+export function compiledCodeFolder(program: string): string | undefined {
+  try {
+    const parent = join(tmpdir(), `plinth-compiled-${process.getuid?.() ?? 0}`);
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    const found = lstatSync(parent);
+    const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
+    if (!found.isDirectory() || !isOurs) return undefined;
+    const { mtimeMs, size } = statSync(program);
+    const key = createHash('sha256')
+      .update(`${program} ${mtimeMs} ${size} ${process.version}`)
+      .digest('hex')
+      .slice(0, 16);
+    const folder = join(parent, key);
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOlder(parent, key);
+    return folder;
+  } catch {
+    // The server starts all the same.
+    return undefined;
+  }
+}
+
+const mostBuilds = 4;
+
+function removeOlder(parent: string, current: string): void {
+  const others = readdirSync(parent)
+    .filter((name) => name !== current)
+    .map((name) => ({ path: join(parent, name), at: statSync(join(parent, name)).mtimeMs }))
+    .sort((a, b) => b.at - a.at);
+  for (const { path } of others.slice(mostBuilds - 1)) rmSync(path, { recursive: true, force: true });
+}
