@@ -2,7 +2,7 @@
 export const menu = [
   {
     text: 'Start',
-    pages: ['getting-started', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package'],
+    pages: ['getting-started', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package', 'testing'],
   },
   {
     text: 'Run it',
