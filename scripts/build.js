@@ -29,7 +29,7 @@ function isStale() {
   if (!existsSync(record)) return true;
   const built = statSync(record).mtimeMs;
   const inputs = ['package.json', 'package-lock.json', 'nest-cli.json', config.project].map((name) => join(root, name));
-  for (const folder of sourceFolders) inputs.push(...filesBelow(join(root, folder)));
+  for (const folder of [...sourceFolders, 'scripts']) inputs.push(...filesBelow(join(root, folder)));
   return inputs.some((path) => statSync(path).mtimeMs > built) || orphans().length > 0;
 }
 

@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The time that a file has to stop when it is told to. */
 const graceMs = 10_000;
+/** How often the runner looks whether the processors have nothing to do. */
+const lookMs = 1000;
+/** More than this share of all processors is idle when one more file can run. */
+const idleShare = 0.25;
+/** Memory that one more file finds free. */
+const roomyBytes = 3 * 2 ** 30;
 /** How much of a file's output is kept; the end of it tells why the file failed. */
 const outputLimit = 4 * 1024 * 1024;
 
@@ -16,29 +22,63 @@ const outputLimit = 4 * 1024 * 1024;
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
+ * @param options.mostAtOnce how many run at once while they leave processors idle
  * @param options.limitMs how long a file may take
  * @param options.print gets finished lines
  * @param options.signal ends all running files and starts no more
  * @returns counts of tests, and how long each file took, in seconds
  */
 export async function runTestFiles(files, options) {
-  const { concurrency, print } = options;
+  const { concurrency, mostAtOnce, print } = options;
   const total = { passed: 0, failed: 0 };
   const times = [];
   const waiting = [...files];
+  let running = 0;
   const lane = async () => {
     for (let file = waiting.shift(); file !== undefined && !options.signal.aborted; file = waiting.shift()) {
+      running++;
       const outcome = await runFile(file, options);
+      running--;
       total.passed += outcome.passed;
       total.failed += outcome.failed;
       times.push({ file, seconds: outcome.seconds });
       const seconds = `${outcome.seconds.toFixed(1)} s`.padStart(8);
       if (outcome.failed === 0) print(`${seconds}  ok      ${file} (${outcome.passed})`);
       else print(`${seconds}  FAILED  ${file}\n${outcome.output}\n${seconds}  FAILED  ${file}: ${outcome.why}`);
+      if (running >= concurrency) return;
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  const lanes = Array.from({ length: concurrency }, lane);
+  const processors = new IdleProcessors();
+  const look = setInterval(() => {
+    const areIdle = processors.areIdle();
+    if (areIdle && running < mostAtOnce && waiting.length > 0 && !options.signal.aborted) lanes.push(lane());
+  }, lookMs);
+  // More may begin while these end.
+  for (const one of lanes) await one;
+  clearInterval(look);
   return { ...total, times };
+}
+
+/** Whether files that run leave processors and memory to others: many wait for clocks, and not always at other times. */
+class IdleProcessors {
+  #before = cpus();
+  /** The accounts are those of the whole machine: where this process may use a part of it, they say nothing. */
+  #areOurs = cpus().length <= availableParallelism();
+
+  areIdle() {
+    const before = this.#before;
+    this.#before = cpus();
+    if (!this.#areOurs || process.availableMemory() < roomyBytes) return false;
+    const spent = (times) => Object.values(times).reduce((sum, time) => sum + time, 0);
+    let idle = 0;
+    let all = 0;
+    for (const [i, { times }] of this.#before.entries()) {
+      idle += times.idle - (before[i]?.times.idle ?? 0);
+      all += spent(times) - (before[i] === undefined ? 0 : spent(before[i].times));
+    }
+    return idle > idleShare * all;
+  }
 }
 
 async function runFile(file, { node, root, limitMs, signal }) {

@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
 /** Each file is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
 const concurrency = 3;
+const mostAtOnce = 6;
 const limitMs = 300_000;
 /** Far more than the files that run at the same time keep. */
 const plentyBytes = 8 * 2 ** 30;
@@ -20,11 +21,27 @@ const fewFiles = 4;
 /** The longest first, so that none of them starts at the end with nothing else left to run. */
 const longest = [
   'e2e/consistency.',
-  'e2e/http-limits.',
-  'e2e/watch-contract.',
   'e2e/failover.',
+  'e2e/http-limits.',
   'e2e/pooler.',
+  'e2e/generated-kind.',
+  'e2e/stream-faults.',
+  'e2e/watch-contract.',
+  'e2e/aggregated-documents.',
+  'e2e/authentication-outage.',
+  'e2e/api-endpoints.',
+  'e2e/backup.',
+  'e2e/authentication-certificates.',
+  'e2e/kubectl-changes.',
+  'e2e/shutdown.',
+  'e2e/import.',
+  'e2e/outage.',
+  'e2e/attacks-aggregation.',
+  'e2e/restore.',
+  'e2e/workers.',
   'e2e/rolling-restart.',
+  'program/embedded-postgres.',
+  'scheduler/scheduler-loop.',
 ];
 
 function rank(path) {
@@ -87,7 +104,7 @@ async function main() {
     return 1;
   }
   if (node !== process.execPath) return run([fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
-  const built = run([join(root, 'scripts', 'build.js')]);
+  const built = run([join(root, 'scripts', 'build.js'), '--if-stale']);
   if (built !== 0) return built;
   // Older versions of Node lack it; they never get here.
   const { globSync } = await import('node:fs');
@@ -103,7 +120,7 @@ async function main() {
   try {
     const prepared = prepareShared(folder, files);
     if (prepared !== 0) return prepared;
-    outcome = await runTestFiles(files, { node, root, concurrency, limitMs, print, signal: stop.signal });
+    outcome = await runTestFiles(files, { node, root, concurrency, mostAtOnce, limitMs, print, signal: stop.signal });
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
