@@ -79,16 +79,16 @@ function freeBytes(path) {
 }
 
 /**
- * Prepares what the files of a run share: compiled code, and the data directory that their servers are copied from. Both
+ * Prepares what the files of a run share: compiled code, and the data directories that their servers are copied from. Both
  * spare time at the start of each program.
  */
 function prepareShared(folder, files) {
   process.env.TMPDIR = folder;
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'plinth-tests');
   if (files.length < fewFiles) return 0;
-  const template = join(folder, 'postgres-template');
-  const made = run(['--enable-source-maps', join(root, 'dist', 'test', 'support', 'make-data-template.js'), template]);
-  if (made === 0) process.env.PLINTH_TEST_POSTGRES_TEMPLATE = template;
+  const templates = join(folder, 'postgres-templates');
+  const made = run(['--enable-source-maps', join(root, 'dist', 'test', 'support', 'make-data-template.js'), templates]);
+  if (made === 0) process.env.PLINTH_TEST_POSTGRES_TEMPLATES = templates;
   return made;
 }
 

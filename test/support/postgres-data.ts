@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ServiceUser } from '../../src/program/postgres/service-user.js';
 import { identity } from '../../src/program/postgres/service-user.js';
 
@@ -15,18 +17,19 @@ export interface NewData {
 }
 
 /** Two servers of one process are never copies of one: each has an identity of its own, by which they are told apart. */
-let isTemplateUsed = false;
+let templatesUsed = 0;
 
 /**
- * Makes the data directory of a new server. The first one of a process is a copy of PLINTH_TEST_POSTGRES_TEMPLATE, if
- * that is set, which takes a fraction of the time.
+ * Makes the data directory of a new server. The first ones of a process are copies of what is in the folder
+ * PLINTH_TEST_POSTGRES_TEMPLATES, if that is set, which takes a fraction of the time.
  *
  * @throws Error when that fails
  */
 export function prepareData({ data, initdb, user, cwd, locale }: NewData): void {
-  const template = process.env.PLINTH_TEST_POSTGRES_TEMPLATE ?? '';
-  if (template !== '' && !isTemplateUsed) {
-    isTemplateUsed = true;
+  const templates = process.env.PLINTH_TEST_POSTGRES_TEMPLATES ?? '';
+  const template = join(templates, String(templatesUsed));
+  if (templates !== '' && existsSync(template)) {
+    templatesUsed++;
     copyData(template, data);
     return;
   }

@@ -88,8 +88,8 @@ async function startOwnPostgres(options: TestPostgresOptions): Promise<TestPostg
 }
 
 /**
- * Makes the data directory that the servers of a whole run are copied from (PLINTH_TEST_POSTGRES_TEMPLATE): the first one
- * of each test process. It has the database that test databases are copied from, too.
+ * Makes a data directory that one server of each process of a run is copied from (PLINTH_TEST_POSTGRES_TEMPLATES). It has
+ * the database that test databases are copied from, too.
  *
  * @param path is created
  */
