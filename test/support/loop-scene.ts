@@ -5,6 +5,7 @@ import type { ControllersOptions } from '../../src/controllers/controllers.js';
 import { type DeepPartial, LoopClient } from '../../src/controllers/frame/loop-client.js';
 import { Work } from '../../src/controllers/frame/work.js';
 import { makeLoops } from '../../src/controllers/loop-table.js';
+import { ManualTimers, stallMs } from '../../src/controllers/testing/manual-timers.js';
 import { systemTimers, type Timers } from '../../src/controllers/timers.js';
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import type { GroupResource } from '../../src/machinery/group-version.js';
@@ -21,7 +22,7 @@ import { openTestStorage, type TestStorage } from './test-storage.js';
 
 const names = vendorNames('k8s.io');
 const user = { name: 'tester', uid: '', groups: ['system:masters'], extra: {} };
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 /** Loops that run in a process of their own, until they are stopped. */
 interface RunningLoops {
@@ -35,6 +36,8 @@ interface RunningLoops {
 export class LoopScene {
   private readonly stop = new AbortController();
   private readonly running = new Set<RunningLoops>();
+  /** Clocks that only tests move. */
+  private readonly clocks = new Set<ManualTimers>();
   private readonly informers: SharedInformers;
   private readonly client: LoopClient;
   /** Lines that loops logged at level warn or above. */
@@ -89,6 +92,7 @@ export class LoopScene {
       'autoscaler' | 'metrics' | 'terminatedPodThreshold' | 'nodeRanges' | 'serviceRange'
     > = {},
   ): Promise<RunningLoops> {
+    if (timers instanceof ManualTimers) this.clocks.add(timers);
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);
     const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
@@ -165,6 +169,9 @@ export class LoopScene {
     const informer = this.informers.of<T>(this.groupResource(resource));
     const done = new AbortController();
     await informer.use(AbortSignal.any([done.signal, this.stop.signal]));
+    const stall = setInterval(() => {
+      for (const clock of this.clocks) clock.endPauses();
+    }, stallMs);
     try {
       return await new Promise<R>((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -181,6 +188,7 @@ export class LoopScene {
         check();
       });
     } finally {
+      clearInterval(stall);
       done.abort();
     }
   }

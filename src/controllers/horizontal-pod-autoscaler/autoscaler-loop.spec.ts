@@ -148,9 +148,9 @@ describe('the autoscaler loop', () => {
     const end = () => {
       isOver = true;
     };
-    wanted.then(end, end);
+    const over = wanted.then(end, end);
     while (!isOver) {
-      await timers.waiting((wait) => wait === period);
+      await Promise.race([timers.waiting((wait) => wait === period), over]);
       timers.advance(period);
       await setImmediate();
     }

@@ -7,6 +7,12 @@ interface Wait {
   readonly end: () => void;
 }
 
+/** A pause before another try is at most so long. */
+const longestPauseMs = 1000;
+/** Real time after which nothing seems to happen any more. */
+export const stallMs = 10_000;
+const patienceMs = 60_000;
+
 /** Timers whose time passes only when a test advances it. */
 export class ManualTimers implements Timers {
   private time = 0;
@@ -77,14 +83,40 @@ export class ManualTimers implements Timers {
     });
   }
 
-  /** Resolves once a wait exists that `matches`: by the time it asked for and what is left of it, in milliseconds. */
+  /**
+   * Ends short waits without letting time pass. Work that met another write pauses before it tries again; a test that
+   * knows nothing of that would wait for ever.
+   */
+  endPauses(): void {
+    for (const wait of [...this.waits]) if (wait.milliseconds <= longestPauseMs) wait.end();
+  }
+
+  /**
+   * Resolves once a wait exists that `matches`: by the time it asked for and what is left of it, in milliseconds. Rejects
+   * after a minute, with the waits that there are.
+   */
   waiting(matches: (milliseconds: number, leftMs: number) => boolean): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      const began = performance.now();
+      const end = () => {
+        clearInterval(stall);
+        this.watchers.delete(look);
+      };
       const look = () => {
         if (![...this.waits].some((wait) => matches(wait.milliseconds, wait.due - this.time))) return;
-        this.watchers.delete(look);
+        end();
         resolve();
       };
+      const stall = setInterval(() => {
+        if (performance.now() - began < patienceMs) {
+          this.endPauses();
+          return;
+        }
+        end();
+        const waits = [...this.waits].map(({ milliseconds, due }) => `${milliseconds} (${due - this.time} left)`);
+        reject(new Error(`none of these waits: ${waits.join(', ')}`));
+      }, stallMs);
+      stall.unref();
       this.watchers.add(look);
       look();
     });
