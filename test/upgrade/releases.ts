@@ -80,28 +80,42 @@ function provideModules(sources: string): void {
   else run(sources, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
 }
 
-/** A copy of an installed release. */
-function copied(release: Release, place: string, name: string): Release {
+/** `0.1.0` -> `0.2.0`, so that two releases can tell which one is newer. */
+export function nextMinor(version: string): string {
+  const [major = '0', minor = '0'] = version.split('.');
+  return `${major}.${Number(minor) + 1}.0`;
+}
+
+/** How many changes of the tables a release knows. */
+export function migrationsOf({ folder }: Release): number {
+  return readdirSync(join(folder, 'migrations')).filter((name) => /^\d{6}_/.test(name)).length;
+}
+
+/** A copy of an installed release, with the next number. */
+function successor(release: Release, place: string, name: string): Release {
   const home = join(place, name);
   cpSync(join(release.folder, '..', '..'), home, { recursive: true });
   const folder = join(home, 'node_modules', 'plinth');
-  return { ...release, folder, mainFile: join(folder, 'bin', 'plinth.js') };
+  const manifestFile = join(folder, 'package.json');
+  const manifest = JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string };
+  const version = nextMinor(manifest.version);
+  writeFileSync(manifestFile, JSON.stringify({ ...manifest, version }));
+  return { ...release, version, folder, mainFile: join(folder, 'bin', 'plinth.js') };
 }
 
-/** The same release with another text of a function in the database, as the next one may have. */
+/** The release after it, with another text of a function in the database. */
 export function withFunction(release: Release, place: string): Release {
-  const changed = copied(release, place, 'installed-with-function');
+  const changed = successor(release, place, 'installed-with-function');
   appendFileSync(join(changed.folder, 'migrations', 'functions', 'write_batch.sql'), '-- As of the next release.\n');
   return changed;
 }
 
-/** The same release with one more change of the tables, as the next one may have. */
+/** The release after it, with one more change of the tables. */
 export function withMigration(release: Release, place: string): Release {
-  const changed = copied(release, place, 'installed-with-migration');
+  const changed = successor(release, place, 'installed-with-migration');
   const migrations = join(changed.folder, 'migrations');
-  const last = readdirSync(migrations).filter((name) => /^\d{6}_/.test(name)).length;
   writeFileSync(
-    join(migrations, `${String(last + 1).padStart(6, '0')}_upgrade.sql`),
+    join(migrations, `${String(migrationsOf(release) + 1).padStart(6, '0')}_upgrade.sql`),
     [
       'create table plinth.upgrade_probe (id bigint primary key);',
       'alter table plinth.objects add column upgrade_probe text;',
