@@ -36,6 +36,10 @@ export const menu = [
     ],
   },
   {
+    text: 'Test with it',
+    pages: ['testing', 'test-library', 'assets'],
+  },
+  {
     text: 'Reference',
     pages: ['flags', 'metrics', 'api/index', 'deviations', 'benchmarks'],
   },
