@@ -6,6 +6,7 @@ import { completionCommand } from './commands/completion.command.js';
 import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { devCommand } from './commands/dev.command.js';
+import { doctorCommand } from './commands/doctor.command.js';
 import { etcdCommand } from './commands/etcd.command.js';
 import { fenceCommand } from './commands/fence.command.js';
 import { importCommand } from './commands/import.command.js';
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   kubeconfigCommand,
   clusterInfoCommand,
   topCommand,
+  doctorCommand,
   consoleCommand,
   backupCommand,
   importCommand,

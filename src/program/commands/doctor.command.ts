@@ -1,0 +1,35 @@
+import { ApiClientOptions } from '../../config/api-client.options.js';
+import { ControlLoopOptions } from '../../config/controllers.options.js';
+import { DoctorOptions } from '../../config/doctor.options.js';
+import { parseOptions } from '../../config/parse-options.js';
+import { serverOptionGroups } from '../../config/server-options.js';
+import { type Command, parseRequest } from '../command.js';
+
+/** Those of the servers and control loops too: what they are started with is what has to be right. */
+export const doctorGroups = {
+  doctor: DoctorOptions,
+  client: ApiClientOptions,
+  ...serverOptionGroups,
+  controllers: ControlLoopOptions,
+} as const;
+
+const defaults = { 'cert-dir': '.plinth/pki' } as const;
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary:
+    'Tell what is wrong with this machine, the database, certificates and a kubeconfig, each with its remedy. ' +
+    'Takes the flags and variables of serve and controllers. Ends with 1 when something does not work.',
+  groups: doctorGroups,
+  defaults,
+  async run(context) {
+    const options = parseOptions(parseRequest(doctorGroups, defaults, context));
+    const { examine } = await import('../doctor/examine.js');
+    const { findingLines } = await import('../doctor/finding.js');
+    const usual = context.environment.KUBECONFIG;
+    const findings = await examine(doctorGroups, options, usual === '' ? undefined : usual, context.signals.signal);
+    if (options.doctor.output === 'json') context.print(JSON.stringify(findings, undefined, 2));
+    else for (const line of findingLines(findings)) context.print(line);
+    if (findings.some(({ verdict }) => verdict === 'error')) context.endWith(1);
+  },
+};

@@ -1,0 +1,54 @@
+import { readFile, stat } from 'node:fs/promises';
+import { flagsOf } from '../../config/flag.js';
+import type { OptionGroups } from '../../config/parse-options.js';
+import { errorCode, errorText } from '../../machinery/startup-error.js';
+import { error, type Finding, ok, warning } from './finding.js';
+
+const secretText = /PRIVATE KEY-----|client-key-data:|^\s*-?\s*(?:token|password|secret):/m;
+const secretFlags: ReadonlySet<string> = new Set(['token-auth-file', 'encryption-provider-config']);
+const forOthers = 0o007;
+const writableForGroup = 0o020;
+
+/** Looks at every file that the options name: it can be read, and a secret one not by everybody. */
+export async function fileFindings(groups: OptionGroups, parsed: Readonly<Record<string, object>>): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, optionsClass] of Object.entries(groups)) {
+    for (const flag of flagsOf(optionsClass)) {
+      if (flag.unit !== 'file' && flag.unit !== 'files') continue;
+      const value = (parsed[name] as Readonly<Record<string, unknown>>)[flag.property];
+      for (const path of [value].flat()) {
+        if (typeof path === 'string' && path !== '') findings.push(await fileFinding(flag.name, path));
+      }
+    }
+  }
+  return findings;
+}
+
+/** One file, by its flag or the name of where it stands. */
+export async function fileFinding(flag: string, path: string): Promise<Finding> {
+  const check = `file of --${flag}`;
+  let text: string;
+  let mode: number;
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return error(check, `${path} is a folder`, `name a file by --${flag}`);
+    text = await readFile(path, 'utf8');
+    mode = found.mode;
+  } catch (fault) {
+    switch (errorCode(fault)) {
+      case 'ENOENT':
+      case 'ENOTDIR':
+        return error(check, `${path} is not there`, `make it (plinth pki makes certificates), or correct --${flag}`);
+      case 'EACCES':
+        return error(check, `${path} can't be read`, 'let the user of the server read it: chown');
+      default:
+        return error(check, errorText(fault), `correct --${flag}`);
+    }
+  }
+  const isSecret = secretFlags.has(flag) || secretText.test(text);
+  if (isSecret && process.platform !== 'win32' && (mode & (forOthers | writableForGroup)) !== 0) {
+    const who = (mode & forOthers) === 0 ? 'can be written by its group' : 'is open to every user';
+    return warning(check, `${path} holds secrets and ${who} (${(mode & 0o777).toString(8)})`, `chmod 600 ${path}`);
+  }
+  return ok(check, path);
+}
