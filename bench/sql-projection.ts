@@ -1,100 +1,89 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { pod } from '../src/apis/core/v1/pod.types.js';
+import { openApplicationContext } from '../src/application-context.js';
+import { ClusterOptions } from '../src/config/cluster.options.js';
+import { parseOptions } from '../src/config/parse-options.js';
 import { sqlProjectionMode } from '../src/config/sql-projection.js';
+import { StorageOptions } from '../src/config/storage.options.js';
 import { SqlProjectionController } from '../src/controllers/sql-projection/sql-projection.controller.js';
 import { syncViews } from '../src/controllers/sql-views/sync-views.js';
 import { systemTimers } from '../src/controllers/timers.js';
-import type { KindType } from '../src/machinery/schema/index.js';
 import { Logger } from '../src/observability/logger.js';
-import { defineResource } from '../src/registry/resource-definition.js';
-import type { ResourceRegistry } from '../src/registry/resource-registry.js';
+import { ResourceRegistry } from '../src/registry/resource-registry.js';
+import { ResourcesAppModule } from '../src/resources-app.module.js';
 import { migrate } from '../src/storage/postgres/migrate.js';
 import { createPostgresStorage, type PostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
-import { podJson } from './pod-json.js';
+import { ExampleCluster } from './sql/example-objects.js';
+import { loadExample } from './sql/load.js';
+import { type Question, questionsOf } from './sql/questions.js';
 
 /*
- * SQL over many pods: queries by views over the stored objects and by rows (--sql-projection=tables), the time to fill the
- * rows, how far they lag behind steady writes, and what writers pay for them. With --database-url it measures that
- * (empty) database, otherwise a fresh Postgres.
+ * SQL over many objects: loads the example cluster and its past, asks every question of docs/sql.md and docs/history.md (as
+ * they stand there) and prints the tables of these pages; then what the rows of --sql-projection=tables cost writers (runs
+ * with and without, in turns) and how far they lag behind. With --database-url it measures that database: an empty one, or
+ * with --loaded one that a run before has filled. Otherwise a fresh Postgres.
  */
 
 const { values: flags } = parseArgs({
   options: {
     pods: { type: 'string', default: '100000' },
+    changes: { type: 'string', default: '80000' },
     'writes-per-second': { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '3' },
     'database-url': { type: 'string' },
+    loaded: { type: 'boolean', default: false },
   },
 });
-const count = Number(flags.pods);
 const rate = Number(flags['writes-per-second']);
 const durationMs = Number(flags.seconds) * 1000;
+const example = new ExampleCluster(Number(flags.pods));
+const quiet = new Logger('error', 'text', () => {});
+const pages = ['docs/sql.md', 'docs/history.md'];
 
-const queries: Readonly<Record<string, string>> = {
-  'not running, oldest first': `select namespace, name, phase from cluster.pods where phase <> 'Running' order by created_at`,
-  'of one node': `select name from cluster.pods where node = 'node-7'`,
-  'of one owner': `select name from cluster.pods where owner = 'ReplicaSet/set-9'`,
-  'by label': `select name from cluster.pods where labels @> '{"revision": "17"}'`,
-  'by a field of the object': `select name from cluster.pods where object @> '{"spec": {"nodeName": "node-3"}}' limit 10`,
-  'images in use': 'select image, count(*) from cluster.pods, unnest(images) image group by 1 order by 2 desc limit 20',
-  'number by phase': 'select phase, count(*) from cluster.pods group by 1',
-};
-
-const pods = defineResource({
-  group: '',
-  resource: 'pods',
-  singular: 'pod',
-  kind: 'Pod',
-  namespaced: true,
-  versions: [{ version: 'v1', type: pod as KindType }],
-  strategy: {},
-});
-
-/** Pods of 2 KB with owners; one of a hundred is pending. */
-function text(i: number): string {
-  const object = JSON.parse(podJson(`pod-${i}`, i % 500));
-  object.metadata.creationTimestamp = new Date(1_700_000_000_000 + i * 1000).toISOString().replace('.000', '');
-  object.metadata.ownerReferences = [{ kind: 'ReplicaSet', name: `set-${i % 2000}`, controller: true }];
-  if (i % 100 === 0) object.status.phase = 'Pending';
-  return JSON.stringify(object);
-}
-
-const key = (i: number) => ({ resource: 'pods', namespace: 'default', name: `pod-${i}` });
-
-async function fill(storage: PostgresStorage): Promise<void> {
-  for (let at = 0; at < count; at += 500) {
-    const some = Array.from({ length: Math.min(500, count - at) }, (_, i) => at + i);
-    await Promise.all(some.map((i) => storage.create(key(i), `uid-${i}`, text(i))));
+/** Asks five times; the fastest answer and the processor time of the database per answer. */
+async function ask(client: pg.Client, { sql }: Question): Promise<{ ms: number; cpuMs: number; rows: number }> {
+  const times: number[] = [];
+  let rows = 0;
+  const cpu = await cpuOf([client]);
+  for (let i = 0; i < 5; i++) {
+    const began = performance.now();
+    rows = (await client.query(sql)).rowCount ?? 0;
+    times.push(performance.now() - began);
   }
+  return { ms: Math.min(...times), cpuMs: ((await cpuOf([client])) - cpu) / 5, rows };
 }
 
-async function ask(client: pg.Client, how: string): Promise<void> {
-  for (const [what, sql] of Object.entries(queries)) {
-    const times: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      const began = performance.now();
-      await client.query(sql);
-      times.push(performance.now() - began);
+async function askAll(client: pg.Client, how: string): Promise<void> {
+  for (const page of pages) {
+    console.log(`\n${page}, ${how}\n\n| Question | Rows | ms | of these on the processor |\n| --- | --- | --- | --- |`);
+    for (const question of questionsOf(page)) {
+      const { ms, cpuMs, rows } = await ask(client, question);
+      console.log(`| ${question.asks} | ${rows} | ${ms.toFixed(1)} | ${cpuMs.toFixed(0)} |`);
     }
-    console.log(JSON.stringify({ how, what, ms: Number(Math.min(...times).toFixed(1)) }));
   }
 }
 
-/** Writes at a steady rate; tells how long single writes took. */
-async function write(storage: PostgresStorage, how: string, client: pg.Client): Promise<void> {
+/** Writes at a steady rate; tells how long single writes took, and how far the rows were behind. */
+async function write(storage: PostgresStorage, how: string, client: pg.Client, round: number): Promise<number> {
   const times: number[] = [];
   const lags: number[] = [];
   const pending: Promise<unknown>[] = [];
   const began = performance.now();
-  const cpu = await databaseCpu(client);
+  const [cpu, own] = [await databaseCpu(client), process.cpuUsage()];
   for (let done = 0; performance.now() - began < durationMs; ) {
     const due = Math.floor(((performance.now() - began) / 1000) * rate);
     for (; done < due; done++) {
-      const i = Math.floor(Math.random() * count);
+      const one = example.pod(Math.floor(Math.random() * example.podCount), 100 + round);
       const start = performance.now();
-      const update = storage.guaranteedUpdate(key(i), {}, () => ({ kind: 'write', json: text(i), uid: `uid-${i}` }));
+      const json = JSON.stringify(one.object);
+      const update = storage.guaranteedUpdate(one, { ignoreNotFound: true }, (current) => ({
+        kind: 'write',
+        json,
+        uid: current?.uid ?? one.uid,
+      }));
       pending.push(update.then(() => times.push(performance.now() - start)));
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -104,9 +93,13 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client): 
     }
   }
   await Promise.all(pending);
+  // What was written in this run is paid for in this run.
+  await client.query(`select cluster.wait_for((select head from cluster.lag()), '5 minutes')`);
   const seconds = (performance.now() - began) / 1000;
   const at = (list: number[], share: number) =>
     Math.round(list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0);
+  const perWrite = (((await databaseCpu(client)) - cpu) * 1000) / times.length;
+  const { user, system } = process.cpuUsage(own);
   console.log(
     JSON.stringify({
       how,
@@ -115,57 +108,107 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client): 
       p99Ms: at(times, 0.99),
       lagP50Ms: at(lags, 0.5),
       lagMostMs: at(lags, 1),
-      databaseCpuPerWriteUs: Math.round((((await databaseCpu(client)) - cpu) * 1e6) / times.length),
+      databaseCpuPerWriteUs: Math.round(perWrite),
+      writerCpuPerWriteUs: Math.round((user + system) / times.length),
     }),
   );
+  return perWrite;
 }
 
-/** Processor time of all server processes in seconds, where the server is on this machine (Linux). */
+/** Processor time of all sessions in milliseconds, where the server is on this machine (Linux). */
 async function databaseCpu(client: pg.Client): Promise<number> {
-  const { readFileSync } = await import('node:fs');
   const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
-  let ticks = 0;
-  for (const { pid } of rows) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-      ticks += Number(stat[11]) + Number(stat[12]);
-    } catch {
-      // Another machine, or the process has just ended.
-    }
+  return rows.reduce((sum, { pid }) => sum + processCpu(pid), 0);
+}
+
+async function cpuOf(clients: readonly pg.Client[]): Promise<number> {
+  let sum = 0;
+  for (const client of clients) sum += processCpu((await client.query('select pg_backend_pid() as pid')).rows[0].pid);
+  return sum;
+}
+
+function processCpu(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(stat[11]) + Number(stat[12])) * 10;
+  } catch {
+    // Another machine, or the process has just ended.
+    return 0;
   }
-  return ticks / 100;
+}
+
+async function until(client: pg.Client, sql: string): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(`select (${sql}) as done`);
+    if (rows[0].done === true) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 const postgres = flags['database-url'] === undefined ? await startTestPostgres({ fsync: true }) : undefined;
 const url = flags['database-url'] ?? (await postgres?.createTestDatabase()) ?? '';
 await migrate(url);
-const storage = await createPostgresStorage({ databaseUrl: url });
+const storage = await createPostgresStorage({
+  databaseUrl: url,
+  retentionIntervalMs: 0,
+  historyRetentionMs: 86_400_000,
+});
+const options = parseOptions({
+  groups: { storage: StorageOptions, cluster: ClusterOptions },
+  argv: ['--database-url', url],
+  environment: {},
+});
+const { storage: stored, cluster } = options;
+const resources = await openApplicationContext(
+  ResourcesAppModule.of({ storage: { ...stored, databaseUrl: url }, cluster }, quiet),
+  quiet,
+);
+const registry = resources.get(ResourceRegistry);
+const suffix = 'k8s.io';
+await syncViews(url, registry.definitions(), suffix, sqlProjectionMode('views', []), quiet);
 const client = new pg.Client({ connectionString: url });
 await client.connect();
-const quiet = new Logger('error', 'text', () => {});
-await fill(storage);
-await client.query('vacuum analyze plinth.objects');
-await syncViews(url, [pods], 'k8s.io', sqlProjectionMode('views', []), quiet);
-await ask(client, 'views');
-await write(storage, 'views', client);
-
-const registry = { definitions: () => [pods], onChange: () => () => undefined } as unknown as ResourceRegistry;
-const mode = sqlProjectionMode('tables', []);
-const stopping = new AbortController();
-const timers = systemTimers;
-const began = performance.now();
-const loop = new SqlProjectionController({ databaseUrl: url, registry, suffix: 'k8s.io', mode, timers, logger: quiet });
-const ended = loop.run(stopping.signal);
-for (;;) {
-  const { rows } = await client.query(`select pg_get_viewdef('cluster.pods'::regclass) like '%rows_%' as yes`);
-  if (rows[0].yes === true) break;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+if (!flags.loaded) {
+  const began = performance.now();
+  await loadExample(url, storage, example, Number(flags.changes));
+  console.log(JSON.stringify({ how: 'load', seconds: Math.round((performance.now() - began) / 1000) }));
 }
-console.log(JSON.stringify({ how: 'tables', fillSeconds: Number(((performance.now() - began) / 1000).toFixed(1)) }));
-await ask(client, 'tables');
-await write(storage, 'tables', client);
-stopping.abort();
-await ended.catch(() => undefined);
+
+/** Runs the loop that keeps the rows until the work is done. */
+async function withRows(work: () => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  const mode = sqlProjectionMode('tables', []);
+  const timers = systemTimers;
+  const loop = new SqlProjectionController({ databaseUrl: url, registry, suffix, mode, timers, logger: quiet });
+  const ended = loop.run(stopping.signal);
+  await until(client, `pg_get_viewdef('cluster.pods'::regclass) like '%rows_%'`);
+  await client.query(`select cluster.wait_for((select head from cluster.lag()), '10 minutes')`);
+  try {
+    await work();
+  } finally {
+    stopping.abort();
+    await ended.catch(() => undefined);
+  }
+}
+
+const began = performance.now();
+await withRows(async () => {
+  console.log(JSON.stringify({ how: 'tables', fillSeconds: Math.round((performance.now() - began) / 1000) }));
+  await client.query('vacuum analyze');
+  await askAll(client, 'with rows');
+});
+const costs = { views: [] as number[], tables: [] as number[] };
+for (let round = 0; round < Number(flags.rounds); round++) {
+  await withRows(async () => {
+    costs.tables.push(await write(storage, 'tables', client, round));
+  });
+  await client.query('delete from plinth.projected_tables; delete from plinth.projection');
+  await syncViews(url, registry.definitions(), suffix, sqlProjectionMode('views', []), quiet);
+  costs.views.push(await write(storage, 'views', client, round));
+}
+const ratios = costs.tables.map((cost, i) => cost / (costs.views[i] ?? 1)).map((ratio) => Number(ratio.toFixed(2)));
+console.log(JSON.stringify({ databaseCpuOfWritesWithRowsComparedToWithout: ratios }));
+await resources.close();
 await client.end();
 await storage.stop();
 await postgres?.stop();

@@ -29,8 +29,8 @@ export async function loadExample(
   const shiftTo = async (minutes: number): Promise<void> => {
     await client.query('update bench.shift set minutes = $1', [minutes]);
     await client.query(
-      `insert into plinth.version_times (at, version) select clock_timestamp() - make_interval(mins => $1), b.head
-       from plinth.log_bounds() b on conflict do nothing`,
+      `insert into bench.version_times (at, version) select clock_timestamp() - make_interval(mins => $1), b.head
+       from plinth.log_bounds() b`,
       [minutes],
     );
   };
@@ -42,6 +42,7 @@ export async function loadExample(
     await client.query(`create schema bench;
       create table bench.shift (minutes int);
       insert into bench.shift values (0);
+      create table bench.version_times (at timestamptz, version bigint);
       create function bench.shift() returns trigger language plpgsql as $$ begin
         new.at := new.at - make_interval(mins => (select s.minutes from bench.shift s)); return new; end $$;
       create trigger shift before insert on plinth.changes for each row execute function bench.shift()`);
@@ -55,6 +56,11 @@ export async function loadExample(
       await change(storage, cluster, step + 1, changesPerStep);
       if (minutes > 30) await retire();
     }
+    // Log upkeep noted versions at the time of the load.
+    await client.query('truncate plinth.version_times');
+    await client.query(
+      'insert into plinth.version_times (at, version) select v.at, v.version from bench.version_times v',
+    );
     await client.query('drop schema bench cascade');
     await client.query('vacuum analyze');
   } finally {

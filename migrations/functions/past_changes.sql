@@ -1,6 +1,6 @@
 -- The objects behind cluster.changes_between: one row per object that changed after one version and up to another, in the
 -- resources that the caller may read, or in one of them. before and after: the stored text, null where there was no object,
--- where_hidden: what of it is not shown has changed.
+-- is_hidden_changed: what of it is not shown has changed.
 create or replace function plinth.past_changes(
   p_after bigint,
   p_upto bigint,
@@ -17,6 +17,7 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set max_parallel_workers_per_gather = 0
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -54,7 +55,8 @@ begin
       case when l.type < 2 then plinth.readable_text(k.resource, l.data) end,
       k.resource = 'secrets' and f.previous_version is not null and l.type < 2
         and plinth.safe_jsonb(f.previous) -> 'data' is distinct from plinth.safe_jsonb(l.data) -> 'data'
-    from keys k
+    -- In order before the states are there: these are large.
+    from (select * from keys order by last offset 0) k
     cross join lateral (
       select h.uid, h.previous_version, case when h.previous is null and h.previous_version is not null
         then (select b.data from plinth.history b where b.resource_version = h.previous_version) else h.previous end as previous
@@ -67,8 +69,7 @@ begin
       select h.type, h.uid, h.at, h.data from plinth.history h where k.last < copied and h.resource_version = k.last
       union all
       select h.type, h.uid, h.at, h.data from plinth.changes h where k.last >= copied and h.resource_version = k.last
-    ) l
-    order by k.last;
+    ) l;
   perform plinth.check_past(stored, p_after);
 end
 $$;

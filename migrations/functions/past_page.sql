@@ -48,23 +48,28 @@ begin
         case when o.resource_version <= p_at then o.resource_version else f.previous_version end as resource_version,
         case when o.resource_version <= p_at then o.data else f.previous end as data
       from plinth.objects o
+      -- Changes in the history come before those in the log, which are only looked at where it has none.
       left join lateral (
-        select e.uid, e.previous_version, e.previous from (
-          (select h.resource_version, h.uid, h.previous_version, h.previous
-          from plinth.history h
-          where o.resource_version > p_at and h.resource = p_resource and h.namespace = o.namespace
-            and h.name = o.name and h.resource_version > p_at
-            and h.resource_version < (select c.upto from copied c)
-          order by h.resource_version limit 1)
-          union all
-          (select c.resource_version, c.uid, c.previous_version, c.previous
-          from plinth.changes c
-          where o.resource_version > p_at and c.resource = p_resource and c.namespace = o.namespace
-            and c.name = o.name and c.resource_version > p_at
-            and c.resource_version >= (select c.upto from copied c)
-          order by c.resource_version limit 1)
-        ) e order by e.resource_version limit 1
-      ) f on true
+        select h.resource_version, h.uid, h.previous_version, h.previous
+        from plinth.history h
+        where o.resource_version > p_at and h.resource = p_resource and h.namespace = o.namespace
+          and h.name = o.name and h.resource_version > p_at
+          and h.resource_version < (select c.upto from copied c)
+        order by h.resource_version limit 1
+      ) h on true
+      left join lateral (
+        select c.resource_version, c.uid, c.previous_version, c.previous
+        from plinth.changes c
+        where h.resource_version is null and o.resource_version > p_at and c.resource = p_resource
+          and c.namespace = o.namespace and c.name = o.name and c.resource_version > p_at
+          and c.resource_version >= (select c.upto from copied c)
+        order by c.resource_version limit 1
+      ) c on true
+      cross join lateral (
+        select case when h.resource_version is null then c.uid else h.uid end as uid,
+          case when h.resource_version is null then c.previous_version else h.previous_version end as previous_version,
+          case when h.resource_version is null then c.previous else h.previous end as previous
+      ) f
       where o.resource = p_resource
         and (o.namespace, o.name) >= (p_from_namespace, p_from_name)
         and (o.namespace, o.name) < (p_to_namespace, p_to_name)

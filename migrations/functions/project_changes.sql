@@ -9,6 +9,7 @@ as $$
 #variable_conflict use_column
 declare
   state plinth.projection;
+  bounds record;
   upto bigint;
   after bigint;
   resources text[];
@@ -26,12 +27,14 @@ begin
     return;
   end if;
   select p.* into state from plinth.projection p where p.singleton;
+  select b.compact_revision, b.head into bounds from plinth.log_bounds() b;
   if state.position is null or state.epoch <> (select e.epoch from plinth.epoch e where e.singleton)
-    or exists (select from plinth.log_bounds() b where b.compact_revision > state.position or b.head < state.position) then
+    or bounds.compact_revision > state.position or bounds.head < state.position then
     return query select 'lost', state.position, null::bigint;
     return;
   end if;
-  select coalesce(max(c.resource_version), state.position), array_agg(distinct c.resource) into upto, resources from (
+  -- Where no change is left, everything up to the head is shown: it rises without a change when a partition is closed.
+  select coalesce(max(c.resource_version), bounds.head), array_agg(distinct c.resource) into upto, resources from (
     select x.resource_version, x.resource from plinth.changes x
     where x.resource_version > state.position order by x.resource_version limit p_limit) c;
   -- A table that was filled lately has a position of its own, before or after that of the others.
@@ -44,11 +47,9 @@ begin
       update plinth.projected_tables t set own_position = null where t.resource = one.resource;
     end if;
   end loop;
-  if upto = state.position then
-    return query select 'idle', upto, total;
-    return;
+  if upto > state.position then
+    update plinth.projection p set position = upto where p.singleton;
   end if;
-  update plinth.projection p set position = upto where p.singleton;
-  return query select 'moved', upto, total;
+  return query select case when resources is null then 'idle' else 'moved' end, upto, total;
 end
 $$;

@@ -9,6 +9,7 @@ import { History, type Range } from './history.js';
 import { Ledger } from './ledger.js';
 import { LogFollower } from './log-follower.js';
 import { page } from './pagers.js';
+import { PastCheck, pastFlags } from './past-check.js';
 import { read } from './readers.js';
 import { Report } from './report.js';
 import { WatchCheck } from './watch-check.js';
@@ -32,6 +33,8 @@ export interface RunOptions {
   readonly mainFile?: string;
   /** The disturbances of the run, in turn and in random order; default: all of them. */
   readonly disturbances?: readonly DisturbanceName[];
+  /** Compare rows and past with lists, at every tenth of the run; default: no. */
+  readonly past?: boolean;
   /** End at the first violation. */
   readonly stopEarly?: boolean;
   /**
@@ -78,7 +81,11 @@ export async function runConsistencyCheck(options: RunOptions): Promise<Report> 
   const cluster = await TestCluster.start({
     servers: 0,
     fsync: true,
-    flags: ['--watch-history=24h', ...(workers === undefined ? [] : [`--workers=${workers}`])],
+    flags: [
+      '--watch-history=24h',
+      ...(options.past === true ? pastFlags : []),
+      ...(workers === undefined ? [] : [`--workers=${workers}`]),
+    ],
     ...(pooler === undefined ? {} : { pooler }),
     ...(mainFile === undefined ? {} : { mainFile, accounts: false }),
   });
@@ -114,6 +121,7 @@ class ConsistencyRun {
   private readonly following = new AbortController();
   private readonly tasks: Promise<unknown>[] = [];
   private readonly log: (line: string) => void;
+  private readonly past: PastCheck | undefined;
 
   constructor(
     private readonly cluster: TestCluster,
@@ -136,6 +144,7 @@ class ConsistencyRun {
       report,
     );
     this.bench = { view, history: this.history, ledger, follower, report, kinds, namespaces, names };
+    this.past = options.past === true ? new PastCheck(cluster, this.bench, new Random(options.seed + 2)) : undefined;
     this.addWatchers();
     setMaxListeners(0, this.watching.signal);
   }
@@ -208,7 +217,9 @@ class ConsistencyRun {
   /** Disturbances come and heal. In between is a calm moment in which single writes have to arrive by themselves. */
   private async disturb(): Promise<void> {
     const chosen = this.options.disturbances ?? disturbanceNames;
-    const end = performance.now() + this.options.seconds * 1000;
+    const begin = performance.now();
+    const end = begin + this.options.seconds * 1000;
+    let tenths = 0;
     let turn: DisturbanceName[] = [];
     while (performance.now() < end && !this.isOver) {
       await this.pause(1000 + this.random.below(2000), end);
@@ -221,7 +232,24 @@ class ConsistencyRun {
       }
       await this.pause(1000 + this.random.below(1000), end);
       if (!this.isOver) await this.calmRound();
+      const reached = Math.floor((10 * (performance.now() - begin)) / (end - begin));
+      if (reached > tenths && !this.isOver) {
+        tenths = reached;
+        await this.pastRound();
+      }
     }
+  }
+
+  private async pastRound(): Promise<void> {
+    const { bench, past } = this;
+    if (past === undefined) return;
+    await bench.view.hush();
+    try {
+      await past.compareNow();
+    } finally {
+      bench.view.resume();
+    }
+    await past.compareAll();
   }
 
   private async pause(ms: number, end: number): Promise<void> {

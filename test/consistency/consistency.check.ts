@@ -38,6 +38,7 @@ async function main(): Promise<boolean> {
     seed,
     seconds,
     servers,
+    past: true,
     log,
     ...(workers === undefined ? {} : { workers }),
     ...(pooler === undefined ? {} : { pooler }),

@@ -96,8 +96,11 @@ export class LogFollower {
     let count = 0;
     for (;;) {
       const { rows } = await client.query<{ v: string }>(
-        `select resource_version as v from plinth.changes where resource_version > $1 and resource_version <= $2
-         order by resource_version limit 50000`,
+        // What was copied to the history may have left the log.
+        `select c.resource_version as v from plinth.changes c where c.resource_version > $1 and c.resource_version <= $2
+         union
+         select h.resource_version from plinth.history h where h.resource_version > $1 and h.resource_version <= $2
+         order by 1 limit 50000`,
         [after, this.history.applied],
       );
       for (const { v } of rows) again.update(`${v},`);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiResponse } from '../e2e/support/api-client.js';
 import type { Random } from '../support/random.js';
 import type { WorkedKind } from './cluster-view.js';
+import { differenceOf } from './differences.js';
 import { compareKeys, type ObjectKey, type Placed, type Range } from './history.js';
 import { factsOf, versionOf } from './object-digest.js';
 import { tiers, type Workbench } from './writers.js';
@@ -171,18 +172,4 @@ export function checkParts(bench: Workbench, range: Range, parts: readonly Part[
       else report.fail('list-content', problem, { range, version: part.version, after: part.after });
     });
   });
-}
-
-function differenceOf(expected: readonly Placed[], items: readonly Placed[]): string | undefined {
-  for (let i = 0; i < Math.max(expected.length, items.length); i++) {
-    const [wanted, got] = [expected[i], items[i]];
-    if (wanted === undefined) return `item ${i} should not be there: ${JSON.stringify(got)}`;
-    if (got === undefined) return `item ${i} is missing: ${JSON.stringify(wanted)}`;
-    const same =
-      compareKeys(wanted.key, got.key) === 0 &&
-      wanted.version === got.version &&
-      wanted.facts.digest === got.facts.digest;
-    if (!same) return `item ${i} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`;
-  }
-  return undefined;
 }

@@ -12,6 +12,8 @@ export const checkTitles = {
   'list-content': 'a list, all pages, is the state of the log at its version',
   'list-fresh': 'a list is not older than what was seen or asked for before',
   'read-fresh': 'a read shows a state between what was known at its start and its end',
+  'rows-content': 'the rows behind the SQL views are the list at its version, however often who keeps them is killed',
+  'past-content': 'cluster.as_of shows the list at its version, from the log and from the history',
   'no-op': 'a write that changes nothing is not in the log',
   answers: 'every request is answered, with a code that belongs there',
 } as const;
