@@ -16,7 +16,7 @@ export function shownFlags(groups: OptionGroups, options: Readonly<Record<string
       flagsOf(optionsClass).map((flag) => {
         const value = (options[group] as Record<string, unknown> | undefined)?.[flag.property];
         const text = flag.secret === true && value !== undefined ? classified : showFlagValue(flag, value);
-        return `${flag.name}=${text.replaceAll(/(\/\/[^/@\s:]*):[^/@\s]*@/g, `$1:${classified}@`)}`;
+        return `${flag.name}=${text.replaceAll(/(\/\/[^/@\s:,]*):[^\s,]*@/g, `$1:${classified}@`)}`;
       }),
     )
     .sort();

@@ -29,6 +29,10 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   let server: TestServer;
   /** Gives requests little time. */
   let hasty: TestServer;
+  /** Writes to its standard output, and lets requests wait for a webhook of its own, which may fail. */
+  let patient: TestServer;
+  let gate: ReviewWebhook;
+  let printed = '';
   const releases: (() => void)[] = [];
   const path = (name: string) => join(scene.cluster.directory, name);
   const write = (name: string, rules: readonly object[], more: object = {}) =>
@@ -60,7 +64,10 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       `--audit-log-path=${path('all.log')}`,
       '--audit-log-mode=blocking-strict',
     ];
-    [strict, server, hasty] = await Promise.all([
+    gate = await ReviewWebhook.start();
+    gate.answer = () => ({ body: {} });
+    writeFileSync(path('gate.json'), gate.config());
+    [strict, server, hasty, patient] = await Promise.all([
       scene.cluster.addServer(undefined, [
         `--audit-policy-file=${path('strict.yaml')}`,
         `--audit-webhook-config-file=${path('webhook.json')}`,
@@ -69,7 +76,17 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       ]),
       scene.cluster.addServer(undefined, noted),
       scene.cluster.addServer(undefined, [...noted, '--request-timeout=5s']),
+      scene.cluster.addServer(undefined, [
+        `--audit-policy-file=${path('strict.yaml')}`,
+        '--audit-log-path=-',
+        `--audit-webhook-config-file=${path('gate.json')}`,
+        '--audit-webhook-mode=blocking',
+        '--audit-webhook-initial-backoff=10ms',
+      ]),
     ]);
+    patient.process.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString('utf8');
+    });
     await server.client.post('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
       metadata: { name: 'hold' },
       webhooks: [
@@ -90,6 +107,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
     await scene?.stop();
     await hooks?.stop();
     await webhook?.stop();
+    await gate?.stop();
   });
 
   const events = (agent: string): readonly Event[] =>
@@ -132,6 +150,60 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
     await eventually(() => /audit events are lost backend=webhook/.test(strict.log), 'the report of the loss');
     webhook.answer = () => ({ body: {} });
     assert.equal((await strict.client.get('/version', { token: tokens.alice })).status, 200);
+  });
+
+  it('lets a request wait for a slow webhook, and go on without a dead one; the standard output has all events', async () => {
+    let release = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    gate.answer = async () => {
+      await isOpen;
+      return { body: {} };
+    };
+    let isAnswered = false;
+    const slow = patient.client.get('/version', { token: tokens.alice }).finally(() => {
+      isAnswered = true;
+    });
+    await eventually(() => gate.received.length > 0, 'the event of the arrival');
+    // Others are not noted, and wait for nothing.
+    for (let i = 0; i < 5; i++) assert.equal((await patient.client.get('/version')).status, 200);
+    assert.equal(isAnswered, false);
+    release();
+    const ids = [(await slow).headers['audit-id']];
+    gate.answer = () => 'cut';
+    const dead = await patient.client.post(maps, { metadata: { name: 'unheard' } }, { token: tokens.alice });
+    assert.equal(dead.status, 201, dead.text);
+    ids.push(dead.headers['audit-id']);
+    gate.answer = () => ({ body: {} });
+    const back = await patient.client.delete(`${maps}/unheard`, undefined, { token: tokens.alice });
+    assert.equal(back.status, 200, back.text);
+    ids.push(back.headers['audit-id']);
+    const counted = async () => {
+      const { text } = await patient.client.get('/metrics');
+      const number = (name: string) => Number(new RegExp(`^apiserver_audit_${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+      return [
+        number('event_total'),
+        number('delivered_events_total\\{backend="log"\\}'),
+        number('delivered_events_total\\{backend="webhook"\\}'),
+        number('dropped_events_total\\{backend="webhook",reason="failure"\\}'),
+      ];
+    };
+    // Each of the three has an arrival and an end.
+    assert.deepEqual(await counted(), [6, 6, 4, 2]);
+    await eventually(() => /audit events are lost backend=webhook/.test(patient.log), 'the report of the loss');
+    const all = () =>
+      printed
+        .split('\n')
+        .filter((line) => line.startsWith('{"kind":"Event"'))
+        .map((line) => JSON.parse(line) as Event);
+    await eventually(() => all().length === 6, 'the events on the standard output');
+    assert.deepEqual(
+      all().map(({ auditID, stage }) => `${auditID} ${stage}`),
+      ids.flatMap((id) => [`${id} RequestReceived`, `${id} ResponseComplete`]),
+    );
+    const posted = new Set(gate.received.flatMap(({ body }) => body.items as Event[]).map(({ auditID }) => auditID));
+    assert.deepEqual([...posted].sort(), [...ids].sort());
   });
 
   it('notes a request that ran out of time, and one that a full level refused', async () => {

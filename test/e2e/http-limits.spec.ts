@@ -258,6 +258,22 @@ describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
       assert.equal((await make('admin-', tokens.admin)).status, 201);
       held.close();
       await eventually(async () => (await make('yes-', tokens.bob)).status === 201, 'room for a write again');
+      // Lists that nobody reads keep nobody out for long, and are whole once they are read.
+      const data = { text: 'x'.repeat(200_000) };
+      for (let i = 0; i < 5; i++) {
+        assert.equal((await limited.client.post(configMaps, { metadata: { name: `unread-${i}` }, data })).status, 201);
+      }
+      const unread = [1, 2].map(() => client.open('GET', configMaps));
+      for (const answer of await Promise.all(unread.map(responseOf))) assert.equal(answer[':status'], 200);
+      const get = () => limited.client.get(`${configMaps}/unread-0`, { token: tokens.bob });
+      assert.equal((await get()).status, 429);
+      await eventually(async () => (await get()).status === 200, 'room for a read again');
+      for (const stream of unread) {
+        let text = '';
+        for await (const chunk of stream) text += String(chunk);
+        assert.ok(JSON.parse(text).items.length >= 5);
+      }
+      for (let i = 0; i < 5; i++) assert.equal((await limited.client.delete(`${configMaps}/unread-${i}`)).status, 200);
       await client.close();
     });
   });

@@ -322,11 +322,22 @@ describe('a stream', () => {
     const url = `${server.url.replace('https', 'wss')}${exec}`;
     const { WebSocket: Client } = await import('ws');
     const options = { ca: scene.cluster.pki.authority, headers: { authorization: `Bearer ${tokens.admin}` } };
-    for (const protocol of [v5, v4]) {
-      const socket: WebSocket = new Client(url, [protocol], options);
+    const forwarding = url.replace(/exec\?.*/, 'portforward');
+    scene.agent.upgrades.set('/portForward/default/pod', scene.agent.upgrades.get(path) as () => void);
+    scene.agent.upgrades.set('/attach/default/pod/main', scene.agent.upgrades.get(path) as () => void);
+    const streams = [
+      ['exec', url, v5],
+      ['exec', url, v4],
+      ['attach', url.replace('/exec', '/attach'), v5],
+      ['portforward', forwarding, v4],
+    ] as const;
+    for (const [, address, protocol] of streams) {
+      const socket: WebSocket = new Client(address, [protocol], options);
       socket.on('error', () => undefined);
       await new Promise((resolve) => socket.once('close', resolve));
     }
+    scene.agent.upgrades.delete('/portForward/default/pod');
+    scene.agent.upgrades.delete('/attach/default/pod/main');
     const counted =
       /apiserver_request_total\{(?=[^}]*verb="CONNECT")(?=[^}]*subresource="exec")(?=[^}]*code="101")[^}]*\} (\d+)/;
     await eventually(async () => (await metric(server, counted)) === 2, 'both to be counted');
@@ -335,10 +346,17 @@ describe('a stream', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-      .filter(({ objectRef }) => objectRef?.subresource === 'exec');
-    const told = events.map(({ stage, responseStatus }) => `${stage} ${responseStatus?.code ?? ''}`);
-    const each = ['RequestReceived ', 'ResponseStarted 101', 'ResponseComplete 101'];
-    assert.deepEqual(told, [...each, ...each]);
+      .filter(({ objectRef }) => objectRef?.name === 'pod');
+    const told = events.map(
+      ({ verb, stage, objectRef, responseStatus }) =>
+        `${verb} ${objectRef.subresource} ${stage} ${responseStatus?.code ?? ''}`,
+    );
+    assert.deepEqual(
+      told,
+      streams.flatMap(([subresource]) =>
+        ['RequestReceived ', 'ResponseStarted 101', 'ResponseComplete 101'].map((end) => `get ${subresource} ${end}`),
+      ),
+    );
   });
 
   it('ends with a reason when the server stops', async () => {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { withoutBlanks } from '../blanks.js';
@@ -71,7 +71,7 @@ function decoded(content: Buffer): string {
 }
 
 function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
 
 function parseCsvLine(line: string, number: number): string[] {

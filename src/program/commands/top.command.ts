@@ -5,8 +5,6 @@ import { StartupError } from '../../machinery/startup-error.js';
 import { type Command, parseRequest } from '../command.js';
 
 const groups = { top: TopOptions } as const;
-/** Where there is no terminal to ask. */
-const plainColumns = 80;
 /** Home, and clear what is below the page and right of each line; the page doesn't flicker. */
 const home = '\u001b[H';
 const clearLine = '\u001b[K';
@@ -35,7 +33,7 @@ export const topCommand: Command = {
     if (!isLive) {
       await wait();
       if (signal.aborted) return;
-      const size = { columns: stdout.columns ?? plainColumns, rows: undefined };
+      const size = { columns: stdout.columns, rows: undefined };
       for (const line of topPage(new Span(await client.sample(signal), before), client.server, size, new Date())) {
         context.print(line);
       }

@@ -5,15 +5,15 @@ import { Sample, Span } from './sample.js';
 import { readScrape } from './scrape.js';
 
 /** Gets of pods: `count` in all, of which `slow` took up to a second. */
-const scrape = (count: number, slow: number) =>
+const scrape = (count: number, slow: number, resource = 'pods') =>
   readScrape(
     [
       '# HELP apiserver_request_total Requests.',
-      `apiserver_request_total{verb="GET",resource="pods",subresource="",code="200"} ${count - 1}`,
-      'apiserver_request_total{verb="GET",resource="pods",subresource="",code="503"} 1',
-      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="0.005"} ${count - slow}`,
-      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="1"} ${count}`,
-      `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",subresource="",le="+Inf"} ${count}`,
+      `apiserver_request_total{verb="GET",resource="${resource}",subresource="",code="200"} ${count - 1}`,
+      `apiserver_request_total{verb="GET",resource="${resource}",subresource="",code="503"} 1`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="${resource}",subresource="",le="0.005"} ${count - slow}`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="${resource}",subresource="",le="1"} ${count}`,
+      `apiserver_request_duration_seconds_bucket{verb="GET",resource="${resource}",subresource="",le="+Inf"} ${count}`,
       'apiserver_flowcontrol_current_limit_seats{priority_level="workload-low"} 245',
       'apiserver_flowcontrol_current_executing_seats{priority_level="workload-low",flow_schema="a"} 3',
       'apiserver_flowcontrol_current_inqueue_requests{priority_level="workload-low",flow_schema="a"} 7',
@@ -61,6 +61,16 @@ describe('the page of top', () => {
       assert.ok(page.length <= rows);
       for (const line of page) assert.ok(line.length <= columns, line);
     }
+  });
+
+  it('cuts nothing where there is no terminal', () => {
+    const page = topPage(span, `https://${'long.'.repeat(40)}`, { columns: undefined, rows: undefined }, new Date(0));
+    assert.ok(page[0]?.includes('long.'.repeat(40)));
+    const long = 'pods/with-a-name-that-is-longer-than-any-column-of-a-terminal';
+    const wide = new Span(new Sample(scrape(200, 3, long), 12_000), new Sample(scrape(100, 3, long), 2000));
+    const text = topPage(wide, 'https://here', { columns: undefined, rows: undefined }, new Date(0)).join('\n');
+    assert.ok(text.includes(`${long} `), text);
+    assert.ok(!text.includes('…'), text);
   });
 
   it('shows an idle server that has told nothing yet', () => {

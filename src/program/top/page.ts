@@ -2,31 +2,35 @@ import type { Sample, Span } from './sample.js';
 
 /** The narrowest page that is laid out. */
 const leastWidth = 60;
+/** What the other columns take beside the names of resources. */
+const besideNames = 54;
 const watchRows = 4;
 const cacheRows = 4;
 const flowRows = 5;
 
 export interface PageSize {
-  readonly columns: number;
+  /** Undefined: lines are as long as they have to be, and no name is cut. */
+  readonly columns: number | undefined;
   /** Undefined: as many lines as there are. */
   readonly rows: number | undefined;
 }
 
 /** The page as lines, none longer than the columns; a small terminal shows its beginning. */
 export function topPage(span: Span, server: string, size: PageSize, clock: Date): string[] {
-  const width = Math.max(leastWidth, size.columns);
   const { now } = span;
   const head = [...headOf(span, server, clock), ''];
-  const tail = [...flowsOf(span), ...watchesOf(now), ...databaseOf(span)];
+  const tail = [...flowsOf(span, size), ...watchesOf(now), ...databaseOf(span)];
   const requests = span.requests();
   const room = size.rows === undefined ? requests.length : Math.max(3, size.rows - head.length - tail.length - 3);
+  const names = size.columns === undefined ? requests.map(({ resource }) => resource) : [];
+  const width = longest(names, Math.max(leastWidth, size.columns ?? 0) - besideNames);
   const table = requests
     .slice(0, room)
     .map(
       ({ verb, resource, perSecond, errorsPerSecond, p50, p99 }) =>
-        `${cell(verb, 16)} ${cell(resource, width - 54)} ${right(rate(perSecond), 8)} ${right(rate(errorsPerSecond), 8)} ${right(time(p50), 8)} ${right(time(p99), 8)}`,
+        `${cell(verb, 16)} ${cell(resource, width)} ${right(rate(perSecond), 8)} ${right(rate(errorsPerSecond), 8)} ${right(time(p50), 8)} ${right(time(p99), 8)}`,
     );
-  const title = `${cell('REQUESTS', 16)} ${cell('', width - 54)} ${right('/s', 8)} ${right('errors/s', 8)} ${right('p50', 8)} ${right('p99', 8)}`;
+  const title = `${cell('REQUESTS', 16)} ${cell('', width)} ${right('/s', 8)} ${right('errors/s', 8)} ${right('p50', 8)} ${right('p99', 8)}`;
   const lines = [...head, title, ...(table.length === 0 ? ['none'] : table), '', ...tail];
   return lines.slice(0, size.rows).map((line) => line.slice(0, size.columns).trimEnd());
 }
@@ -46,17 +50,18 @@ function headOf(span: Span, server: string, clock: Date): string[] {
   ];
 }
 
-function flowsOf(span: Span): string[] {
+function flowsOf(span: Span, { columns }: PageSize): string[] {
   const flows = span.flows();
   if (flows.length === 0) return [];
+  const width = longest(columns === undefined ? flows.map(({ level }) => level) : [], 24);
   const rows = flows
     .slice(0, flowRows)
     .map(
       ({ level, seats, running, waiting, refusedPerSecond }) =>
-        `${cell(level, 24)} ${right(String(seats), 8)} ${right(String(running), 8)} ${right(String(waiting), 8)} ${right(rate(refusedPerSecond), 9)}`,
+        `${cell(level, width)} ${right(String(seats), 8)} ${right(String(running), 8)} ${right(String(waiting), 8)} ${right(rate(refusedPerSecond), 9)}`,
     );
   return [
-    `${cell('FLOWS', 24)} ${right('seats', 8)} ${right('in use', 8)} ${right('waiting', 8)} ${right('refused/s', 9)}`,
+    `${cell('FLOWS', width)} ${right('seats', 8)} ${right('in use', 8)} ${right('waiting', 8)} ${right('refused/s', 9)}`,
     ...rows,
     '',
   ];
@@ -110,6 +115,11 @@ function objects(now: Sample): number {
     byResource.set(resource, Math.max(value, byResource.get(resource) ?? 0));
   }
   return [...byResource.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** The length of the longest text, and at least so many. */
+function longest(texts: readonly string[], least: number): number {
+  return texts.reduce((most, { length }) => Math.max(most, length), least);
 }
 
 function cell(text: string, width: number): string {
