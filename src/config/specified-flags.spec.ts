@@ -44,12 +44,20 @@ const servers: readonly Row[] = [
   ['authorization-webhook-config-file', ''],
   ['authorization-webhook-cache-authorized-ttl', '5m0s'],
   ['authorization-webhook-cache-unauthorized-ttl', '30s'],
+  // 4.10, 4.11
+  ['livez-grace-period', '0s'],
+  ['shutdown-delay-duration', '0s'],
+  ['authorization-webhook-version', 'v1beta1'],
   // 5.5
   ['enable-admission-plugins', ''],
   ['disable-admission-plugins', ''],
   ['admission-control-config-file', ''],
   ['default-not-ready-toleration-seconds', '300'],
   ['default-unreachable-toleration-seconds', '300'],
+  // 6.2
+  ['audit-policy-file', ''],
+  ['audit-log-path', ''],
+  ['audit-webhook-config-file', ''],
   // 8
   ['secure-port', '6443'],
   ['bind-address', '0.0.0.0'],
@@ -70,6 +78,8 @@ const servers: readonly Row[] = [
   ['kubelet-timeout', '5s'],
   ['audit-log-format', 'json'],
   ['audit-log-mode', 'blocking'],
+  // That of the vendor's group.
+  ['audit-log-version', ''],
   ['audit-log-truncate-max-batch-size', '10485760'],
   ['audit-log-truncate-max-event-size', '102400'],
   ['audit-log-batch-buffer-size', '10000'],
@@ -82,6 +92,7 @@ const servers: readonly Row[] = [
   ['audit-webhook-batch-throttle-qps', '10'],
   ['audit-webhook-batch-throttle-enable', 'true'],
   ['audit-webhook-initial-backoff', '10s'],
+  ['audit-webhook-version', ''],
   ['audit-webhook-truncate-max-batch-size', '10485760'],
   ['audit-webhook-truncate-max-event-size', '102400'],
   // 9.3, 9.8

@@ -5,7 +5,7 @@ import { parseRequestInfo } from '../endpoints/request-info/request-info.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { defaultLevels, defaultSchemas } from './default-objects.js';
 import { FlowControl } from './flow-control.js';
-import { dumpLevels, dumpRequests } from './flow-dumps.js';
+import { flowTable, formatTable } from './flow-dumps.js';
 import { registerFlowMetrics } from './flow-metrics.js';
 import type { FlowSeat } from './flow-seat.js';
 import type { LevelSettings } from './priority-level.js';
@@ -144,7 +144,7 @@ describe('flow control', () => {
     const first = enter('alice');
     const second = enter('a\n"odd", name');
     second.granted?.catch(() => undefined);
-    const lines = dumpLevels(control.levels()).split('\n');
+    const lines = formatTable(flowTable('levels', control.levels())).split('\n');
     assert.equal(
       lines.find((line) => line.startsWith('global-default')),
       [
@@ -152,7 +152,7 @@ describe('flow control', () => {
         '                0,                0',
       ].join(''),
     );
-    const requests = dumpRequests(control.levels(), true).trimEnd().split('\n');
+    const requests = formatTable(flowTable('details', control.levels())).trimEnd().split('\n');
     assert.equal(requests.length, 3);
     assert.match(requests.join(), /"a\\n\\"odd\\"\\u002c name"/);
     const text = await registry.metrics();

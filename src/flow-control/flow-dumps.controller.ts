@@ -3,36 +3,44 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendText } from '../endpoints/negotiation/respond.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import { unknownPathError } from '../machinery/status-error.js';
+import { Metrics } from '../observability/metrics.js';
 import { FLOW_CONTROL, type FlowControl } from './flow-control.js';
-import { dumpLevels, dumpQueues, dumpRequests } from './flow-dumps.js';
+import { type FlowPage, flowTable, formatTable } from './flow-dumps.js';
 
-/** What flow control does in this process at the moment, for operators. There is nothing to see when it is off. */
+/**
+ * What flow control does at the moment, for operators: in this process, or in all workers of the server, whichever of them
+ * was asked. There is nothing to see when it is off.
+ */
 @Controller('debug/api_priority_and_fairness')
 export class FlowDumpsController {
-  constructor(@Inject(FLOW_CONTROL) private readonly control: FlowControl | undefined) {}
+  constructor(
+    @Inject(FLOW_CONTROL) private readonly control: FlowControl | undefined,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {}
 
   @Get('dump_priority_levels')
-  levels(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.send(request, reply, (control) => dumpLevels(control.levels()));
+  levels(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.send(request, reply, 'levels');
   }
 
   @Get('dump_queues')
-  queues(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.send(request, reply, (control) => dumpQueues(control.levels()));
+  queues(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.send(request, reply, 'queues');
   }
 
   @Get('dump_requests')
-  requests(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  requests(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asked = request.plinthContext?.query.get('includeRequestDetails') ?? '';
     const withDetails = asked !== '' && asked !== '0' && asked !== 'false';
-    this.send(request, reply, (control) => dumpRequests(control.levels(), withDetails));
+    return this.send(request, reply, withDetails ? 'details' : 'requests');
   }
 
-  private send(request: FastifyRequest, reply: FastifyReply, dump: (control: FlowControl) => string): void {
-    const { control } = this;
+  private async send(request: FastifyRequest, reply: FastifyReply, page: FlowPage): Promise<void> {
+    const { control, metrics } = this;
     if (control === undefined) throw unknownPathError();
+    const table = (await metrics.worker?.gatherFlows(page)) ?? flowTable(page, control.levels());
     reply.header('x-content-type-options', 'nosniff');
     const context = request.plinthContext as HttpRequestContext;
-    sendText({ context, reply }, 200, 'text/plain; charset=utf-8', dump(control));
+    sendText({ context, reply }, 200, 'text/plain; charset=utf-8', formatTable(table));
   }
 }

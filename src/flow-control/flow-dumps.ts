@@ -6,8 +6,45 @@ import type { Queue, Ticket } from './queue-set.js';
 const zeroTime = '0001-01-01T00:00:00Z';
 const inOrder = (a: PriorityLevel, b: PriorityLevel) => (a.name < b.name ? -1 : 1);
 
-/** The state of all levels, in the columns that operators of such servers know. */
-export function dumpLevels(levels: Iterable<PriorityLevel>): string {
+/** What of the state is told: levels, queues, requests, or requests with who asks for what. */
+export type FlowPage = 'levels' | 'queues' | 'requests' | 'details';
+
+/** A part of the state of flow control in one process, in the columns that operators of such servers know. */
+export interface FlowTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export function flowTable(page: FlowPage, levels: Iterable<PriorityLevel>): FlowTable {
+  switch (page) {
+    case 'levels':
+      return levelsTable(levels);
+    case 'queues':
+      return queuesTable(levels);
+    default:
+      return requestsTable(levels, page === 'details');
+  }
+}
+
+/** Values separated by commas, with blanks that align the columns. */
+export function formatTable({ head, rows }: FlowTable): string {
+  const texts = [head, ...rows].map((row) => row.map((cell, i) => (i < row.length - 1 ? `${cell},` : cell)));
+  const widths = head.map((_, i) => texts.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0));
+  return texts
+    .map((row) => row.map((cell, i) => (i < row.length - 1 ? cell.padEnd((widths[i] as number) + 1) : cell)).join(''))
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** The tables of several processes as one, whose last column has the number of the process. */
+export function joinTables(tables: readonly { readonly worker: number; readonly table: FlowTable }[]): FlowTable {
+  return {
+    head: [...(tables[0]?.table.head ?? []), 'Worker'],
+    rows: tables.flatMap(({ worker, table }) => table.rows.map((row) => [...row, String(worker)])),
+  };
+}
+
+function levelsTable(levels: Iterable<PriorityLevel>): FlowTable {
   const head = [
     'PriorityLevelName',
     'ActiveQueues',
@@ -37,8 +74,7 @@ export function dumpLevels(levels: Iterable<PriorityLevel>): string {
   return table(head, rows);
 }
 
-/** The state of all queues. */
-export function dumpQueues(levels: Iterable<PriorityLevel>): string {
+function queuesTable(levels: Iterable<PriorityLevel>): FlowTable {
   const head = [
     'PriorityLevelName',
     'Index',
@@ -71,8 +107,8 @@ function queueRow(level: string, queue: Queue<FlowSubject>): unknown[] {
   ];
 }
 
-/** All requests that wait or have seats. `withDetails` also says who asks for what. */
-export function dumpRequests(levels: Iterable<PriorityLevel>, withDetails: boolean): string {
+/** All requests that wait or have seats. */
+function requestsTable(levels: Iterable<PriorityLevel>, withDetails: boolean): FlowTable {
   const head = [
     'PriorityLevelName',
     'FlowSchemaName',
@@ -136,14 +172,6 @@ function safe(text: string): string {
   return /[\p{Cc},"]/u.test(text) ? JSON.stringify(text).replaceAll(',', '\\u002c') : text;
 }
 
-/** Values separated by commas, with blanks that align the columns. */
-function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const texts = [head, ...rows].map((row) =>
-    row.map((cell, i) => (i < row.length - 1 ? `${String(cell)},` : String(cell))),
-  );
-  const widths = head.map((_, i) => texts.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0));
-  return texts
-    .map((row) => row.map((cell, i) => (i < row.length - 1 ? cell.padEnd((widths[i] as number) + 1) : cell)).join(''))
-    .map((line) => `${line}\n`)
-    .join('');
+function table(head: readonly string[], rows: readonly (readonly unknown[])[]): FlowTable {
+  return { head, rows: rows.map((row) => row.map(String)) };
 }

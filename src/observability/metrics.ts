@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { FlowPage, FlowTable } from '../flow-control/flow-dumps.js';
 import { HealthMetrics } from './health-metrics.js';
 import { OutgoingMetrics } from './outgoing-metrics.js';
 import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';
@@ -43,6 +44,8 @@ export interface MetricsWorker {
   readonly index: number;
   /** The text of a scrape over all processes; undefined when it is not available. */
   gatherMetrics(page: MetricsPage): Promise<string | undefined>;
+  /** The state of flow control in all processes; undefined when it is not available. */
+  gatherFlows(page: FlowPage): Promise<FlowTable | undefined>;
 }
 
 /** The text of a scrape over several processes. Their series differ by a label. */
@@ -115,7 +118,7 @@ export class Metrics {
   }
 
   /** @param worker set in a process that is one of several behind the same port */
-  constructor(private readonly worker?: MetricsWorker) {
+  constructor(readonly worker?: MetricsWorker) {
     const registers = [this.registry];
     if (worker !== undefined) {
       for (const registry of [this.registry, this.health.registry]) {

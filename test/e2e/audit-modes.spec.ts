@@ -32,7 +32,6 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   /** Writes to its standard output, and lets requests wait for a webhook of its own, which may fail. */
   let patient: TestServer;
   let gate: ReviewWebhook;
-  let printed = '';
   const releases: (() => void)[] = [];
   const path = (name: string) => join(scene.cluster.directory, name);
   const write = (name: string, rules: readonly object[], more: object = {}) =>
@@ -84,9 +83,6 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
         '--audit-webhook-initial-backoff=10ms',
       ]),
     ]);
-    patient.process.stdout?.on('data', (chunk: Buffer) => {
-      printed += chunk.toString('utf8');
-    });
     await server.client.post('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
       metadata: { name: 'hold' },
       webhooks: [
@@ -193,7 +189,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
     assert.deepEqual(await counted(), [6, 6, 4, 2]);
     await eventually(() => /audit events are lost backend=webhook/.test(patient.log), 'the report of the loss');
     const all = () =>
-      printed
+      patient.output
         .split('\n')
         .filter((line) => line.startsWith('{"kind":"Event"'))
         .map((line) => JSON.parse(line) as Event);

@@ -112,6 +112,31 @@ describe('workers', () => {
     assert.deepEqual([...seen], [String(count)]);
   });
 
+  it('show their queues and flows as one, whichever answers', async () => {
+    for (const page of ['dump_priority_levels', 'dump_queues', 'dump_requests?includeRequestDetails=1']) {
+      const heads = new Set<string>();
+      for (let i = 0; i < count; i++) {
+        const { status, text } = await cluster.first.client.get(`/debug/api_priority_and_fairness/${page}`);
+        assert.equal(status, 200);
+        const [head = [], ...rows] = text
+          .trim()
+          .split('\n')
+          .map((line) => line.split(/, */));
+        assert.equal(head.at(-1), 'Worker');
+        heads.add(head.join());
+        const named = rows.map((row) => row.at(-1));
+        const levels = rows.filter(([level]) => level === 'workload-low').map((row) => row.at(-1));
+        if (page === 'dump_priority_levels')
+          assert.deepEqual(
+            levels,
+            Array.from({ length: count }, (_, n) => String(n + 1)),
+          );
+        else assert.ok(named.every((worker) => Number(worker) >= 1 && Number(worker) <= count));
+      }
+      assert.equal(heads.size, 1);
+    }
+  });
+
   it('are replaced when they crash, while the others go on', async () => {
     const server = cluster.first;
     const before = childrenOf(pidOf(server));

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { FlowPage, FlowTable } from '../../flow-control/flow-dumps.js';
 import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 
@@ -9,11 +10,13 @@ type Message<Type extends ParentMessage['type']> = Extract<ParentMessage, { type
 
 /** A worker's side of the channel to its parent. */
 export class ParentLink {
-  private readonly gathers = new Map<number, (text: string | undefined) => void>();
+  /** What to do with the answers of the parent: the text of metrics, or a table of flows. */
+  private readonly gathers = new Map<number, (answer: unknown) => void>();
   private nextId = 1;
   private start: (message: Message<'start'>) => void = () => undefined;
   private stop: () => void = () => undefined;
   private collect: ((page: MetricsPage) => Promise<MetricFamilies>) | undefined;
+  private collectFlows: ((page: FlowPage) => FlowTable | undefined) | undefined;
 
   constructor(private readonly channel: NodeJS.Process) {
     channel.on('message', (message: ParentMessage) => this.receive(message));
@@ -37,18 +40,32 @@ export class ParentLink {
     if (this.channel.connected) this.channel.send?.(message, undefined, undefined, () => undefined);
   }
 
+  /** Sets the function that tells the state of flow control in this process; undefined when it is off. */
+  onCollectFlows(collect: (page: FlowPage) => FlowTable | undefined): void {
+    this.collectFlows = collect;
+  }
+
   /** The text of a scrape over all workers; undefined when the parent does not answer. */
   gather(page: MetricsPage): Promise<string | undefined> {
+    return this.ask((id) => ({ type: 'gather', id, page })) as Promise<string | undefined>;
+  }
+
+  /** The state of flow control in all workers; undefined when the parent does not answer. */
+  gatherFlows(page: FlowPage): Promise<FlowTable | undefined> {
+    return this.ask((id) => ({ type: 'gatherFlows', id, page })) as Promise<FlowTable | undefined>;
+  }
+
+  private ask(question: (id: number) => WorkerMessage): Promise<unknown> {
     const id = this.nextId++;
     return new Promise((resolve) => {
-      const finish = (text: string | undefined) => {
+      const finish = (answer: unknown) => {
         clearTimeout(timer);
         this.gathers.delete(id);
-        resolve(text);
+        resolve(answer);
       };
       const timer = setTimeout(() => finish(undefined), gatherMs);
       this.gathers.set(id, finish);
-      this.send({ type: 'gather', id, page });
+      this.send(question(id));
     });
   }
 
@@ -75,6 +92,14 @@ export class ParentLink {
         return;
       case 'gathered':
         this.gathers.get(message.id)?.(message.text);
+        return;
+      case 'collectFlows': {
+        const table = this.collectFlows?.(message.page);
+        if (table !== undefined) this.send({ type: 'collectedFlows', id: message.id, table });
+        return;
+      }
+      case 'gatheredFlows':
+        this.gathers.get(message.id)?.(message.table);
         return;
     }
   }

@@ -1,5 +1,7 @@
 import { Socket } from 'node:net';
 import { OptionsError } from '../../config/parse-options.js';
+import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import { flowTable } from '../../flow-control/flow-dumps.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
 import { Metrics } from '../../observability/metrics.js';
@@ -40,11 +42,17 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
     ]);
     const server = await serveAlone(message.options, {
       isFirst: message.isFirst,
-      worker: { index: message.index, gatherMetrics: (page) => link.gather(page) },
       openDatabase: (options, events) => new HubDatabase(hub, options, events),
+      worker: {
+        index: message.index,
+        gatherMetrics: (page) => link.gather(page),
+        gatherFlows: (page) => link.gatherFlows(page),
+      },
       signal: stopping.signal,
     });
     link.onCollect((page) => server.get(Metrics).families(page));
+    const flows = server.get<FlowControl | undefined>(FLOW_CONTROL);
+    if (flows !== undefined) link.onCollectFlows((page) => flowTable(page, flows.levels()));
     link.send({ type: 'ready', url: server.url });
     return server;
   } catch (error) {

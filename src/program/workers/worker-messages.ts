@@ -1,4 +1,5 @@
 import type { ServerOptions } from '../../config/server-options.js';
+import type { FlowPage, FlowTable } from '../../flow-control/flow-dumps.js';
 import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 
 /** The file descriptor in a worker of the stream to the hub in its parent. */
@@ -15,7 +16,9 @@ export type ParentMessage =
     }
   | { readonly type: 'stop' }
   | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
-  | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined };
+  | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined }
+  | { readonly type: 'collectFlows'; readonly id: number; readonly page: FlowPage }
+  | { readonly type: 'gatheredFlows'; readonly id: number; readonly table: FlowTable | undefined };
 
 /** Messages of a worker to the parent. */
 export type WorkerMessage =
@@ -25,4 +28,8 @@ export type WorkerMessage =
   /** Its own metrics, as requested. */
   | { readonly type: 'collected'; readonly id: number; readonly families: MetricFamilies }
   /** Asks for the metrics of all workers. */
-  | { readonly type: 'gather'; readonly id: number; readonly page: MetricsPage };
+  | { readonly type: 'gather'; readonly id: number; readonly page: MetricsPage }
+  /** Its own state of flow control, as requested. */
+  | { readonly type: 'collectedFlows'; readonly id: number; readonly table: FlowTable }
+  /** Asks for the state of flow control in all workers. */
+  | { readonly type: 'gatherFlows'; readonly id: number; readonly page: FlowPage };

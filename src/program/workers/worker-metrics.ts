@@ -1,17 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { type MetricFamilies, type Metrics, type MetricsPage, mergeFamilies } from '../../observability/metrics.js';
-
-/**
- * A worker that does not answer in this time, because its event loop is busy, is left out of a scrape and shown as
- * down.
- */
-const answerMs = 2_000;
-
-interface Collection {
-  readonly waiting: Set<number>;
-  readonly collected: MetricFamilies[];
-  readonly finish: () => void;
-}
+import { Gathering } from './gathering.js';
 
 /**
  * The metrics of all workers, in the parent. Every series has the label `worker`. Nothing is added up: a sum falls when
@@ -22,12 +11,12 @@ export class WorkerMetrics {
   private readonly registry = new Registry();
   private readonly up: Gauge<'worker'>;
   private readonly restarts: Counter<'worker'>;
-  private readonly collections = new Map<number, Collection>();
   private readonly own: Pick<Metrics, 'families'>[] = [];
-  private nextId = 1;
+  private readonly gathering: Gathering<MetricsPage, MetricFamilies>;
 
   /** @param ask asks a worker to report under an id; false when the worker can't be reached */
-  constructor(private readonly ask: (worker: number, id: number, page: MetricsPage) => boolean) {
+  constructor(ask: (worker: number, id: number, page: MetricsPage) => boolean) {
+    this.gathering = new Gathering(ask);
     const registers = [this.registry];
     this.up = new Gauge({
       name: 'plinth_worker_up',
@@ -60,20 +49,7 @@ export class WorkerMetrics {
 
   /** The text of one scrape over all `workers`. */
   async gather(workers: readonly number[], page: MetricsPage): Promise<string> {
-    const id = this.nextId++;
-    const collected: MetricFamilies[] = [];
-    const waiting = new Set<number>();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => this.collections.get(id)?.finish(), answerMs);
-      const finish = () => {
-        clearTimeout(timer);
-        this.collections.delete(id);
-        resolve();
-      };
-      this.collections.set(id, { waiting, collected, finish });
-      for (const worker of workers) if (this.ask(worker, id, page)) waiting.add(worker);
-      if (waiting.size === 0) finish();
-    });
+    const collected = [...(await this.gathering.from(workers, page)).values()];
     this.up.reset();
     for (const worker of workers) this.up.set({ worker: String(worker) }, 0);
     for (const families of collected) for (const worker of workersOf(families)) this.up.set({ worker }, 1);
@@ -85,17 +61,12 @@ export class WorkerMetrics {
 
   /** A worker's report. */
   receive(worker: number, id: number, families: MetricFamilies): void {
-    const collection = this.collections.get(id);
-    if (collection?.waiting.delete(worker) !== true) return;
-    collection.collected.push(families);
-    if (collection.waiting.size === 0) collection.finish();
+    this.gathering.receive(worker, id, families);
   }
 
   /** Stops waiting for a worker that has ended. */
   lost(worker: number): void {
-    for (const collection of [...this.collections.values()]) {
-      if (collection.waiting.delete(worker) && collection.waiting.size === 0) collection.finish();
-    }
+    this.gathering.lost(worker);
   }
 }
 

@@ -4,12 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { OptionsError } from '../../config/parse-options.js';
 import type { ServerOptions } from '../../config/server-options.js';
 import type { Timers } from '../../controllers/timers.js';
+import { type FlowPage, type FlowTable, joinTables } from '../../flow-control/flow-dumps.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { Metrics, MetricsPage } from '../../observability/metrics.js';
 import type { Running } from '../lifecycle.js';
 import { rescueConnections } from './connection-handoff.js';
 import { type MachineDatabase, machineDatabase } from './machine-database.js';
+import { Gathering } from './gathering.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { hubDescriptor, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
@@ -56,6 +58,7 @@ export class WorkerPool implements Running {
   private readonly stopping = new AbortController();
   private readonly metrics: WorkerMetrics;
   private readonly database: MachineDatabase;
+  private readonly flows: Gathering<FlowPage, FlowTable>;
 
   private constructor(
     private readonly options: ServerOptions,
@@ -68,6 +71,9 @@ export class WorkerPool implements Running {
     );
     this.database = machineDatabase(options, count, logger);
     this.metrics.share(this.database);
+    this.flows = new Gathering((index, id, page) =>
+      this.tell(this.slots[index - 1], { type: 'collectFlows', id, page }),
+    );
   }
 
   /**
@@ -203,6 +209,12 @@ export class WorkerPool implements Running {
           case 'gather':
             void this.answerGather(slot, message.id, message.page);
             return;
+          case 'collectedFlows':
+            this.flows.receive(slot.index, message.id, message.table);
+            return;
+          case 'gatherFlows':
+            void this.answerFlows(slot, message.id, message.page);
+            return;
         }
       });
       worker.once('error', (error) => this.logger.warn('worker process fault', { worker: slot.index, error }));
@@ -210,6 +222,7 @@ export class WorkerPool implements Running {
         slot.worker = undefined;
         slot.isReady = false;
         this.metrics.lost(slot.index);
+        this.flows.lost(slot.index);
         const how = signal === null || signal === '' ? `exit code ${code}` : signal;
         const reason = failure === undefined ? how : `${how}: ${failure.message}`;
         resolve({ hasServed, code, reason, failure });
@@ -235,11 +248,23 @@ export class WorkerPool implements Running {
     this.tell(slot, { type: 'gathered', id, text });
   }
 
+  private async answerFlows(slot: Slot, id: number, page: FlowPage): Promise<void> {
+    const tables = [
+      ...(await this.flows.from(
+        this.slots.map(({ index }) => index),
+        page,
+      )),
+    ]
+      .sort(([a], [b]) => a - b)
+      .map(([worker, table]) => ({ worker, table }));
+    this.tell(slot, { type: 'gatheredFlows', id, table: tables.length === 0 ? undefined : joinTables(tables) });
+  }
+
   /** Sends a message; false when the slot has no worker. A worker that is ending needs no answer. */
   private tell(slot: Slot | undefined, message: ParentMessage): boolean {
     const worker = slot?.worker;
     if (worker === undefined || !worker.isConnected()) return false;
-    if (message.type === 'collect' && slot?.isReady !== true) return false;
+    if ((message.type === 'collect' || message.type === 'collectFlows') && slot?.isReady !== true) return false;
     // A full channel also returns false, yet sends later.
     worker.send(message, () => undefined);
     return true;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { StorageOptions } from '../../config/storage.options.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
@@ -146,6 +147,32 @@ describe('retention of the log', () => {
       storage.list({ resource: `r${resource}`, limit: 3, at, after: found.at(-1)?.key }),
       failsWith('Expired'),
     );
+  });
+
+  it('keeps pages and watches going for five minutes by default, and no longer', async () => {
+    resource += 1;
+    const { watchHistoryMs } = new StorageOptions();
+    assert.equal(watchHistoryMs, 300_000);
+    for (const name of ['a', 'b', 'c']) await storage.create(key(name), 'u', '1');
+    const first = await storage.list({ resource: `r${resource}`, limit: 1 });
+    const rest = () =>
+      storage.list({ resource: `r${resource}`, at: first.resourceVersion, after: first.items.at(-1)?.key });
+    await put(storage, key('b'), '2');
+    await retention.round(watchHistoryMs, 0);
+    // In place of minutes of waiting: the clock of the database can't be set.
+    const pass = (seconds: number) =>
+      client.query(`update plinth.change_partitions set closed_at = closed_at - make_interval(secs => $1)`, [seconds]);
+    await pass(285);
+    await retention.round(watchHistoryMs, HOUR_MS);
+    assert.deepEqual(
+      (await rest()).items.map(({ json }) => json),
+      ['1', '1'],
+    );
+    (await storage.watch({ resource: `r${resource}` }, first.resourceVersion)).close();
+    await pass(30);
+    await retention.round(watchHistoryMs, HOUR_MS);
+    await assert.rejects(rest(), failsWith('Expired'));
+    await assert.rejects(storage.watch({ resource: `r${resource}` }, first.resourceVersion), failsWith('Expired'));
   });
 
   it('does not disturb a watch that keeps up', async () => {

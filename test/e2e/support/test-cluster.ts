@@ -79,6 +79,9 @@ async function pooledRoute(mode: PoolerMode, postgres: TestPostgres, databaseUrl
 
 /** One serving process. */
 export class TestServer {
+  /** What the process wrote to its standard output. */
+  output = '';
+  /** What it wrote to its log. */
   log = '';
   readonly client: ApiClient;
 
@@ -89,6 +92,9 @@ export class TestServer {
     credentials: Credentials,
   ) {
     this.client = new ApiClient(url, credentials);
+    process.stdout?.on('data', (chunk: Buffer) => {
+      this.output += chunk.toString('utf8');
+    });
     process.stderr?.on('data', (chunk: Buffer) => {
       this.log += chunk.toString('utf8');
     });
@@ -225,7 +231,7 @@ export class TestCluster {
         ...this.flags,
         ...flags,
       ],
-      { env: this.environment, stdio: ['ignore', 'inherit', 'pipe'] },
+      { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     endWithUs(child);
     const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
