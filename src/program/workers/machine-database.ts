@@ -18,7 +18,8 @@ export interface MachineDatabase {
 
 /** Each worker has its part of the connections for reading, all in one pool. */
 export function machineDatabase({ storage }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
-  const metrics = new Metrics({ index: parentIndex, gatherMetrics: async () => undefined });
+  const nothing = async () => undefined;
+  const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });
   const settings = storageSettings(storage as SettledStorageOptions, { observer: storageObserver(metrics, logger) });
   return {
     hub: new DatabaseHub({ ...settings, poolSize: settings.poolSize * workers }),
