@@ -1,4 +1,4 @@
-/** Words that can't be names of fields in an expression. */
+/** Words of the language, also of its future. */
 const reserved: ReadonlySet<string> = new Set([
   'true',
   'false',
@@ -27,8 +27,21 @@ const escapes: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** The name of a property in expressions; undefined for one that expressions can't name. */
-export function escapedName(property: string): string | undefined {
+/** Of these, an expression can't have even after a dot. */
+const never: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
+
+/**
+ * The names of a property in expressions, none for one that expressions can't name. Words of the language have to be
+ * escaped only where nothing else could be meant; releases before 1.32 always want it.
+ */
+export function namesInRules(property: string): readonly string[] {
+  const escaped = escapedName(property);
+  if (escaped === undefined) return [];
+  return reserved.has(property) && !never.has(property) ? [escaped, property] : [escaped];
+}
+
+/** The name of a property that expressions can always use; undefined for one that they can't name. */
+function escapedName(property: string): string | undefined {
   if (reserved.has(property)) return `__${property}__`;
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined;
   return property.replaceAll(/__|[./-]/g, (part) => escapes[part] as string);

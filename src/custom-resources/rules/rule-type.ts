@@ -16,7 +16,7 @@ import { ownValue } from '../../machinery/own-value.js';
 import type { StructuralSchema } from '../structural/index.js';
 import { isRecord, type JsonRecord } from '../structural/json-objects.js';
 import { KeyedList, SetList } from './combining-lists.js';
-import { escapedName } from './escaped-names.js';
+import { namesInRules } from './escaped-names.js';
 import { readBytes, readDate, readDateTime, readDuration } from './formatted-values.js';
 import { largestString, mostEntries, mostItems, sizes, stringSize } from './serialized-sizes.js';
 
@@ -148,10 +148,10 @@ function objectType(schema: StructuralSchema, isObject: boolean): RuleType {
   let isPlain = true;
   const add = (property: string, type: RuleType | undefined, isNeeded: boolean) => {
     if (type === undefined) return;
-    const name = escapedName(property);
-    if (name !== undefined) fields.set(name, { property, type });
+    const names = namesInRules(property);
+    for (const name of names) fields.set(name, { property, type });
     if (isNeeded) minSize += property.length + type.minSize + fieldOverhead;
-    if (!type.isPlain || (name !== undefined && name !== property)) isPlain = false;
+    if (!type.isPlain || names.some((name) => name !== property)) isPlain = false;
   };
   for (const [property, own] of schema.properties) {
     if (isObject && ownValue(objectFields, property) !== undefined) continue;

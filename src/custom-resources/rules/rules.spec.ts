@@ -89,6 +89,12 @@ describe('values of a schema in rules', () => {
       'self.v.a__dash__b__dot__c__slash__d == 1 && self.v.__namespace__ == 2 && self.v.__underscores__x == 3',
       { 'a-b.c/d': 1, namespace: 2, __x: 3 },
     ],
+    [
+      'words of the language without escapes',
+      object({ namespace: int, package: int, as: int }),
+      'has(self.v.namespace) && self.v.namespace == 2 && !has(self.v.package) && self.v.as == self.v.__as__',
+      { namespace: 2, as: 1 },
+    ],
     ['a missing field', object({ a: int }), '!has(self.v.a)', {}],
     ['a map', map(int), 'self.v["a"] == 1 && "a" in self.v && self.v.all(k, self.v[k] > 0)', { a: 1, b: 2 }],
     ['a map of numbers', map({ type: 'number' }), 'self.v.all(k, self.v[k] * 0.5 > 0.0)', { a: 1, b: 2 }],
