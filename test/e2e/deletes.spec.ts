@@ -408,3 +408,19 @@ describe('a form that can not be given', () => {
     assert.equal((await client.get(`${path}/a`)).body.data, undefined);
   });
 });
+
+describe('a delete of a collection of services', () => {
+  it('gives their addresses back', async () => {
+    const path = await maps();
+    const services = path.replace('configmaps', 'services');
+    const addresses: string[] = [];
+    for (const name of ['one', 'two']) {
+      const { body } = await made(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
+      addresses.push(body.spec.clusterIP);
+    }
+    assert.equal((await client.delete(services)).status, 200);
+    assert.equal(await namesIn(services), '');
+    const [clusterIP] = addresses;
+    await made(services, { metadata: { name: 'three' }, spec: { clusterIP, ports: [{ port: 80 }] } });
+  });
+});

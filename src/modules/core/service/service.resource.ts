@@ -19,7 +19,6 @@ export function serviceResource(context: AllocatorParts): ResourceDefinition {
     shortNames: ['svc'],
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
-    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     strategyOptions: { returnsDeletedObject: true },
     strategy: serviceStrategy(allocator),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
