@@ -146,6 +146,9 @@ function pack() {
     'dist/provenance.json',
     'dist/man/plinth-serve.1',
     'bin/plinth.js',
+    'dist/testing/index.js',
+    'dist/testing/index.cjs',
+    'dist/testing/index.d.ts',
   ]) {
     check(paths.includes(path), `${path} is missing`);
   }
@@ -174,6 +177,27 @@ async function useWithPostgres(tarball) {
   const again = await start(cwd, 'npx', ['plinth', 'dev', ...ports]);
   note('npx plinth dev, later', seconds(again.seconds));
   await again.stop();
+  useForTests(cwd);
+}
+
+/** The library for tests, by import and by require, where nothing but the package is installed. */
+function useForTests(cwd) {
+  const use = `{
+    const cluster = await startCluster();
+    const { items } = await cluster.request('GET', '/api/v1/namespaces');
+    if (!items.some(({ metadata }) => metadata.name === 'kube-system')) throw new Error('no kube-system');
+    await cluster.stop();
+  }`;
+  const module = `import { startCluster } from 'plinth/testing'; ${use}`;
+  const script = `const { startCluster } = require('plinth/testing'); (async () => ${use})();`;
+  for (const [way, type, text] of [
+    ['import, the first time', 'module', module],
+    ['import, later', 'module', module],
+    ['require', 'commonjs', script],
+  ]) {
+    const { seconds: taken } = mustRun(cwd, 'node', `--input-type=${type}`, '--eval', text);
+    note(`start and stop of a test's server by ${way}`, seconds(taken));
+  }
 }
 
 /** Whoever has a PostgreSQL needs none of ours. */

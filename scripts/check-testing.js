@@ -1,5 +1,6 @@
 // Runs the examples of tests as their users would: with the packed package, in a folder of their own whose path has
-// blanks, and with test runners from the registry. Then attacks them: tests that crash or are killed, many at once.
+// blanks, and with test runners from the registry (names of examples as arguments choose some).
+// Then attacks them: tests that crash or are killed, many at once.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -179,7 +180,9 @@ try {
   cpSync(process.execPath, join(place, 'bin', 'node'));
   mkdirSync(home, { mode: 0o555 });
   const tarball = pack();
-  for (const name of ['testing-node', 'testing-vitest', 'testing-jest']) {
+  const chosen = process.argv.slice(2);
+  const all = ['testing-node', 'testing-vitest', 'testing-jest'];
+  for (const name of chosen.length > 0 ? chosen : all) {
     const cwd = install(name, tarball);
     // Nobody may write there, nor into the home folder.
     for (const user of users) await runExample(cwd, name, user);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StartupError } from '../machinery/startup-error.js';
 import { readFileIfPresent } from '../program/files.js';
 import { findBinaries, type PostgresBinaries } from '../program/postgres/binaries.js';
@@ -37,11 +37,26 @@ export async function keeperPlace(temporary: string = tmpdir()): Promise<KeeperP
   const key = createHash('sha256').update(version).digest('hex').slice(0, 8);
   const name = `plinth-postgres-${process.getuid?.() ?? 0}-${protocol}-${key}`;
   const usual = placeIn(join(temporary, name), binaries);
-  const place = Buffer.byteLength(usual.socket) <= longestSocket ? usual : placeIn(join('/tmp', name), binaries);
+  const fits = Buffer.byteLength(usual.socket) <= longestSocket && (await othersPass(temporary));
+  const place = fits ? usual : placeIn(join('/tmp', name), binaries);
   await ownFolder(place.directory);
   await mkdir(place.startLock, { recursive: true, mode: 0o700 });
   await mkdir(place.keeperLock, { recursive: true, mode: 0o700 });
   return place;
+}
+
+/** For root, Postgres runs as another user, who has to get to its data. */
+async function othersPass(folder: string): Promise<boolean> {
+  if (process.getuid?.() !== 0) return true;
+  try {
+    for (let path = resolve(folder); ; path = dirname(path)) {
+      if (((await stat(path)).mode & 0o001) === 0) return false;
+      if (path === dirname(path)) return true;
+    }
+  } catch {
+    // A folder that is not there is made.
+    return true;
+  }
 }
 
 function placeIn(directory: string, binaries: PostgresBinaries): KeeperPlace {
