@@ -190,9 +190,10 @@ describe('the library for tests', { skip: process.platform === 'win32', timeout:
       ['integer', 3, 'three'],
       ['boolean', true, 3],
     ] as const) {
-      await cluster.request('DELETE', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.org');
+      const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.org';
+      await cluster.request('DELETE', definition);
       await until(async () => {
-        const gone = await cluster.request('GET', '/apis/example.org/v1/widgets').catch((error) => error);
+        const gone = await cluster.request('GET', definition).catch((error) => error);
         return gone.status === 404;
       });
       await cluster.apply(widgets(type), widget(right));
