@@ -2,7 +2,7 @@
 // one file, and where each file of the package comes from.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -75,8 +75,8 @@ function checksums(patterns) {
     }));
 }
 
-// An old list must not count itself.
-if (existsSync(provenanceFile)) rmSync(provenanceFile);
+// An old list must not count itself; sbom.js adds its own.
+for (const old of [provenanceFile, join(dist, 'sbom.cdx.json')]) rmSync(old, { force: true });
 const manifest = readJson(join(root, 'package.json'));
 const locked = readJson(join(root, 'package-lock.json')).packages;
 const packages = bundledPackages().map((folder) => describe(folder, locked));
