@@ -155,7 +155,8 @@ const storage = await createPostgresStorage({
 });
 const options = parseOptions({
   groups: { storage: StorageOptions, cluster: ClusterOptions },
-  argv: ['--database-url', url],
+  // It does log upkeep, and would give the past up.
+  argv: ['--database-url', url, '--history-retention=24h'],
   environment: {},
 });
 const { storage: stored, cluster } = options;

@@ -12,6 +12,8 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
