@@ -84,7 +84,8 @@ export function metricsPage(): string {
 \`/metrics\` of a serving process has everything below; \`/metrics/slis\` has the health checks alone, for a collector that asks
 every few seconds. Both need the right to read the path: the group \`system:monitoring\` has it. \`plinth controllers\` serves
 its own at \`--controllers-metrics-bind-address\`. With \`--workers\` each scrape shows all workers, whichever was asked; their
-series differ by the label \`worker\`, so dashboards that sum show the whole server. Counts that grow faster than their labels
+series differ by the label \`worker\`, so dashboards that sum show the whole server. \`worker="0"\` is their parent, which has the
+connections to the database. Counts that grow faster than their labels
 is what a hostile client would like: no label has a value that a client can make up.
 
 The names, labels and buckets are those of the field where it has the metric, so its public dashboards and alerts work;
