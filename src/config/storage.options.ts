@@ -88,10 +88,11 @@ export class StorageOptions {
     name: 'history-exclude',
     type: 'list',
     unit: 'resource[.group],...',
-    usage: 'Resources that --history-retention leaves out: written often, and of no use later.',
+    usage:
+      'Resources that --history-retention leaves out: written often, and of no use later. Default: leases.coordination.<vendor>.',
   })
   @Check('historyExclude', historyExcludeProblem)
-  readonly historyExclude: readonly string[] = Object.freeze(['leases.coordination.k8s.io']);
+  readonly historyExclude: readonly string[] | undefined = undefined;
 
   @Flag({
     name: 'encryption-provider-config',
@@ -167,4 +168,9 @@ export class StorageOptions {
   })
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
   readonly watchCacheMaxBytes: number = 1_073_741_824;
+}
+
+/** What `--history-exclude` says, or its default for the suffix of the vendor's groups. */
+export function historyExclusions({ historyExclude }: StorageOptions, suffix: string): readonly string[] {
+  return historyExclude ?? [`leases.coordination.${suffix}`];
 }

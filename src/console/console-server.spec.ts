@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { type RequestOptions, request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { TestIdentity } from '../../test/support/test-authority.js';
+import { serverAuth, TestIdentity } from '../../test/support/test-authority.js';
 import { Logger } from '../observability/logger.js';
 import { type RunningConsole, startConsole } from './console-server.js';
 import { securityHeaders } from './guard.js';
@@ -407,6 +408,75 @@ describe('the server of the console', () => {
       /^plinth-console-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=60$/,
     );
     assert.equal(headers['cache-control'], 'no-store');
+  });
+
+  it('speaks TLS, and answers under the names that it is given', async () => {
+    const names = [{ type: 'dns', value: 'console.example.com' }] as const;
+    const own = await api.authority.issue({ subject: [{ CN: ['console'] }], usages: [serverAuth], names });
+    const tls = {
+      ca: api.authority.cert,
+      cert: undefined,
+      key: undefined,
+      serverName: undefined,
+      insecureSkipVerify: false,
+    };
+    const outside = 'https://console.example.com';
+    const secure = await startConsole(new Upstream({ server: api.url, tls, files: {} }), {
+      bindAddress: '127.0.0.1',
+      port: 0,
+      origins: [outside],
+      tls: { cert: own.chain, key: own.key },
+      sessionMs: 60_000,
+      logger: new Logger('error'),
+    });
+    // Under the name that others use: its port may be that of a proxy.
+    assert.equal(secure.url, `${outside}/`);
+    const at = secure.port;
+    try {
+      const ask = (method: string, path: string, headers: Record<string, string>, body?: string) =>
+        new Promise<Answer>((resolve, reject) => {
+          const options = { host: '127.0.0.1', port: at, method, path, headers };
+          const verified = { ...options, ca: api.authority.cert, servername: 'console.example.com', agent: false };
+          const sent = secureRequest(verified as RequestOptions, async (response) => {
+            const chunks: Buffer[] = [];
+            for await (const chunk of response) chunks.push(chunk as Buffer);
+            const text = Buffer.concat(chunks).toString('utf8');
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+          });
+          sent.on('error', reject);
+          sent.end(body);
+        });
+      const local = `127.0.0.1:${at}`;
+      for (const host of ['console.example.com', local, `localhost:${at}`]) {
+        assert.equal((await ask('GET', '/', { host })).status, 200, host);
+      }
+      for (const host of [`console.example.com:${at}`, 'console.example.com.evil.example', 'evil.example.com']) {
+        assert.ok([400, 403].includes((await ask('GET', '/', { host })).status), host);
+      }
+      const login = (from: string) =>
+        ask(
+          'POST',
+          '/console/login',
+          { host: 'console.example.com', origin: from, 'content-type': 'application/json' },
+          JSON.stringify({ login: 'token-of-alice' }),
+        );
+      for (const from of [
+        'http://console.example.com',
+        `https://console.example.com:${at}`,
+        `http://${local}`,
+        'null',
+      ]) {
+        assert.equal((await login(from)).status, 403, from);
+      }
+      const { status, headers } = await login(outside);
+      assert.equal(status, 200);
+      assert.match(
+        headers['set-cookie']?.[0] ?? '',
+        /^__Host-plinth-console-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=60; Secure$/,
+      );
+    } finally {
+      await secure.stop();
+    }
   });
 
   it('compresses its files and says when they have not changed', async () => {

@@ -39,6 +39,8 @@ const expireMs = 10_000;
 export interface RunningConsole {
   /** Where browsers find it. */
   readonly url: string;
+  /** The port that it listens on. */
+  readonly port: number;
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
   const expiry = setInterval(() => server.sessions.expire(), expireMs).unref();
   return {
     url: `${settings.origins[0] ?? own[0]}/`,
+    port,
     stop: async () => {
       clearInterval(expiry);
       server.sessions.stop();

@@ -1,4 +1,4 @@
-import type { StorageOptions } from '../config/storage.options.js';
+import { historyExclusions, type StorageOptions } from '../config/storage.options.js';
 import type { Sealing } from './encryption/sealing.js';
 import type { ResolvedOptions, StorageObserver } from './postgres/postgres-storage-options.js';
 import { resolveOptions } from './postgres/postgres-storage-options.js';
@@ -6,10 +6,17 @@ import { resolveOptions } from './postgres/postgres-storage-options.js';
 /** The storage options with the database URL settled; `--database-url` may leave it open. */
 export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 
-/** What the flags mean for the connections to the database. */
+/**
+ * What the flags mean for the connections to the database.
+ *
+ * @param suffix of the names of the vendor's groups
+ */
 export function storageSettings(
   options: SettledStorageOptions,
-  parts: { readonly observer: StorageObserver; readonly sealing?: Sealing | undefined },
+  {
+    suffix,
+    ...parts
+  }: { readonly suffix: string; readonly observer: StorageObserver; readonly sealing?: Sealing | undefined },
 ): ResolvedOptions {
   return resolveOptions({
     databaseUrl: options.databaseUrl,
@@ -17,7 +24,7 @@ export function storageSettings(
     poolSize: options.databasePoolSize,
     watchHistoryMs: options.watchHistoryMs,
     historyRetentionMs: options.historyRetentionMs,
-    historyExclude: options.historyExclude,
+    historyExclude: historyExclusions(options, suffix),
     ...parts,
   });
 }

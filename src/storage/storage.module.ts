@@ -39,16 +39,25 @@ const cachePatienceMs = 5_000;
     },
     {
       provide: PostgresStorage,
-      inject: [StorageOptions, Metrics, Logger, EncryptionAtRest, { token: WAY_TO_DATABASE, optional: true }],
+      inject: [
+        StorageOptions,
+        ClusterOptions,
+        Metrics,
+        Logger,
+        EncryptionAtRest,
+        { token: WAY_TO_DATABASE, optional: true },
+      ],
       useFactory: (
         options: SettledStorageOptions,
+        { vendor, compat }: ClusterOptions,
         metrics: Metrics,
         logger: Logger,
         { sealing }: EncryptionAtRest,
         open?: OpenDatabase,
       ) => {
+        const { suffix } = vendorNames(vendor, compat);
         const observer = storageObserver(metrics, logger);
-        const storage = new PostgresStorage(storageSettings(options, { observer, sealing }), open);
+        const storage = new PostgresStorage(storageSettings(options, { suffix, observer, sealing }), open);
         registerStorageObjects(metrics.registry, () => storage.census());
         return storage;
       },

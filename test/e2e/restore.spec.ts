@@ -6,7 +6,7 @@ import { cleanForCreate } from '../../src/restoring/clean-for-create.js';
 import type { ApiResponse } from './support/api-client.js';
 import { customDefinition, define } from './support/custom-definitions.js';
 import { expireHistory } from './support/expire-history.js';
-import { runProgram } from './support/program.js';
+import { answerInTerminal, runProgram } from './support/program.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 // Objects are brought back from the past of a real cluster, with two server processes and the control loops.
@@ -185,6 +185,49 @@ describe('plinth restore', () => {
     const labelled = await restore('-n', 'single', '-l', 'app=web', '--include', 'configmaps', '--at', time, '-y');
     assert.equal(labelled.code, 0, labelled.stderr);
     assert.deepEqual(await values(), { one: '1', two: '1', other: '2' });
+  });
+
+  it('asks in a terminal first, and writes the status when it is told to', async () => {
+    await make('/api/v1/namespaces', { metadata: { name: 'asked' } });
+    const at = '/api/v1/namespaces/asked/services';
+    const service = await make(at, {
+      metadata: { name: 'balanced' },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+    });
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.7', ipMode: 'VIP' }] } };
+    const told = ok<ApiObject>(await client().put(`${at}/balanced/status`, { ...service, status }));
+    ok(await client().delete(`${at}/balanced`));
+    const version = told.metadata.resourceVersion ?? '';
+    const asked = (answer: string, ...more: string[]) =>
+      answerInTerminal(
+        answer,
+        'restore',
+        '--kubeconfig',
+        cluster.first.kubeconfig,
+        '-n',
+        'asked',
+        '--at',
+        version,
+        ...more,
+      );
+    for (const no of ['\n', 'no\n', 'x\n']) {
+      const refused = await asked(no, 'services/balanced');
+      assert.match(
+        refused.text,
+        /create +services asked\/balanced.*Restore 1 objects\? \[y\/N\].*nothing was changed/s,
+      );
+      assert.equal(refused.code, 1);
+      assert.equal((await client().get(`${at}/balanced`)).status, 404);
+    }
+    const agreed = await asked('yes\n', 'services/balanced');
+    assert.equal(agreed.code, 0, agreed.text);
+    const plain = ok<ApiObject & { status: unknown }>(await client().get(`${at}/balanced`));
+    assert.deepEqual(plain.status, { loadBalancer: {} });
+    ok(await client().delete(`${at}/balanced`));
+    const withStatus = await asked('y\n', 'services/balanced', '--status');
+    assert.equal(withStatus.code, 0, withStatus.text);
+    const whole = ok<ApiObject & { status: unknown }>(await client().get(`${at}/balanced`));
+    assert.deepEqual(whole.status, status);
   });
 
   it('leaves objects that wait for a finalizer, and tells what of the past it lacks the owner of', async () => {

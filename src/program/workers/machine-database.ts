@@ -1,4 +1,5 @@
 import type { ServerOptions } from '../../config/server-options.js';
+import { vendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import { type MetricFamilies, Metrics, type MetricsPage } from '../../observability/metrics.js';
 import { storageObserver } from '../../observability/storage-observer.js';
@@ -17,10 +18,13 @@ export interface MachineDatabase {
 }
 
 /** Each worker has its part of the connections for reading, all in one pool. */
-export function machineDatabase({ storage }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
+export function machineDatabase({ storage, cluster }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
   const nothing = async () => undefined;
   const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });
-  const settings = storageSettings(storage as SettledStorageOptions, { observer: storageObserver(metrics, logger) });
+  const settings = storageSettings(storage as SettledStorageOptions, {
+    suffix: vendorNames(cluster.vendor, cluster.compat).suffix,
+    observer: storageObserver(metrics, logger),
+  });
   return {
     hub: new DatabaseHub({ ...settings, poolSize: settings.poolSize * workers }),
     families: async (page) => (await metrics.families(page)).filter(({ name }) => counted.test(name)),

@@ -34,3 +34,27 @@ export function startProgram(...args: readonly string[]): RunningProgram {
 export function runProgram(...args: readonly string[]): Promise<ProgramEnd> {
   return startProgram(...args).ended;
 }
+
+/** Runs a command in a terminal of its own, types an answer when it asks a question, and resolves with what the terminal showed. */
+export async function answerInTerminal(
+  answer: string,
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly text: string }> {
+  const words = [process.execPath, '--enable-source-maps', mainFile, ...args];
+  const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', line, '/dev/null'], {
+    env: { PATH: process.env.PATH, TERM: 'dumb' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  endWithUs(child);
+  let shown = '';
+  let isAnswered = false;
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    shown += chunk;
+    if (isAnswered || !/\? \[y\/N\] $/.test(shown)) return;
+    isAnswered = true;
+    child.stdin.write(answer);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, text: shown };
+}
