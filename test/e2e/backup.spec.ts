@@ -243,6 +243,16 @@ describe('plinth backup', () => {
       two.some((name) => /ClusterRole|one|CustomResource/.test(name)),
       false,
     );
+    await runProgram('backup', ...kubeconfig(), '-o', path, '--namespace', 'two', '--include', '*,crd');
+    const withDefinitions = parsed((await contentOf(path)).objects).map(
+      ({ kind, metadata }) => `${kind} ${metadata.name}`,
+    );
+    assert.ok(withDefinitions.includes(`CustomResourceDefinition ${widgets.metadata.name}`), `${withDefinitions}`);
+    assert.ok(withDefinitions.includes('Secret password'));
+    assert.equal(
+      withDefinitions.some((name) => /ClusterRole|Namespace one/.test(name)),
+      false,
+    );
     await runProgram('backup', ...kubeconfig(), '-o', path, '--include', 'Widget,crd');
     assert.deepEqual(
       parsed((await contentOf(path)).objects).map(({ kind }) => kind),

@@ -2,7 +2,7 @@ import { StartupError } from '../../machinery/startup-error.js';
 import { type NotTaken, resourceName } from '../format/lines.js';
 import { printable } from '../format/printable.js';
 import { ApiFault, BrokenList, type ClusterClient } from './cluster-client.js';
-import { type ChosenKinds, chooseKinds, type KindNames } from './kind-selection.js';
+import { type ChosenKinds, chooseKinds, type KindNames, meansKind } from './kind-selection.js';
 import { collectionPath, type ServedKind, servedKinds } from './kinds.js';
 
 /** Which objects of a cluster are wanted. */
@@ -91,7 +91,7 @@ async function dumpOnce({ client, selection, sink, signal }: DumpParts): Promise
 function scoped(chosen: ChosenKinds<ServedKind>, { namespaces, include }: Selection): ChosenKinds<ServedKind> {
   if (namespaces.length === 0) return chosen;
   const isWanted = (kind: ServedKind) =>
-    kind.namespaced || isNamespaces(kind) || (include.length > 0 && !include.includes('*'));
+    kind.namespaced || isNamespaces(kind) || include.some((name) => name !== '*' && meansKind(name, kind));
   return { ...chosen, kinds: chosen.kinds.filter(isWanted) };
 }
 

@@ -80,6 +80,25 @@ describe('the page of top', () => {
     assert.ok(!page.join('').includes('NaN'));
   });
 
+  it('gives a server no control of the terminal', () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2J\u202e';
+    const series = (count: number) =>
+      readScrape(
+        [
+          `apiserver_request_total{verb="GET${evil}",resource="${evil}",code="200"} ${count}`,
+          `apiserver_flowcontrol_current_limit_seats{priority_level="${evil}"} 1`,
+          `apiserver_registered_watchers{kind="${evil}"} 1`,
+          `plinth_watch_cache_bytes{resource="${evil}"} 1`,
+          `storage_request_duration_seconds_count{operation="${evil}"} ${count}`,
+        ].join('\n'),
+      );
+    const span = new Span(new Sample(series(9), 2000), new Sample(series(1), 1000));
+    const page = topPage(span, `https://${evil}`, { columns: 200, rows: undefined }, new Date(0));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+    for (const line of page) assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u202e]/);
+    assert.match(page.join('\n'), /owned/);
+  });
+
   it('refuses what is no page of metrics', () => {
     assert.throws(() => readScrape('<html>'), /not a line of metrics/);
   });

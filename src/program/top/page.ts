@@ -1,3 +1,4 @@
+import { printable } from '../../backup/format/printable.js';
 import type { Sample, Span } from './sample.js';
 
 /** The narrowest page that is laid out. */
@@ -15,7 +16,7 @@ export interface PageSize {
   readonly rows: number | undefined;
 }
 
-/** The page as lines, none longer than the columns; a small terminal shows its beginning. */
+/** The page as lines without control of the terminal, whatever the server calls things; none longer than the columns; a small terminal shows its beginning. */
 export function topPage(span: Span, server: string, size: PageSize, clock: Date): string[] {
   const { now } = span;
   const head = [...headOf(span, server, clock), ''];
@@ -32,7 +33,7 @@ export function topPage(span: Span, server: string, size: PageSize, clock: Date)
     );
   const title = `${cell('REQUESTS', 16)} ${cell('', width)} ${right('/s', 8)} ${right('errors/s', 8)} ${right('p50', 8)} ${right('p99', 8)}`;
   const lines = [...head, title, ...(table.length === 0 ? ['none'] : table), '', ...tail];
-  return lines.slice(0, size.rows).map((line) => line.slice(0, size.columns).trimEnd());
+  return lines.slice(0, size.rows).map((line) => printable(line).slice(0, size.columns).trimEnd());
 }
 
 function headOf(span: Span, server: string, clock: Date): string[] {
