@@ -2,12 +2,23 @@
 export const menu = [
   {
     text: 'Start',
-    pages: ['getting-started', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package', 'testing'],
+    pages: [
+      'getting-started',
+      'install',
+      'concepts',
+      'how-to',
+      'comparison',
+      'support',
+      'upgrades',
+      'package',
+      'testing',
+    ],
   },
   {
     text: 'Run it',
     pages: [
       'operations',
+      'doctor',
       'postgresql',
       'security',
       'encryption',
