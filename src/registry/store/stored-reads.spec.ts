@@ -55,6 +55,7 @@ const parsers: Readonly<Record<string, string>> = {
   'registry/store/object-codec.ts': 'text of the store: the one place',
   'simulated-nodes/api-connection.ts': 'answers of a server, as its client',
   'simulated-nodes/object-watch.ts': 'events of a server, as its client',
+  'test-library/access.ts': 'answers of a server, as its client',
   'storage/encryption/encryption.ts': 'texts to be written, whose form it checks',
   'storage/encryption/providers/kms.ts': 'keys of its own, with what the service said about them',
   'storage/postgres/schema-texts.ts': 'schemas that the database knows',
