@@ -29,7 +29,7 @@ const calls: Readonly<Record<HostMethod, (parameter: unknown) => Promise<unknown
   apply: (inputs) => used().apply(inputs as readonly FixtureInput[]),
   user: (request) => used().user(request as UserRequest),
   stop: async () => {
-    if (server?.needsOrder === true) await server.stop();
+    await server?.finish();
     return null;
   },
 };
@@ -39,7 +39,7 @@ process.on('exit', () => {
 });
 process.on('disconnect', () => {
   setTimeout(() => process.exit(0), orderMs);
-  const ended = server?.needsOrder === true ? server.stop() : Promise.resolve();
+  const ended = server?.finish() ?? Promise.resolve();
   void ended.catch(() => undefined).then(() => process.exit(0));
 });
 // A Ctrl-C in the terminal is for the parent, which ends us when it has ended its tests.

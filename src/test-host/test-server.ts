@@ -188,12 +188,12 @@ export class TestServer {
     return this.ending;
   }
 
-  /** Whether a mere end of the process would lose something that the user asked for, such as lines of the audit log. */
-  get needsOrder(): boolean {
-    return (
-      this.plan.settings.databaseUrl !== undefined ||
-      [...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))
-    );
+  /** What has to be done before the process may just end: nothing for most. */
+  async finish(): Promise<void> {
+    // Lines of the audit log and traces are on their way.
+    if ([...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
+    // The shared Postgres notices by itself.
+    else if (this.plan.settings.databaseUrl !== undefined) await this.database.release();
   }
 
   private get hasLoops(): boolean {
