@@ -63,9 +63,11 @@ async function write(parts: RestoreParts, step: RestoreStep): Promise<string | u
     } catch (error) {
       if (!(error instanceof ApiFault) || error.reason !== 'AlreadyExists') throw error;
       // A loop that follows what was restored before was faster: accounts, replica sets, endpoints.
-      const other = await client.send<ApiObject>('GET', objectPath(kind, past.metadata), { signal });
-      const body = restoredObject({ ...step, present: other }, plan.uids).object;
-      written = await client.send<ApiObject>('PUT', `${objectPath(kind, past.metadata)}${query}`, { body, signal });
+      written = await againstLoops(async () => {
+        const other = await client.send<ApiObject>('GET', objectPath(kind, past.metadata), { signal });
+        const body = restoredObject({ ...step, present: other }, plan.uids).object;
+        return client.send<ApiObject>('PUT', `${objectPath(kind, past.metadata)}${query}`, { body, signal });
+      });
       note = 'a loop had made it anew';
     }
   } else {
@@ -83,3 +85,16 @@ async function write(parts: RestoreParts, step: RestoreStep): Promise<string | u
   }
   return note;
 }
+
+/** Tries again while a loop changes the object between the read and the write. */
+async function againstLoops<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiFault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error;
+    }
+  }
+}
+
+const mostAttempts = 5;
