@@ -65,6 +65,15 @@ class Program {
 const run = (...args: string[]) => new Program(args).end();
 
 describe('command line', () => {
+  it('takes no offence at readers that leave', async () => {
+    for (const args of [['--help'], ['serve', '--help'], ['completion', 'bash']]) {
+      const program = new Program(args);
+      program.child.stdout?.destroy();
+      const { code, errors } = await program.end();
+      assert.deepEqual([code, errors], [0, ''], args.join(' '));
+    }
+  });
+
   it('names missing files by their flags, before it does anything', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plinth-files-'));
     try {

@@ -20,6 +20,8 @@ const wrongUsage = 2;
  */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   const [name = '', ...rest] = argv;
+  const closed = { stop: () => {} };
+  withoutReaders(() => closed.stop());
   if (name === '--version' || name === 'version') {
     print(`plinth ${await readVersion()}`);
     return 0;
@@ -36,6 +38,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
+  closed.stop = () => signals.abort();
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   keepIdleMemorySmall();
   try {
@@ -51,6 +54,15 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     signals.release();
     lastResort.release();
   }
+}
+
+/**
+ * Nobody reads the output any more, as behind `| head`: that is no fault. What the program was asked to say can't be said,
+ * so it stops; logs that nobody reads are no reason to.
+ */
+function withoutReaders(stop: () => void): void {
+  process.stdout.on('error', stop);
+  process.stderr.on('error', () => undefined);
 }
 
 function unknownCommand(name: string): string {
