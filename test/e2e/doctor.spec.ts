@@ -134,8 +134,8 @@ describe('plinth doctor: the database', () => {
   });
 
   it('has another time', async () => {
-    assert.match(told(await look({}, () => Date.now() + 5000), 'clock'), /^warning: .* differ by 5\.\d s/);
-    assert.match(told(await look({}, () => Date.now() - 120_000), 'clock'), /^error: .* differ by (119|120)\.\d s/);
+    assert.match(told(await look({}, () => Date.now() + 5000), 'clock'), /^warning: .* differ by [45]\.\d s/);
+    assert.match(told(await look({}, () => Date.now() - 120_000), 'clock'), /^error: .* differ by 1[12]\d\.\d s/);
   });
 
   it('has dangerous settings', async () => {
