@@ -378,8 +378,8 @@ describe('a webhook that does not answer as it should', () => {
       /responded with the status code 302 but/,
     ],
     [
-      'circle',
-      () => ({ http: 308, text: '', headers: { location: '/circle' } }),
+      'endless',
+      () => ({ http: 308, text: '', headers: { location: '/endless' } }),
       /responded with the status code 308 but/,
     ],
     ['uid', () => ({ uid: 'other', allowed: true }), /expected response\.uid="[0-9a-f-]{36}", got "other"$/],

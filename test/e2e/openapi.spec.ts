@@ -80,9 +80,9 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
       // What a proxy passes on is no patch of an object here.
       if (verb === 'patch' && !resource.name.endsWith('/proxy')) {
         const names = operation.parameters.map((p: { name: string }) => p.name);
-        for (const name of ['dryRun', 'fieldManager', 'fieldValidation']) assert.ok(names.includes(name), name);
-        // Only for apply, which views of an object don't take.
-        assert.equal(names.includes('force'), !resource.name.endsWith('/scale'), resource.name);
+        for (const name of ['dryRun', 'fieldManager', 'fieldValidation', 'force']) {
+          assert.ok(names.includes(name), `${name} of ${resource.name}`);
+        }
       }
     }
   }
