@@ -1,7 +1,7 @@
 import { formatFlagDuration } from '../config/flag-duration.js';
 import type { FlowSubject } from './flow-subject.js';
 import type { PriorityLevel } from './priority-level.js';
-import type { Queue, Ticket } from './queue-set.js';
+import type { Queue, Ticket } from './queue.js';
 
 const zeroTime = '0001-01-01T00:00:00Z';
 const inOrder = (a: PriorityLevel, b: PriorityLevel) => (a.name < b.name ? -1 : 1);

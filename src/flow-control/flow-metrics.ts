@@ -1,6 +1,7 @@
 import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 import { BucketCounts } from './bucket-counts.js';
 import type { FlowSeries } from './flow-series.js';
+import { nextStarts } from './next-starts.js';
 import type { PriorityLevel } from './priority-level.js';
 
 type Labels = Readonly<Record<string, string>>;
@@ -132,7 +133,7 @@ export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void 
     const help = `The least and the most, over the queues, of the virtual time at which the next request begins${what}.`;
     add(`${prefix}${name}`, 'gauge', help, ['priority_level', 'bound'], function* () {
       for (const level of facts.levels()) {
-        const bounds = level.requests.nextStarts?.[which];
+        const bounds = nextStarts(level.requests)?.[which];
         if (bounds === undefined) continue;
         for (const bound of ['min', 'max'] as const) {
           yield { labels: { priority_level: level.name, bound }, value: bounds[bound] };

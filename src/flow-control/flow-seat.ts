@@ -1,6 +1,7 @@
 import type { FlowSubject } from './flow-subject.js';
 import type { PriorityLevel } from './priority-level.js';
-import type { QueueTimers, RejectReason, Ticket } from './queue-set.js';
+import type { RejectReason, Ticket } from './queue.js';
+import type { QueueTimers } from './queue-timers.js';
 import type { Seat } from './seat.js';
 
 interface Waiter {

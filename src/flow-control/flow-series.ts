@@ -1,5 +1,5 @@
 import { BucketCounts } from './bucket-counts.js';
-import type { RejectReason } from './queue-set.js';
+import type { RejectReason } from './queue.js';
 
 const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const executionBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];

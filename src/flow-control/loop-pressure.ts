@@ -1,4 +1,4 @@
-import type { After } from './queue-set.js';
+import type { After } from './queue-timers.js';
 
 /** How often the event loop is looked at while requests are under way, in milliseconds. */
 const sampleMs = 20;

@@ -1,7 +1,9 @@
 import type { PriorityLevelConfigurationSpec } from '../apis/flowcontrol/v1/priority-level-configuration.types.js';
 import type { FlowSubject } from './flow-subject.js';
 import { LevelUtilization } from './level-utilization.js';
-import { QueueSet, type QueueSetObserver, type QueueTimers, type Queuing } from './queue-set.js';
+import type { Queuing } from './queue.js';
+import { QueueSet, type QueueSetObserver } from './queue-set.js';
+import type { QueueTimers } from './queue-timers.js';
 import { SeatDemand } from './seat-demand.js';
 import type { SeatLimits, SeatShare } from './seat-limits.js';
 import { type SeatBounds, seatBounds } from './work-estimator.js';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dealHand, hashFlow } from './flow-hash.js';
-import { idlePatienceMs, QueueSet, type Queuing, Ticket } from './queue-set.js';
+import { nextStarts } from './next-starts.js';
+import { type Queuing, Ticket } from './queue.js';
+import { idlePatienceMs, QueueSet } from './queue-set.js';
 import { type FlowOutcome, type SimulatedFlow, SimulatedTime, simulate } from './testing/flow-simulation.js';
 import { oneSeat, type WorkEstimate } from './work.js';
 
@@ -298,7 +300,7 @@ describe('a queue set', () => {
 describe('reports about queues', () => {
   it('tells when the next requests begin, and when the last one began', () => {
     const { time, set, ticket } = setOf(1);
-    const starts = () => set.nextStarts;
+    const starts = () => nextStarts(set);
     assert.equal(starts(), undefined);
     const first = ticket('one');
     ticket('two');

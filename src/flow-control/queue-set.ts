@@ -1,25 +1,7 @@
 import type { FlowHash } from './flow-hash.js';
+import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
+import type { QueueTimers } from './queue-timers.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
-
-/** How requests wait; without it they don't, and are refused when no seat is free. */
-export interface Queuing {
-  readonly queues: number;
-  readonly handSize: number;
-  readonly queueLengthLimit: number;
-}
-
-/** Why a request does not get its seats. */
-export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
-
-/** Runs something once after a time; the result calls it off. */
-export type After = (milliseconds: number, run: () => void) => () => void;
-
-/** The time of a queue set: real, or that of a test. */
-export interface QueueTimers {
-  /** Milliseconds from a fixed point. */
-  now(): number;
-  readonly after: After;
-}
 
 /** Is told what becomes of requests. */
 export interface QueueSetObserver<T> {
@@ -33,50 +15,6 @@ export interface QueueSetObserver<T> {
   blocked?(ticket: Ticket<T>): void;
   /** Seats in use or wanted have changed. */
   changed?(seatsInUse: number, seatsWaiting: number): void;
-}
-
-/**
- * One request in a queue set: `waiting` until it gets its seats, `running` until it leaves, `final` while its watchers
- * are told, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
- */
-export class Ticket<T> {
-  state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
-  /** When it got its seats, in milliseconds of the timers; undefined before. */
-  startedAt: number | undefined;
-  /** Whether it had its seats before, and lost them to others. */
-  hasRun = false;
-  /** Whether its seats do not count against the limit. */
-  isBeside = false;
-  /** When it began to wait for its client; undefined while it does not. */
-  idleSince: number | undefined;
-  /** Tells the waiting request that it has its seats now. */
-  onDispatch: (() => void) | undefined;
-
-  constructor(
-    readonly subject: T,
-    readonly work: WorkEstimate,
-    readonly queue: Queue<T> | undefined,
-    readonly arrivedAt: number,
-    readonly arrivalR: number,
-  ) {}
-}
-
-/** Requests of a few flows in their order. */
-export class Queue<T> {
-  readonly waiting: Ticket<T>[] = [];
-  readonly running = new Set<Ticket<T>>();
-  seatsInUse = 0;
-  /** Expected work of all that wait, in seat-seconds. */
-  waitingWork = 0;
-  waitingSeats = 0;
-  /** The virtual time at which the next request may begin, in seat-seconds. */
-  nextDispatchR = 0;
-
-  constructor(readonly index: number) {}
-
-  get isActive(): boolean {
-    return this.waiting.length > 0 || this.running.size > 0;
-  }
 }
 
 /** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
@@ -160,22 +98,6 @@ export class QueueSet<T> {
   get currentR(): number {
     this.advance();
     return this.r;
-  }
-
-  /**
-   * The least and the most, over all queues with waiting requests, of the virtual time at which the next of them begins;
-   * `discounted` by the expected work of what runs. Undefined when nothing waits.
-   */
-  get nextStarts(): { readonly next: Bounds; readonly discounted: Bounds } | undefined {
-    if (this.filled.size === 0) return undefined;
-    const queues = [...this.filled];
-    const next = queues.map(({ nextDispatchR }) => nextDispatchR);
-    const discounted = queues.map(({ nextDispatchR, running }) => {
-      let work = 0;
-      for (const ticket of running) work += totalWork(ticket.work);
-      return nextDispatchR - work;
-    });
-    return { next: boundsOf(next), discounted: boundsOf(discounted) };
   }
 
   /** Whether no request is or will be under way. Parked ones come back. */
@@ -521,19 +443,4 @@ export class QueueSet<T> {
   private tell(): void {
     this.observer.changed?.(this.inUse, this.wanted);
   }
-}
-
-export interface Bounds {
-  readonly min: number;
-  readonly max: number;
-}
-
-function boundsOf(values: readonly number[]): Bounds {
-  return { min: Math.min(...values), max: Math.max(...values) };
-}
-
-/** A queue gets nothing back for the time before its first request came. */
-function boundNextDispatch<T>(queue: Queue<T>): void {
-  const [oldest] = queue.waiting;
-  if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;
 }

@@ -1,4 +1,12 @@
-import type { QueueTimers } from './queue-set.js';
+/** Runs something once after a time; the result calls it off. */
+export type After = (milliseconds: number, run: () => void) => () => void;
+
+/** The time of a queue set: real, or that of a test. */
+export interface QueueTimers {
+  /** Milliseconds from a fixed point. */
+  now(): number;
+  readonly after: After;
+}
 
 /** Real time. No timer keeps the process alive. */
 export const systemQueueTimers: QueueTimers = {

@@ -1,5 +1,7 @@
 import { hashFlow } from '../flow-hash.js';
-import { type QueueSet, type QueueTimers, Ticket } from '../queue-set.js';
+import { Ticket } from '../queue.js';
+import type { QueueSet } from '../queue-set.js';
+import type { QueueTimers } from '../queue-timers.js';
 import { oneSeat, type WorkEstimate } from '../work.js';
 
 /** Time that passes when a test says so. */

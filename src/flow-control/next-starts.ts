@@ -1,0 +1,28 @@
+import type { QueueSet } from './queue-set.js';
+import { totalWork } from './work.js';
+
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/**
+ * The least and the most, over all queues with waiting requests, of the virtual time at which the next of them begins;
+ * `discounted` by the expected work of what runs. Undefined when nothing waits.
+ */
+export function nextStarts<T>(set: QueueSet<T>): { readonly next: Bounds; readonly discounted: Bounds } | undefined {
+  const next: number[] = [];
+  const discounted: number[] = [];
+  for (const { waiting, running, nextDispatchR } of set.allQueues()) {
+    if (waiting.length === 0) continue;
+    let work = 0;
+    for (const ticket of running) work += totalWork(ticket.work);
+    next.push(nextDispatchR);
+    discounted.push(nextDispatchR - work);
+  }
+  return next.length === 0 ? undefined : { next: boundsOf(next), discounted: boundsOf(discounted) };
+}
+
+function boundsOf(values: readonly number[]): Bounds {
+  return { min: Math.min(...values), max: Math.max(...values) };
+}
