@@ -65,6 +65,12 @@ async function stopping(server: TestServer): Promise<void> {
   await eventually(() => / stopping /.test(server.log), 'the server to stop');
 }
 
+/** So many uploads have arrived: a connection that is not accepted yet when the server stops is only closed. */
+async function uploading(server: TestServer, count: number): Promise<void> {
+  const metric = new RegExp(`apiserver_current_inflight_requests\\{request_kind="mutating"\\} ${count}\\b`);
+  await eventually(async () => metric.test((await server.client.get('/metrics')).text), 'the uploads to have arrived');
+}
+
 /** The server accepts no more connections. */
 async function draining(server: TestServer): Promise<void> {
   await eventually(async () => {
@@ -168,10 +174,7 @@ describe('a stop', () => {
     const warm = begin(server, kept, 'GET', '/livez');
     warm.end();
     assert.equal((await answer(warm)).message.headers.connection, 'keep-alive');
-    await eventually(async () => {
-      const { text } = await server.client.get('/metrics');
-      return /apiserver_current_inflight_requests\{request_kind="mutating"\} 2/.test(text);
-    }, 'both uploads to have arrived');
+    await uploading(server, 2);
     const ended = terminate(server);
     const late = eventually(async () => {
       if (!/ stopping /.test(server.log)) return false;
@@ -207,6 +210,7 @@ describe('a stop', () => {
     const holding = begin(server, new Agent(), 'POST', configMaps, 100);
     holding.on('error', () => undefined);
     holding.write('{');
+    await uploading(server, 1);
     const warm = begin(server, kept, 'GET', '/livez');
     warm.end();
     await answer(warm);
@@ -226,10 +230,11 @@ describe('a stop', () => {
   });
 
   it('does not wait for ever for an upload that never ends', async () => {
-    const server = await start(['--request-timeout=2s']);
+    const server = await start(['--request-timeout=5s']);
     const stuck = begin(server, new Agent(), 'POST', configMaps, 100);
     const answered = answer(stuck);
     stuck.write('{');
+    await uploading(server, 1);
     server.client.close();
     const ended = terminate(server);
     const { message } = await answered;
