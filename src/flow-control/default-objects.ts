@@ -88,7 +88,6 @@ export function defaultSchemas(names: VendorNames): DefaultSchema[] {
     serviceAccount: { namespace: names.systemNamespace, name },
   });
   const coordination = groupName('coordination', names);
-  const electing = ['get', 'create', 'update'];
   const leases = { apiGroups: [coordination], resources: ['leases'], namespaces: ['*'] };
   const schema = (
     name: string,
@@ -114,18 +113,7 @@ export function defaultSchemas(names: VendorNames): DefaultSchema[] {
     }),
     schema('system-leader-election', 'leader-election', 100, 'ByUser', {
       subjects: [user(controllerManager), user(scheduler), account('*')],
-      resourceRules: [{ verbs: electing, ...leases }],
-    }),
-    schema('endpoint-controller', 'workload-high', 150, 'ByUser', {
-      subjects: [user(controllerManager), account('endpoint-controller'), account('endpointslicemirroring-controller')],
-      resourceRules: [{ verbs: electing, apiGroups: [''], resources: ['endpoints'], namespaces: ['*'] }],
-    }),
-    schema('workload-leader-election', 'leader-election', 200, 'ByUser', {
-      subjects: [account('*')],
-      resourceRules: [
-        { verbs: electing, apiGroups: [''], resources: ['endpoints', 'configmaps'], namespaces: ['*'] },
-        { verbs: electing, ...leases },
-      ],
+      resourceRules: [{ verbs: ['get', 'create', 'update'], ...leases }],
     }),
     schema('system-node-high', 'node-high', 400, 'ByUser', {
       subjects: [group('system:nodes')],

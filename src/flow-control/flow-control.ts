@@ -3,6 +3,7 @@ import { tooManyRequestsError } from '../machinery/status-error.js';
 import type { Metrics } from '../observability/metrics.js';
 import { TimedBuckets } from './bucket-counts.js';
 import { defaultLevels } from './default-objects.js';
+import { FlowHasher } from './flow-hash.js';
 import type { FlowFacts } from './flow-metrics.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
@@ -74,6 +75,7 @@ export class FlowControl implements FlowFacts {
     private readonly timers: QueueTimers,
     private readonly findUsage: FindUsage,
     private readonly metrics: Pick<Metrics, 'requestRejected' | 'setInFlight'>,
+    private readonly hasher = new FlowHasher(),
   ) {
     const most = seats.readOnly + seats.mutating;
     this.pressure = new LoopPressure(most, timers.now, timers.after, () => this.setPace());
@@ -118,7 +120,9 @@ export class FlowControl implements FlowFacts {
       .flatMap((settings) => {
         const { name } = settings.spec.priorityLevelConfiguration;
         const level = wanted.has(name) ? this.byName.get(name) : undefined;
-        return level === undefined ? [] : [new SchemaInEffect(settings, level, this.seriesOf(settings.name, name))];
+        return level === undefined
+          ? []
+          : [new SchemaInEffect(settings, level, this.seriesOf(settings.name, name), this.hasher)];
       })
       .sort(compareSchemas);
     this.forgetGone();

@@ -1,35 +1,82 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
 /** A number that says which flow a request belongs to; two halves, because one has too few bits for a large hand. */
 export class FlowHash {
   private hand: readonly number[] = [];
   private deckSize = 0;
 
+  /** @param neighbourhood that of the flows which one owner can make as many of as wanted */
   constructor(
     readonly high: number,
     readonly low: number,
+    private readonly neighbourhood?: FlowHash,
   ) {}
 
-  /** {@link dealHand}, remembered for as long as it is asked for the same. */
+  /**
+   * The queues of the flow: `handSize` different numbers below `deckSize`, remembered for as long as it is asked for the
+   * same. Flows of one neighbourhood have theirs in the same third of the queues, or in twice as many as a hand.
+   */
   dealt(deckSize: number, handSize: number): readonly number[] {
     if (deckSize !== this.deckSize || handSize !== this.hand.length) {
-      this.hand = dealHand(this, deckSize, handSize);
+      this.hand = this.deal(deckSize, handSize);
       this.deckSize = deckSize;
     }
     return this.hand;
   }
+
+  private deal(deckSize: number, handSize: number): readonly number[] {
+    const nearby = Math.min(mostNearby, Math.max(2 * handSize, Math.ceil(deckSize / 3)));
+    if (this.neighbourhood === undefined || nearby >= deckSize) return dealHand(this, deckSize, handSize);
+    const queues = this.neighbourhood.dealt(deckSize, nearby);
+    return dealHand(this, nearby, handSize).map((card) => queues[card] as number);
+  }
 }
 
-/** The hash of a flow: FNV-1a over both names, with two offsets. */
-export function hashFlow(schema: string, distinguisher: string): FlowHash {
-  let low = 0x811c9dc5;
-  let high = 0x050c5d1f;
-  for (const text of [schema, '\u0000', distinguisher]) {
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      low = Math.imul(low ^ code, 0x01000193);
-      high = Math.imul(high ^ (code + i), 0x01000193);
-    }
+/** Queues of a neighbourhood; a hand of so many is dealt quickly. */
+const mostNearby = 64;
+/** Flows and neighbourhoods that are remembered. */
+const remembered = 1000;
+const accountPrefix = 'system:serviceaccount:';
+
+/**
+ * Hashes flows with a secret, so that nobody can look for names whose queues are those of somebody else. Each process has
+ * its own: where two flows share their queues by chance, they do so in one process only.
+ */
+export class FlowHasher {
+  private readonly neighbourhoods = new Map<string, FlowHash>();
+
+  /** @param secret the same one gives the same hashes */
+  constructor(private readonly secret: Uint8Array = randomBytes(32)) {}
+
+  /**
+   * The hash of a flow. Service accounts of one namespace are neighbours: whoever may make one there can make thousands,
+   * and must not fill all queues with them.
+   */
+  ofUser(schema: string, user: string): FlowHash {
+    if (!user.startsWith(accountPrefix)) return this.of(schema, user);
+    const namespace = user.slice(0, user.indexOf(':', accountPrefix.length) + 1);
+    return this.of(schema, user, this.neighbourhood(`${schema}\u0000${namespace}`));
   }
-  return new FlowHash(high >>> 0, low >>> 0);
+
+  of(schema: string, distinguisher: string, neighbourhood?: FlowHash): FlowHash {
+    const [high, low] = this.digest(`${schema}\u0000${distinguisher}`);
+    return new FlowHash(high, low, neighbourhood);
+  }
+
+  private neighbourhood(key: string): FlowHash {
+    let hash = this.neighbourhoods.get(key);
+    if (hash === undefined) {
+      hash = new FlowHash(...this.digest(key));
+      if (this.neighbourhoods.size >= remembered) this.neighbourhoods.clear();
+      this.neighbourhoods.set(key, hash);
+    }
+    return hash;
+  }
+
+  private digest(text: string): readonly [number, number] {
+    const digest = createHmac('sha256', this.secret).update(text).digest();
+    return [digest.readUInt32BE(0), digest.readUInt32BE(4)];
+  }
 }
 
 /**

@@ -24,5 +24,11 @@ export function nextStarts<T>(set: QueueSet<T>): { readonly next: Bounds; readon
 }
 
 function boundsOf(values: readonly number[]): Bounds {
-  return { min: Math.min(...values), max: Math.max(...values) };
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (const value of values) {
+    min = Math.min(min, value);
+    max = Math.max(max, value);
+  }
+  return { min, max };
 }

@@ -20,8 +20,13 @@ export interface QueueSetObserver<T> {
 /** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
 const besidePart = 0.1;
 
+/** A level may have millions of queues. Those beyond so many are there only while they have requests. */
+const keptQueues = 1024;
+
 /** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
+/** And so long altogether: a client that takes a little now and then holds up others as well. */
+export const idleAllowanceMs = 1000;
 
 /**
  * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
@@ -33,7 +38,8 @@ export const idlePatienceMs = 100;
  * It knows no clock of its own, and no metrics.
  */
 export class QueueSet<T> {
-  private readonly queues: Queue<T>[] = [];
+  /** By index. */
+  private readonly queues = new Map<number, Queue<T>>();
   /** Queues with waiting requests. */
   private readonly filled = new Set<Queue<T>>();
   /** Requests without a queue that have their seats. */
@@ -107,7 +113,7 @@ export class QueueSet<T> {
 
   /** For reports. */
   *allQueues(): IterableIterator<Queue<T>> {
-    yield* this.queues;
+    yield* this.queues.values();
   }
 
   /** For reports: those without a queue, which have their seats. */
@@ -137,7 +143,7 @@ export class QueueSet<T> {
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
     this.makeQueues();
-    this.dropQueues();
+    for (const queue of this.queues.values()) this.dropIfDone(queue);
   }
 
   /**
@@ -192,7 +198,7 @@ export class QueueSet<T> {
   /** The request is answered. Its final seats, if it has some, are taken for a while. Further calls do nothing. */
   leave(ticket: Ticket<T>): void {
     if (ticket.state === 'parked') {
-      this.parked--;
+      this.unpark(ticket);
       ticket.state = 'gone';
       return;
     }
@@ -229,13 +235,14 @@ export class QueueSet<T> {
 
   /** The client has done its part. `waiting`: it has lost its seats and is first in its queue. */
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
+    if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.now() - ticket.idleSince;
     ticket.idleSince = undefined;
     this.idle.delete(ticket);
     if (ticket.state === 'running') return 'running';
     if (ticket.state !== 'parked') return 'gone';
     this.advance();
-    this.parked--;
     const { queue } = ticket;
+    this.unpark(ticket);
     if (queue === undefined) {
       if (!this.fits(ticket.work.initialSeats) && !this.reclaim(ticket.work.initialSeats)) {
         ticket.state = 'gone';
@@ -254,21 +261,30 @@ export class QueueSet<T> {
     return (ticket.state as string) === 'running' ? 'running' : 'waiting';
   }
 
+  private get kept(): number {
+    return Math.min(this.queuing?.queues ?? 0, keptQueues);
+  }
+
   private makeQueues(): void {
-    for (let i = this.queues.length; i < (this.queuing?.queues ?? 0); i++) this.queues.push(new Queue(i));
+    for (let i = 0; i < this.kept; i++) if (!this.queues.has(i)) this.queues.set(i, new Queue(i));
   }
 
   private chooseQueue(flow: FlowHash, { queues, handSize }: Queuing): Queue<T> {
-    let best: Queue<T> | undefined;
+    let best = 0;
     let least = Number.POSITIVE_INFINITY;
     for (const index of flow.dealt(queues, handSize)) {
-      const queue = this.queues[index] as Queue<T>;
-      const load = queue.waitingWork + queue.seatsInUse * expectedSeconds;
+      const queue = this.queues.get(index);
+      const load = queue === undefined ? 0 : queue.waitingWork + queue.seatsInUse * expectedSeconds;
       if (load >= least) continue;
-      best = queue;
+      best = index;
       least = load;
     }
-    return best as Queue<T>;
+    let queue = this.queues.get(best);
+    if (queue === undefined) {
+      queue = new Queue(best);
+      this.queues.set(best, queue);
+    }
+    return queue;
   }
 
   /** A request that is wider than the level runs alone. */
@@ -358,13 +374,13 @@ export class QueueSet<T> {
   private settle(queue: Queue<T>): void {
     if (queue.isActive) return;
     this.active--;
-    this.dropQueues();
+    this.dropIfDone(queue);
   }
 
-  /** Beyond the configured number, queues last until they are empty. */
-  private dropQueues(): void {
-    const wanted = this.queuing?.queues ?? 0;
-    while (this.queues.length > wanted && !(this.queues.at(-1) as Queue<T>).isActive) this.queues.pop();
+  /** Queues beyond those that are kept last until no request of theirs is left. */
+  private dropIfDone(queue: Queue<T>): void {
+    const isKept = queue.index < this.kept;
+    if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
   }
 
   /** Lets virtual time pass: each active queue could have had its part of the seats that were used. */
@@ -414,25 +430,37 @@ export class QueueSet<T> {
   private reclaim(seats: number): boolean {
     const now = this.timers.now();
     for (const ticket of this.idle) {
-      if (now - (ticket.idleSince ?? now) < idlePatienceMs) {
-        this.checkIdleLater();
-        break;
-      }
+      if (patienceWith(ticket, now) > 0) continue;
+      // First, so that its queue stays.
+      this.park(ticket);
       this.stop(ticket);
-      ticket.state = 'parked';
-      ticket.hasRun = true;
-      this.parked++;
       this.tell();
       if (this.fits(seats)) return true;
     }
+    this.checkIdleLater();
     return false;
   }
 
-  /** Looks again when the oldest idle request has waited long enough. */
+  private park(ticket: Ticket<T>): void {
+    ticket.state = 'parked';
+    ticket.hasRun = true;
+    this.parked++;
+    if (ticket.queue !== undefined) ticket.queue.parked++;
+  }
+
+  private unpark({ queue }: Ticket<T>): void {
+    this.parked--;
+    if (queue === undefined) return;
+    queue.parked--;
+    this.dropIfDone(queue);
+  }
+
+  /** Looks again when the next idle request has waited long enough. */
   private checkIdleLater(): void {
-    const [oldest] = this.idle;
-    if (oldest === undefined || this.cancelIdleCheck !== undefined) return;
-    const wait = idlePatienceMs - (this.timers.now() - (oldest.idleSince ?? 0));
+    if (this.idle.size === 0 || this.cancelIdleCheck !== undefined) return;
+    const now = this.timers.now();
+    let wait = idlePatienceMs;
+    for (const ticket of this.idle) wait = Math.min(wait, patienceWith(ticket, now));
     this.cancelIdleCheck = this.timers.after(Math.max(1, wait), () => {
       this.cancelIdleCheck = undefined;
       this.advance();
@@ -443,4 +471,10 @@ export class QueueSet<T> {
   private tell(): void {
     this.observer.changed?.(this.inUse, this.wanted);
   }
+}
+
+/** How long a request that waits for its client can still keep its seats from others, in milliseconds. */
+function patienceWith({ idleSince, idledMs }: Ticket<unknown>, now: number): number {
+  const waited = now - (idleSince ?? now);
+  return Math.max(0, Math.min(idlePatienceMs, idleAllowanceMs - idledMs) - waited);
 }

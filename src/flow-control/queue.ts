@@ -24,6 +24,8 @@ export class Ticket<T> {
   isBeside = false;
   /** When it began to wait for its client; undefined while it does not. */
   idleSince: number | undefined;
+  /** How long it has waited for its client before that, in milliseconds. */
+  idledMs = 0;
   /** Tells the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
 
@@ -44,6 +46,8 @@ export class Queue<T> {
   /** Expected work of all that wait, in seat-seconds. */
   waitingWork = 0;
   waitingSeats = 0;
+  /** Requests that lost their seats while they waited for their clients, and come back. */
+  parked = 0;
   /** The virtual time at which the next request may begin, in seat-seconds. */
   nextDispatchR = 0;
 

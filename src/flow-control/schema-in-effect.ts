@@ -1,6 +1,6 @@
 import type { FlowSchema } from '../apis/flowcontrol/v1/flow-schema.types.js';
 import type { RequestInfo, UserInfo } from '../machinery/request-context.js';
-import { type FlowHash, hashFlow } from './flow-hash.js';
+import type { FlowHash, FlowHasher } from './flow-hash.js';
 import { matcherOf, type RequestMatcher } from './flow-matcher.js';
 import type { FlowSeries } from './flow-series.js';
 import type { PriorityLevel } from './priority-level.js';
@@ -30,6 +30,7 @@ export class SchemaInEffect {
     { name, uid, spec }: SchemaSettings,
     readonly level: PriorityLevel,
     readonly series: FlowSeries,
+    private readonly hasher: FlowHasher,
   ) {
     this.name = name;
     this.uid = uid;
@@ -47,7 +48,8 @@ export class SchemaInEffect {
   hashOf(distinguisher: string): FlowHash {
     let hash = this.hashes.get(distinguisher);
     if (hash === undefined) {
-      hash = hashFlow(this.name, distinguisher);
+      const { hasher, name } = this;
+      hash = this.distinguish === 'ByUser' ? hasher.ofUser(name, distinguisher) : hasher.of(name, distinguisher);
       if (this.hashes.size >= rememberedFlows) this.hashes.clear();
       this.hashes.set(distinguisher, hash);
     }

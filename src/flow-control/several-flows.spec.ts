@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { hashFlow } from './flow-hash.js';
+import { FlowHasher } from './flow-hash.js';
 import { SeveralFlows } from './several-flows.js';
 
 it('knows of several flows for a second after the last change from one to another', () => {
-  const [one, other] = [hashFlow('schema', 'one'), hashFlow('schema', 'other')];
+  const hasher = new FlowHasher();
+  const [one, other] = [hasher.of('schema', 'one'), hasher.of('schema', 'other')];
   const flows = new SeveralFlows();
   assert.equal(flows.at(0), false);
   for (let now = 0; now < 5000; now += 10) flows.saw(one, now);

@@ -1,4 +1,4 @@
-import { hashFlow } from '../flow-hash.js';
+import { FlowHasher } from '../flow-hash.js';
 import { Ticket } from '../queue.js';
 import type { QueueSet } from '../queue-set.js';
 import type { QueueTimers } from '../queue-timers.js';
@@ -60,6 +60,9 @@ export interface FlowOutcome {
   readonly waits: number[];
 }
 
+/** The same hands each time. */
+export const simulatedHasher = new FlowHasher(Buffer.alloc(32));
+
 /** Lets clients send one request after the other into a queue set for a while, and counts what became of them. */
 export function simulate(
   set: QueueSet<string>,
@@ -85,7 +88,7 @@ export function simulate(
     };
     const send = (): void => {
       if (time.now() >= end) return;
-      const ticket = set.enter(hashFlow('schema', name), work, name);
+      const ticket = set.enter(simulatedHasher.of('schema', name), work, name);
       if (!(ticket instanceof Ticket)) {
         outcome.refused++;
         time.after(50, send);
