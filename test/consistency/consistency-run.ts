@@ -4,7 +4,7 @@ import { type PoolerMode, TestCluster, tokens } from '../e2e/support/test-cluste
 import { Random } from '../support/random.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { ClusterView, type WorkedKind } from './cluster-view.js';
-import { type DisturbanceName, Disturbances, disturbanceNames } from './disturbances.js';
+import { type DisturbanceName, Disturbances, disturbanceNames, workerDisturbanceNames } from './disturbances.js';
 import { History, type Range } from './history.js';
 import { Ledger } from './ledger.js';
 import { LogFollower } from './log-follower.js';
@@ -216,7 +216,9 @@ class ConsistencyRun {
 
   /** Disturbances come and heal. In between is a calm moment in which single writes have to arrive by themselves. */
   private async disturb(): Promise<void> {
-    const chosen = this.options.disturbances ?? disturbanceNames;
+    const { workers = 1, disturbances } = this.options;
+    const all = workers > 1 ? [...disturbanceNames, ...workerDisturbanceNames] : disturbanceNames;
+    const chosen = disturbances ?? all;
     const begin = performance.now();
     const end = begin + this.options.seconds * 1000;
     let tenths = 0;

@@ -12,6 +12,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     // Checks the check: servers that are wrong on purpose have to be found.
     prove: { type: 'boolean', default: false },
+    // Which of them, if not all.
+    faults: { type: 'string' },
   },
 });
 const [seconds, servers, seed] = [Number(values.seconds), Number(values.servers), Number(values.seed)];
@@ -24,7 +26,7 @@ if (
   pooler !== values.pooler
 ) {
   const run = '[--seconds N] [--servers N] [--workers N] [--pooler none|direct-listen|polling] [--seed N]';
-  console.error(`usage: check:consistency [-- ${run}] | [-- --prove]`);
+  console.error(`usage: check:consistency [-- ${run}] | [-- --prove [--workers N] [--faults a,b]]`);
   process.exit(2);
 }
 
@@ -32,7 +34,7 @@ const started = performance.now();
 const log = (line: string) => console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s`, line);
 
 async function main(): Promise<boolean> {
-  if (values.prove) return proveCheck(log);
+  if (values.prove) return proveCheck(log, workers, values.faults?.split(','));
   console.log(`consistency of ${servers} servers for ${seconds} s, seed ${seed} (repeat with --seed ${seed})`);
   const report = await runConsistencyCheck({
     seed,

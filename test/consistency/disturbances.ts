@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { childrenOf } from '../e2e/support/processes.js';
 import type { TestCluster, TestServer } from '../e2e/support/test-cluster.js';
 import type { Random } from '../support/random.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
@@ -14,7 +15,9 @@ export const disturbanceNames = [
   'servers-rolled',
   'history-cut',
 ] as const;
-export type DisturbanceName = (typeof disturbanceNames)[number];
+/** What else can happen to servers with workers. */
+export const workerDisturbanceNames = ['worker-killed', 'worker-stopped', 'worker-frozen', 'parent-frozen'] as const;
+export type DisturbanceName = (typeof disturbanceNames)[number] | (typeof workerDisturbanceNames)[number];
 
 /** The disturbances of a cluster, one after another; each heals before it returns. */
 export class Disturbances {
@@ -62,6 +65,18 @@ export class Disturbances {
         await this.cutHistory();
         await this.restart(this.random.pick(this.cluster.servers), 'SIGKILL');
         break;
+      case 'worker-killed':
+        process.kill(this.worker(), 'SIGKILL');
+        break;
+      case 'worker-stopped':
+        process.kill(this.worker(), 'SIGTERM');
+        break;
+      case 'worker-frozen':
+        await this.freeze(this.worker());
+        break;
+      case 'parent-frozen':
+        await this.freeze(this.random.pick(this.cluster.servers).process.pid as number);
+        break;
     }
     await this.healed();
   }
@@ -82,6 +97,16 @@ export class Disturbances {
     servers.splice(servers.indexOf(server), 1);
     await server.stop(signal);
     await this.cluster.addServer(Number(new URL(server.url).port), this.flags);
+  }
+
+  private worker(): number {
+    return this.random.pick(childrenOf(this.random.pick(this.cluster.servers).process.pid as number));
+  }
+
+  private async freeze(pid: number): Promise<void> {
+    process.kill(pid, 'SIGSTOP');
+    await delay(1000 + this.random.below(9000));
+    process.kill(pid, 'SIGCONT');
   }
 
   private async cutSessions(): Promise<void> {

@@ -42,7 +42,8 @@ export class DatabaseHub {
   private readonly bounds: SharedReads<Read, Settled>;
   private readonly changes: SharedReads<Read, Settled>;
   private starting: Promise<void> | undefined;
-  private held: bigint | undefined;
+  /** Versions of notifications that came during a batch. */
+  private held: bigint[] = [];
 
   constructor(given: ResolvedOptions) {
     const { observer } = given;
@@ -153,15 +154,18 @@ export class DatabaseHub {
         else channel.send(['hint', written.newest, 'notify']);
       }
     }
-    const { held } = this;
-    this.held = undefined;
-    if (held !== undefined && held > (written?.newest ?? 0n)) this.hint(held, 'notify');
+    const others = this.held.filter((version) => version !== written?.newest);
+    this.held = [];
+    if (others.length > 0) this.hint(others.reduce(later), 'notify');
   }
 
-  /** The notification of a batch may come before its answer, so it waits for that. */
+  /**
+   * The notification of a batch may come before its answer, so it waits for that. Other machines may have written before
+   * the batch: what they announce is told whatever the batch has written.
+   */
   private hint(newest: bigint | undefined, source: 'notify' | 'poll'): void {
     if (newest !== undefined && this.database.writer.isSending) {
-      if (this.held === undefined || newest > this.held) this.held = newest;
+      this.held.push(newest);
       return;
     }
     for (const channel of this.channels) channel.send(['hint', newest, source]);
@@ -178,4 +182,8 @@ function readId({ name, values }: Read): string {
   return [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))].join(
     '\n',
   );
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -56,18 +56,18 @@ class Machine {
     }
   }
 
-  async unstarted(sealing: Sealing = plainSealing): Promise<PostgresStorage> {
+  async unstarted(sealing: Sealing = plainSealing, notifyPollMs?: number): Promise<PostgresStorage> {
     const socket = connect(join(this.folder, 'socket'));
     await once(socket, 'connect');
     this.clients.push(socket);
-    const options = resolveOptions({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', sealing });
+    const options = resolveOptions({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', sealing, notifyPollMs });
     const store = new PostgresStorage(options, (all, events) => new HubDatabase(socket, all, events));
     this.stores.push(store);
     return store;
   }
 
-  async store(sealing?: Sealing): Promise<PostgresStorage> {
-    const store = await this.unstarted(sealing);
+  async store(sealing?: Sealing, notifyPollMs?: number): Promise<PostgresStorage> {
+    const store = await this.unstarted(sealing, notifyPollMs);
     await store.start();
     return store;
   }
@@ -183,6 +183,45 @@ describe('stores that share a hub', () => {
       assert.ok((await calls()) - before < 100, `${(await calls()) - before} transactions`);
       await client.end();
     }));
+
+  it('hear of what another machine writes during a batch that concerns no watch', { timeout: 60_000 }, () =>
+    Machine.use(async (machine) => {
+      // Nothing is found by polling.
+      const store = await machine.store(undefined, 600_000);
+      const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
+      const admin = new pg.Client({ connectionString: machine.databaseUrl });
+      await admin.connect();
+      const waitingWrites = async (): Promise<number> => {
+        const { rows } = await admin.query(
+          `select count(*)::int as n from pg_locks where not granted and relation = 'plinth.lock_writes'::regclass`,
+        );
+        return rows[0].n;
+      };
+      const holder = new pg.Client({ connectionString: machine.databaseUrl });
+      await holder.connect();
+      try {
+        const watch = await store.watch({ resource: 'things' }, await store.head());
+        for (let round = 0; round < 5; round++) {
+          await holder.query('begin; lock table plinth.lock_writes in exclusive mode');
+          const name = `round-${round}`;
+          const theirs = foreign.create(keyOf(name), 'u', '{}');
+          while ((await waitingWrites()) < 1);
+          const ours = store.create(keyOf(name, 'others'), 'u', '{}');
+          while ((await waitingWrites()) < 2);
+          await holder.query('rollback');
+          const [{ resourceVersion }] = await Promise.all([theirs, ours]);
+          let batch = await watch.next();
+          while (batch?.changes.length === 0) batch = await watch.next();
+          assert.deepEqual(
+            batch?.changes.map((change) => change.resourceVersion),
+            [resourceVersion],
+          );
+        }
+      } finally {
+        await Promise.all([foreign.stop(), admin.end(), holder.end()]);
+      }
+    }),
+  );
 
   it('keep encrypted texts to themselves', () =>
     Machine.use(async (machine) => {

@@ -1,9 +1,12 @@
 import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
+import { HubDatabase } from '../../../src/storage/hub/hub-database.js';
+import type { HubMessage } from '../../../src/storage/hub/hub-messages.js';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
+import type { WrittenBatch } from '../../../src/storage/postgres/written-batch.js';
 import type { WatchScope } from '../../../src/storage/storage.interface.js';
-import { type FaultName, faultNames, faultVariable } from './fault-names.js';
+import { type FaultName, faultNames, faultVariable, workerFaultNames } from './fault-names.js';
 import { FaultyReads, faultyWatch } from './faulty-reads.js';
 
 /*
@@ -12,8 +15,9 @@ import { FaultyReads, faultyWatch } from './faulty-reads.js';
  */
 
 const name = process.env[faultVariable];
-const fault = faultNames.find((known) => known === name);
-if (fault === undefined) throw new Error(`${faultVariable} is none of ${faultNames.join(', ')}`);
+const known = [...faultNames, ...workerFaultNames];
+const fault = known.find((one) => one === name);
+if (fault === undefined) throw new Error(`${faultVariable} is none of ${known.join(', ')}`);
 process.emitWarning(`this server answers wrongly on purpose: ${fault}`);
 
 let turns = 0;
@@ -59,7 +63,29 @@ function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void 
   Object.assign(storage.prototype, wrong);
 }
 
+/** Changes what a worker hears of the batches of its machine; undefined: nothing. */
+function armBatches(change: (batch: WrittenBatch) => WrittenBatch | undefined): void {
+  const hub = HubDatabase.prototype as unknown as { receive(message: HubMessage): void };
+  const { receive } = hub;
+  hub.receive = function (message) {
+    const batch = message[0] === 'batch' ? change(message[1]) : undefined;
+    if (message[0] !== 'batch') receive.call(this, message);
+    else if (batch !== undefined) receive.call(this, ['batch', batch]);
+  };
+}
+
 switch (fault) {
+  case 'lost-batch':
+    armBatches((batch) => (strikes('lost-batch', 3) ? undefined : batch));
+    ChangeFeed.prototype.untilPoll = () => undefined;
+    break;
+  case 'thin-batch':
+    armBatches((batch) => {
+      const { stretch } = batch;
+      if (stretch === undefined || !strikes('thin-batch', 10)) return batch;
+      return { ...batch, stretch: { ...stretch, changes: stretch.changes.slice(1) } };
+    });
+    break;
   case 'drop-notification': {
     const heard = NotifyListener.prototype.heard;
     NotifyListener.prototype.heard = function (version) {

@@ -26,7 +26,15 @@ export const faultNames = [
   'lost-write',
   'own-batch-gap',
 ] as const;
-export type FaultName = (typeof faultNames)[number];
+
+/**
+ * Errors in what a worker learns of its parent:
+ *
+ * - `lost-batch`: it does not hear of a batch of the machine, and nobody polls
+ * - `thin-batch`: a batch comes without one of its changes
+ */
+export const workerFaultNames = ['lost-batch', 'thin-batch'] as const;
+export type FaultName = (typeof faultNames)[number] | (typeof workerFaultNames)[number];
 
 /** Environment variable that tells `arm-fault` which fault to build in. */
 export const faultVariable = 'PLINTH_TEST_FAULT';
