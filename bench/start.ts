@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { TestCluster, type TestServer } from '../test/e2e/support/test-cluster.js';
-import { mainFile } from '../test/support/main-file.js';
 
 /**
  * What a start of `serve` costs over a database that is there already: time and processor time until `/readyz` answers
- * 200, and memory after ten idle seconds. Programs given as arguments (compiled, at other commits) take turns with this
- * one. `npm run bench:start -- <file>...`
+ * 200, and memory after ten idle seconds. It is started as users start it, with its compiled code kept from the start
+ * before. Programs given as arguments (`bin/plinth.js` of other commits) take turns with this one.
+ * `npm run bench:start -- <file>...`
  */
 const rounds = 6;
-const programs = [mainFile, ...process.argv.slice(2).map((path) => resolve(path))];
+const ownProgram = fileURLToPath(new URL('../../bin/plinth.js', import.meta.url));
+const programs = [ownProgram, ...process.argv.slice(2).map((path) => resolve(path))];
 
 interface Start {
   readonly seconds: number;
@@ -50,7 +52,7 @@ try {
   for (let round = 0; round <= rounds; round++) {
     for (const [i, cluster] of clusters.entries()) {
       const start = await startOnce(cluster);
-      // The first start migrates.
+      // The first start migrates, and compiles.
       if (round > 0) starts[i]?.push(start);
     }
   }
