@@ -115,6 +115,19 @@ describe('the pages of the documentation', () => {
     assert.deepEqual(broken, []);
   });
 
+  it('describe each script for developers', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const page = read('docs/development.md');
+    const isOfPage = (name: string) => /^(?:bench|check|docs|deploy):|^test:|^(?:site|generate|format)$/.test(name);
+    const missing = Object.keys(scripts).filter((name) => isOfPage(name) && !page.includes(name));
+    assert.deepEqual(missing, [], 'describe them in docs/development.md');
+    const named = [...page.matchAll(/`npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    assert.deepEqual(
+      named.filter((name) => scripts[name] === undefined),
+      [],
+    );
+  });
+
   it('number each decision once, in its name and in its title', () => {
     const decisions = filesOf('docs/decisions').filter((path) => /\/\d{4}-[^/]*\.md$/.test(path));
     const numbers = decisions.map((path) => Number(/\/(\d{4})-/.exec(path)?.[1]));
