@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,6 +28,10 @@ function render() {
   return stdout;
 }
 
+function parse(text, version = '1.2') {
+  return parseAllDocuments(text, { version }).map((document) => document.toJS());
+}
+
 /** What only helm reads. */
 function plain(value) {
   if (Array.isArray(value)) return value.map(plain);
@@ -42,8 +47,11 @@ function isEmptyMap(key, value) {
 }
 
 try {
-  const documents = parseAllDocuments(render()).map((document) => plain(document.toJS()));
+  const rendered = render();
+  const documents = parse(rendered).map(plain);
   const text = `${head}${documents.map((one) => `---\n${stringify(one, { lineWidth: 0 })}`).join('')}`;
+  if (!isDeepStrictEqual(parse(rendered, '1.1').map(plain), parse(text, '1.1')))
+    throw new Error('the chart has a value that YAML 1.1, which kubectl and Helm read, knows as another one');
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text)
     throw new Error('deploy/plinth.yaml is not that of the chart: run npm run deploy:manifests');

@@ -159,6 +159,39 @@ describe('in a cluster of Plinth with simulated nodes', () => {
     );
   });
 
+  it('the manifests change nothing when they are applied again', async () => {
+    const versions = () =>
+      kubectl.ok([
+        '-n',
+        'plain',
+        'get',
+        'networkpolicies,pdb,sa,services',
+        '-o',
+        'jsonpath={.items[*].metadata.resourceVersion}',
+      ]);
+    const generations = () =>
+      kubectl.ok(['-n', 'plain', 'get', 'deployments,jobs', '-o', 'jsonpath={.items[*].metadata.generation}']);
+    await eventually(
+      () =>
+        kubectl.ok(['-n', 'plain', 'get', 'pdb', 'plinth-serve', '-o', 'jsonpath={.status.currentHealthy}']) === '2',
+      'the budget has counted its pods',
+    );
+    const before = [versions(), generations()];
+    const said = kubectl.ok(['-n', 'plain', 'apply', '-f', 'deploy/plinth.yaml']);
+    const others = said
+      .trim()
+      .split('\n')
+      .filter((line) => !line.endsWith(' unchanged'));
+    // kubectl always sends the selector of a budget, which a patch replaces as a whole, and says so.
+    assert.deepEqual(others, ['poddisruptionbudget.policy/plinth-serve configured']);
+    assert.deepEqual([versions(), generations()], before);
+    const modes = kubectl.ok(['-n', 'plain', 'get', 'deployments', '-o', 'jsonpath={..secret.defaultMode}']);
+    assert.deepEqual(
+      modes.split(' ').map((mode) => Number(mode).toString(8)),
+      ['440', '440'],
+    );
+  });
+
   it('helm installs, tests, upgrades, rolls back and removes it', async () => {
     await makeSecrets('charted');
     const values = ['--namespace=charted', '--set=database.existingSecret=plinth-database', '--wait', '--timeout=120s'];
