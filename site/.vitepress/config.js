@@ -9,10 +9,15 @@ function keepBraces(md) {
   }
 }
 
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="#3451b2">
+<rect x="5" y="1" width="6" height="7"/><rect x="3" y="9" width="10" height="2"/><rect x="1" y="12" width="14" height="3"/></svg>`;
+
 export default {
   title: 'Plinth',
   description: 'A cluster API server on PostgreSQL',
   lang: 'en',
+  // In the page itself: browsers ask for it at once.
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   srcDir: 'content',
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   cleanUrls: false,

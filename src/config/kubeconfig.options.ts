@@ -14,7 +14,7 @@ export class KubeconfigOptions {
   @Flag({ name: 'user', type: 'string', unit: 'name', usage: 'Name of the user that the certificate identifies.' })
   readonly user: string | undefined = undefined;
 
-  @Flag({ name: 'groups', type: 'list', unit: 'names', usage: 'Groups of the user.' })
+  @Flag({ name: 'group', type: 'list', unit: 'names', usage: 'Groups of the user.' })
   @Check('groups', groupsProblem)
   readonly groups: readonly string[] = [];
 

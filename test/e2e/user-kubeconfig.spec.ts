@@ -50,7 +50,7 @@ async function requestsLeft(): Promise<
 describe('plinth kubeconfig', () => {
   it('makes a file that identifies its user and groups, readable by nobody else', async () => {
     const file = join(folder, 'alice');
-    const { code, stdout, stderr } = await make('--user=alice', '--groups=devs,ops', '--expires=2h', '-o', file);
+    const { code, stdout, stderr } = await make('--user=alice', '--group=devs,ops', '--expires=2h', '-o', file);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /: context alice@plinth, valid until 20/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -151,7 +151,7 @@ contexts:
     assert.equal(asker.code, 1);
     assert.match(asker.stderr, /certificatesigningrequests\/approval|approve/);
     // Nobody becomes an administrator by it, and nothing is left behind.
-    const masters = await make('--user=eve', '--groups=system:masters');
+    const masters = await make('--user=eve', '--group=system:masters');
     assert.equal(masters.code, 1);
     assert.match(masters.stderr, /system:masters/);
     assert.equal((await requestsLeft()).length, before);
@@ -163,9 +163,9 @@ contexts:
     assert.equal(code, 1);
     assert.match(stderr, /^plinth: nobody signed the request within 1 s: run plinth controllers with [^\n]*\n$/);
     assert.equal((await requestsLeft()).length, before);
-    const wrong = await make('--expires=1m', '--groups=a,a');
+    const wrong = await make('--expires=1m', '--group=a,a');
     assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /--groups a,a: has an empty .*--expires 1m: must be at least 10m0s\n/s);
+    assert.match(wrong.stderr, /--group a,a: has an empty .*--expires 1m: must be at least 10m0s\n/s);
     assert.match((await make()).stderr, /needs --user NAME/);
   });
 });
