@@ -1,5 +1,5 @@
 import type { RequestInfo, UserInfo } from '../machinery/request-context.js';
-import { tooManyRequestsError } from '../machinery/status-error.js';
+import { timeoutError, tooManyRequestsError } from '../machinery/status-error.js';
 import type { Metrics } from '../observability/metrics.js';
 import { TimedBuckets } from './bucket-counts.js';
 import { defaultLevels } from './default-objects.js';
@@ -333,7 +333,7 @@ export class FlowControl implements FlowFacts {
     series.rejected[reason]++;
     if (reason === 'cancelled') {
       level.counts.cancelled++;
-      return new DOMException('the client has left', 'AbortError');
+      return timeoutError('the client has left', 0);
     }
     if (reason === 'time-out') level.counts.timedOut++;
     else level.counts.rejected++;

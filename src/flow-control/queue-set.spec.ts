@@ -334,6 +334,18 @@ describe('a queue set', () => {
     assert.equal(made(), before);
   });
 
+  it('holds the wide requests of many flows to its pace, and no narrow ones', () => {
+    const { set, ticket } = setOf(1000);
+    set.setPace(4);
+    const lists = Array.from({ length: 40 }, (_, i) => ticket(`list-${i}`, wide(10)));
+    assert.equal(set.running, 4);
+    assert.equal(ticket('get').state, 'running');
+    for (const list of lists) {
+      assert.equal(list.state, 'running');
+      set.leave(list);
+    }
+  });
+
   it('does not count requests that wait for their clients among those that hold each other up', () => {
     const { set, ticket } = setOf(20, { queues: 1, handSize: 1, queueLengthLimit: 50 });
     set.setPace(1);

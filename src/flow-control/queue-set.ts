@@ -130,7 +130,7 @@ export class QueueSet<T> {
 
   /**
    * Lets no more requests run side by side than this, whatever their seats. Only a queue that has nothing running may
-   * start a request above it, so that those who ask for little do not wait for those who ask for much.
+   * start a narrow request above it, so that those who ask for little do not wait for those who ask for much.
    */
   setPace(requests: number): void {
     if (requests === this.pace) return;
@@ -161,7 +161,7 @@ export class QueueSet<T> {
       return ticket;
     }
     const queue = this.chooseQueue(flow, queuing);
-    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue);
+    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
     ticket.isBeside = !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
@@ -302,9 +302,10 @@ export class QueueSet<T> {
     return this.beside + initialSeats <= Math.max(1, this.limit * besidePart);
   }
 
-  private isInPace(queue: Queue<T>): boolean {
+  private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
     // Those that wait for their clients take no turns of the event loop.
-    return this.runningCount - this.idle.size < this.pace || queue.running.size === 0;
+    if (this.runningCount - this.idle.size < this.pace) return true;
+    return initialSeats === 1 && queue.running.size === 0;
   }
 
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
@@ -417,8 +418,9 @@ export class QueueSet<T> {
     let best: Queue<T> | undefined;
     let earliest = Number.POSITIVE_INFINITY;
     for (const queue of this.filled) {
-      if (!this.isInPace(queue)) continue;
-      const end = queue.nextDispatchR + totalWork((queue.waiting[0] as Ticket<T>).work);
+      const { work } = queue.waiting[0] as Ticket<T>;
+      if (!this.isInPace(queue, work)) continue;
+      const end = queue.nextDispatchR + totalWork(work);
       if (end >= earliest && best !== undefined) continue;
       best = queue;
       earliest = end;

@@ -11,6 +11,28 @@ const failing: HealthCheck = {
   check: () => Promise.reject(new Error('no answer', { cause: new Error('connection refused') })),
 };
 
+it('runs a check once for all probes that come meanwhile', async () => {
+  let runs = 0;
+  let end: (() => void) | undefined;
+  const check = () => {
+    runs++;
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  };
+  const slow: HealthCheck = { name: 'slow', paths: ['readyz'], check };
+  const probes = Array.from({ length: 100 }, () => runChecks('readyz', [slow], []));
+  const alone = runCheck(slow);
+  assert.equal(runs, 1);
+  end?.();
+  assert.ok((await Promise.all(probes)).every(({ healthy }) => healthy));
+  assert.equal((await alone).error, undefined);
+  const next = runCheck(slow);
+  assert.equal(runs, 2);
+  end?.();
+  await next;
+});
+
 describe('health checks', () => {
   it('run by path, and one failure is enough to fail', async () => {
     const ready = await runChecks('readyz', [passing, failing], []);

@@ -77,8 +77,21 @@ export function findCheck(checks: readonly HealthCheck[], path: string, name: st
   return checks.find((check) => isNamed(check, name) && isUnder(check));
 }
 
-/** Runs one check; it fails if it takes too long. */
-export async function runCheck(check: HealthCheck): Promise<HealthOutcome> {
+const underWay = new WeakMap<HealthCheck, Promise<HealthOutcome>>();
+
+/**
+ * Runs one check; it fails if it takes too long. Probes that come while it runs share its outcome: anybody may probe, as
+ * often as they like.
+ */
+export function runCheck(check: HealthCheck): Promise<HealthOutcome> {
+  const known = underWay.get(check);
+  if (known !== undefined) return known;
+  const outcome = runOnce(check).finally(() => underWay.delete(check));
+  underWay.set(check, outcome);
+  return outcome;
+}
+
+async function runOnce(check: HealthCheck): Promise<HealthOutcome> {
   try {
     await withTimeout(check.check());
     return { name: check.name };
