@@ -1,6 +1,7 @@
--- Like plinth.to_jsonb, and null for what jsonb can't hold: json takes numbers of any size.
+-- Like plinth.to_jsonb, and null for what jsonb can't hold: json takes numbers of any size. Not for parallel workers, which can't
+-- catch errors before PostgreSQL 17.
 create or replace function plinth.safe_jsonb(p_json json) returns jsonb
-language plpgsql stable parallel safe
+language plpgsql stable
 as $$
 begin
   return plinth.to_jsonb(p_json);

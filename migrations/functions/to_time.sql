@@ -1,7 +1,8 @@
--- A timestamp of the API; null for any other text.
+-- A timestamp of the API; null for any other text, also for days that are none: one object must not keep the others from
+-- being shown.
 create or replace function plinth.to_time(p_text text) returns timestamptz
 language sql stable parallel safe
 return case
-  when p_text ~ '^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?Z$'
+  when p_text ~ '^(?!0000)([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)T([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]{1,6})?Z$'
     then p_text::timestamptz
 end;

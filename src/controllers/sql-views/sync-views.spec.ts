@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { event } from '../../apis/core/v1/event.types.js';
@@ -7,7 +9,7 @@ import { namespace } from '../../apis/core/v1/namespace.types.js';
 import { pod } from '../../apis/core/v1/pod.types.js';
 import { secret } from '../../apis/core/v1/secret.types.js';
 import { onlyViews } from '../../config/sql-projection.js';
-import type { KindType } from '../../machinery/schema/index.js';
+import { anyJson, type KindType, time } from '../../machinery/schema/index.js';
 import { Logger } from '../../observability/logger.js';
 import {
   defineResource,
@@ -194,6 +196,48 @@ describe('syncViews', () => {
       assert.ok(rows.every((row) => row.phase === row.name));
     }));
 
+  it('shows all objects of a kind although jsonb can not hold one, or a time of one is none', () =>
+    withReader(async ({ storage, url, reader }) => {
+      const [first] = (pod as KindType).fields as [KindType['fields'][number]];
+      const withFields = (...fields: KindType['fields']) => ({ ...(pod as KindType), fields }) as KindType;
+      const loose = definition(withFields({ ...first, name: 'spec', type: anyJson }), 'loose');
+      const timed = definition(withFields({ ...first, name: 'until', type: time }), 'timed');
+      await syncViews(url, [...all, loose, timed], suffix, onlyViews, quiet);
+      await put(storage, 'loose', 'good', '{"metadata":{},"spec":1}');
+      await put(storage, 'loose', 'huge', '{"metadata":{},"spec":1e400000}');
+      const { rows } = await reader.query('select name, spec, object from cluster.loose order by name');
+      const [good, huge] = rows;
+      assert.deepEqual([good.name, good.spec, good.object.spec], ['good', 1, 1]);
+      assert.deepEqual(huge, { name: 'huge', spec: null, object: null });
+      const times: Readonly<Record<string, string | null>> = {
+        '2026-02-28T23:59:59Z': '2026-02-28T23:59:59.000Z',
+        '2028-02-29T00:00:00.5Z': '2028-02-29T00:00:00.500Z',
+        '2000-02-29T00:00:00Z': '2000-02-29T00:00:00.000Z',
+        '2026-12-31T00:00:00Z': '2026-12-31T00:00:00.000Z',
+        '2026-02-29T00:00:00Z': null,
+        '1900-02-29T00:00:00Z': null,
+        '2026-04-31T00:00:00Z': null,
+        '2026-13-01T00:00:00Z': null,
+        '2026-00-10T00:00:00Z': null,
+        '2026-01-00T00:00:00Z': null,
+        '2026-01-32T00:00:00Z': null,
+        '2026-01-01T25:00:00Z': null,
+        '2026-01-01T00:60:00Z': null,
+        '2026-01-01T00:00:61Z': null,
+        '0000-01-01T00:00:00Z': null,
+        infinity: null,
+      };
+      const texts = Object.keys(times);
+      for (const [i, until] of texts.entries()) {
+        await put(storage, 'timed', `t${10 + i}`, JSON.stringify({ metadata: {}, until }));
+      }
+      const shown = await reader.query<{ until: Date | null }>('select until from cluster.timed order by name');
+      assert.deepEqual(
+        Object.fromEntries(shown.rows.map(({ until }, i) => [texts[i], until?.toISOString() ?? null])),
+        times,
+      );
+    }));
+
   it('makes views of kinds with very many fields and with odd names of fields', async () => {
     const databaseUrl = await postgres.createTestDatabase();
     await (await createPostgresStorage({ databaseUrl })).stop();
@@ -222,6 +266,25 @@ describe('syncViews', () => {
     withReader(async ({ storage, reader }) => {
       const value = 'c3VwZXItc2VjcmV0';
       const manifest = JSON.stringify({ data: { password: value } });
+      const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
+      const copies = [
+        base64(gzipSync(manifest)),
+        base64(base64(gzipSync(manifest))),
+        base64(deflateSync(manifest)),
+        base64(manifest),
+        base64(JSON.stringify([manifest], undefined, 1)),
+        base64(JSON.stringify({ data: { password: value } }, undefined, 2)),
+        `kind: Secret\ndata:\n  password: ${value}\n`,
+        `"stringData" : {password: ${value}}`,
+        `-----BEGIN PRIVATE KEY-----\n${value}\n-----END PRIVATE KEY-----`,
+        base64(randomBytes(60)),
+      ];
+      const plain = {
+        note: 'every eye sees W3 and data of a week',
+        url: 'https://wiki.example/page?data=1',
+        checksum: 'a'.repeat(64),
+        'cert-manager.example/alt-names': 'a.example,b.example',
+      };
       const object = {
         kind: 'Secret',
         apiVersion: 'v1',
@@ -230,7 +293,9 @@ describe('syncViews', () => {
           annotations: {
             'kubectl.kubernetes.io/last-applied-configuration': manifest,
             'tool.example/original': ` ${manifest}`,
+            ...Object.fromEntries(copies.map((copy, i) => [`tool.example/copy-${i}`, copy])),
             owner: 'team-a',
+            ...plain,
           },
         },
         data: { user: value, password: value },
@@ -245,7 +310,15 @@ describe('syncViews', () => {
       assert.ok(!JSON.stringify(rows).includes(value));
       assert.deepEqual(rows[0].data_keys, ['password', 'user']);
       assert.equal(rows[0].type, 'Opaque');
-      assert.equal(rows[0].annotations.owner, 'team-a');
+      const { owner, note, url, checksum, ...others } = rows[0].annotations;
+      assert.deepEqual(
+        { owner, note, url, checksum, 'cert-manager.example/alt-names': others['cert-manager.example/alt-names'] },
+        {
+          owner: 'team-a',
+          ...plain,
+        },
+      );
+      for (const [i, copy] of copies.entries()) assert.equal(others[`tool.example/copy-${i}`], '(hidden)', copy);
       assert.equal(rows[1].data_keys, null);
     }));
 
@@ -347,6 +420,37 @@ describe('syncViews', () => {
     assert.deepEqual((await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet)).changed, [
       'pods',
     ]);
+  });
+
+  it('gives nobody who may read a kind the right to another that takes its name', async () => {
+    const url = await postgres.createTestDatabase();
+    const things = (group: string) => definition(pod as KindType, 'things', { group });
+    await syncViews(url, [things('b.example')], suffix, onlyViews, quiet);
+    const owner = await connect(url);
+    try {
+      await owner.query(`do $$ begin
+        if not exists (select from pg_roles where rolname = 'bob') then create role bob; end if; end $$`);
+      await owner.query('grant usage on schema cluster to bob; grant select on cluster.things to bob');
+      const mayRead = async () =>
+        (await owner.query(`select has_table_privilege('bob', 'cluster.things', 'select') as may`)).rows[0]
+          .may as boolean;
+      await syncViews(url, [things('b.example'), pods], suffix, onlyViews, quiet);
+      assert.equal(await mayRead(), true);
+      // Where something keeps the old view, the new kind is not read through its name either.
+      await owner.query('create view public.mine as select name from cluster.things');
+      const { kept } = await syncViews(url, [things('a.example'), things('b.example')], suffix, onlyViews, quiet);
+      assert.deepEqual(
+        kept.map(({ name }) => name),
+        ['things'],
+      );
+      const { rows } = await owner.query(`select resource from plinth.sql_views where name = 'things'`);
+      assert.deepEqual(rows, [{ resource: 'things.b.example' }]);
+      await owner.query('drop view public.mine');
+      await syncViews(url, [things('a.example'), things('b.example')], suffix, onlyViews, quiet);
+      assert.equal(await mayRead(), false);
+    } finally {
+      await owner.end();
+    }
   });
 
   it('keeps a view that others depend on and a foreign relation, and says so', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
-import { jsonFields, resolveType, type SchemaType } from '../../machinery/schema/index.js';
+import { jsonFields, resolveType, type SchemaType, type StructType } from '../../machinery/schema/index.js';
 import type { Logger } from '../../observability/logger.js';
 import {
   isStoredKind,
@@ -83,11 +83,13 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
 const madeViews = new WeakMap<ResourceDefinition, SqlViewForms>();
 
 /** The view of a definition, made again only under another name: thousands of them take time. */
-function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields'>): SqlViewForms {
+function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields' | 'holdsAnyJson'>): SqlViewForms {
   const known = madeViews.get(shape);
   const { name, comment } = known?.ofObjects ?? {};
   if (known !== undefined && name === source.name && comment === source.comment) return known;
-  const view = sqlView({ ...source, fields: fieldsOf(shape) });
+  const { type } = shape.versions[0];
+  const holdsAnyJson = type.custom !== undefined || hasAnyJson(type, new Set());
+  const view = sqlView({ ...source, fields: fieldsOf(shape), holdsAnyJson });
   if (shape.storedAs === undefined) madeViews.set(shape, view);
   return view;
 }
@@ -112,6 +114,32 @@ function fieldsOf({ versions: [{ type }] }: ResourceDefinition): SqlViewField[] 
   return [...jsonFields(type).values()]
     .filter(({ name }) => name !== 'metadata')
     .map(({ name, type: fieldType }) => ({ field: name, type: columnTypeOf(fieldType) }));
+}
+
+/** Scalars that may be, or contain, a number of any size. */
+const anyScalars: ReadonlySet<string> = new Set(['double', 'rawExtension', 'anyJson']);
+
+/** Whether a value of the type may contain JSON that the API takes as it comes. */
+function hasAnyJson(type: SchemaType, seen: Set<StructType>): boolean {
+  const resolved = resolveType(type);
+  switch (resolved.type) {
+    case 'scalar':
+      return anyScalars.has(resolved.scalar);
+    case 'enum':
+      return false;
+    case 'list':
+      return hasAnyJson(resolved.element, seen);
+    case 'map':
+      return hasAnyJson(resolved.value, seen);
+    case 'variant':
+      return hasAnyJson(resolved.struct, seen);
+    case 'custom':
+      return true;
+    case 'struct':
+      if (seen.has(resolved)) return false;
+      seen.add(resolved);
+      return [...jsonFields(resolved).values()].some((field) => hasAnyJson(field.type, seen));
+  }
 }
 
 const textScalars: ReadonlySet<string> = new Set(['string', 'bytes', 'quantity', 'duration']);

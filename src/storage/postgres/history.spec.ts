@@ -364,6 +364,47 @@ describe('the past behind the log', () => {
       assert.deepEqual(never, []);
     }));
 
+  it('tells of very many changes in an object, of long keys and of depth, and answers about the others', () =>
+    Scene.use(async (scene) => {
+      const { storage, owner } = scene;
+      const many = (value: number) => Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, value]));
+      const spread = (value: number) =>
+        Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`k${i}`, Array(60).fill(value)]));
+      const deep = (value: number) => JSON.parse(`${'{"a":'.repeat(900)}${value}${'}'.repeat(900)}`) as object;
+      const objects: Readonly<Record<string, (value: number) => unknown>> = {
+        many,
+        spread,
+        deep,
+        lists: (value) => JSON.parse(`${'['.repeat(900)}${value}${']'.repeat(900)}`) as unknown,
+        long: (value) => ({ ['x'.repeat(100_000)]: many(value), ['y'.repeat(100_000)]: spread(value) }),
+        elements: (value) => Array.from({ length: 10_000 }, (_, i) => ({ name: `e${i}`, value })),
+        places: (value) => Array.from({ length: 10_000 }, () => value),
+        few: (value) => Object.fromEntries(Object.keys(many(1)).map((name, i) => [name, i < 900 ? value : 0])),
+      };
+      for (const [name, made] of Object.entries(objects)) await storage.create(key(name), name, text(made(1)));
+      const from = await storage.head();
+      for (const [name, made] of Object.entries(objects)) await put(storage, key(name), text(made(2)));
+      await owner.query(`set statement_timeout = '30s'`);
+      const rows = await scene.rows<{ name: string; diff: { op: string; path: string; from: unknown; to: unknown }[] }>(
+        'select name, diff from cluster.changes_between($1::bigint, $2::bigint)',
+        [from, await storage.head()],
+      );
+      const diffs = Object.fromEntries(rows.map(({ name, diff }) => [name, diff]));
+      for (const name of ['many', 'spread', 'elements', 'places']) {
+        const made = objects[name] as (value: number) => unknown;
+        assert.deepEqual(diffs[name], [{ op: 'replace', path: 'spec', from: made(1), to: made(2) }], name);
+      }
+      assert.equal(diffs.few?.length, 900);
+      assert.equal(diffs.deep?.[0]?.path, `spec${'.a'.repeat(63)}`);
+      assert.equal(diffs.lists?.[0]?.path, `spec${'[0]'.repeat(63)}`);
+      assert.ok(diffs.long?.every(({ path }) => path.length < 1000));
+      const [last] = await scene.rows(
+        `select diff from cluster.history('things', 'default', 'deep') where verb = 'updated'`,
+      );
+      assert.ok(Array.isArray(last?.diff));
+      assert.equal(last.diff.length, 1);
+    }));
+
   it('tells what changed between two versions', () =>
     Scene.use(async (scene) => {
       const { storage } = scene;
@@ -561,6 +602,29 @@ describe('a reader of the past', () => {
         await paula.end();
         await bob.end();
       }
+    }));
+
+  it('learns nothing about a secret from how long a question takes', () =>
+    Scene.use(async (scene) => {
+      const { storage, owner } = scene;
+      const value = 'c2VjcmV0LW9uZQ==';
+      const json = JSON.stringify({ kind: 'Secret', metadata: { labels: { app: 'web' } }, data: { password: value } });
+      await storage.create(key('s', 'secrets'), 'u', json);
+      const head = await storage.head();
+      const calls = async () => {
+        const sql = `select pg_stat_get_xact_function_calls('plinth.safe_jsonb(json)'::regprocedure)::int as calls`;
+        return (await owner.query<{ calls: number | null }>(sql)).rows[0]?.calls ?? 0;
+      };
+      const effort = async (guess: string): Promise<number> => {
+        await owner.query(`begin; set local track_functions = 'all'`);
+        const before = await calls();
+        const sql = `select from cluster.as_of('secrets', $1::bigint, 'default', 's', $2)`;
+        assert.equal((await owner.query(sql, [head, { app: guess }])).rowCount, guess === 'web' ? 1 : 0);
+        const made = (await calls()) - before;
+        await owner.query('rollback');
+        return made;
+      };
+      assert.equal(await effort(value), await effort('c2VjcmV0LXR3bw=='));
     }));
 
   it('gets nowhere by names, namespaces and times that are no such', () =>

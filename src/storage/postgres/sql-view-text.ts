@@ -23,6 +23,8 @@ export interface SqlViewSource {
   readonly comment: string;
   /** Top-level fields besides metadata. Ignored for Secrets, whose columns are fixed. */
   readonly fields: readonly SqlViewField[];
+  /** Whether objects may contain JSON that jsonb can't hold, such as numbers of any size. */
+  readonly holdsAnyJson?: boolean;
 }
 
 /** A view ready to be made. `digest` changes whenever its definition does. */
@@ -60,7 +62,7 @@ const metadataColumns: readonly (readonly [name: string, expression: string])[] 
 
 /** Writes the definitions of a view. */
 export function sqlView(source: SqlViewSource): SqlViewForms {
-  const { storageResource, fields, comment } = source;
+  const { storageResource, fields, comment, holdsAnyJson = false } = source;
   const isSecret = storageResource === secretsResource;
   const name = cutName(source.name);
   const rows = rowTable(storageResource, source.name, !isSecret && fields.some(({ field }) => field === 'status'));
@@ -82,11 +84,13 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
       ...metadataColumns,
       ...(isSecret ? secretColumns : own),
       ...shown.map(({ name, expression }) => [name, expression.replaceAll('o.object', 'd.object')] as const),
-      ['object', 'plinth.versioned_object(d.object, o.resource_version)'],
+      ['object', holdsAnyJson ? 'd.object' : 'plinth.versioned_object(d.object, o.resource_version)'],
     ];
     const converted = 'plinth.to_jsonb(o.data)';
     const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
-    const object = isSecret ? `plinth.secret_object(${converted})` : converted;
+    // One object must not keep the others from being shown. The function that sees to that takes longer.
+    const shownObject = "plinth.shown_object('', o.data, o.resource_version)";
+    const object = isSecret ? `plinth.secret_object(${converted})` : holdsAnyJson ? shownObject : converted;
     // OFFSET 0 keeps the planner from repeating the conversion in every column.
     return `${selectOf(columns)}
 from plinth.objects o

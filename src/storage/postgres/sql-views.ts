@@ -105,11 +105,13 @@ async function isUpToDate(session: Session, digest: string): Promise<SqlViewsRes
 
 async function applyViews(session: Session, views: readonly SqlView[], digest: string): Promise<SqlViewsResult> {
   await execute(session, "delete from plinth.sql_views where to_regclass(format('cluster.%I', name)) is null");
-  const rows = await execute(session, 'select name, digest from plinth.sql_views');
-  const known = new Map(rows.map(([name, recorded]) => [name as string, recorded as string]));
+  const rows = await execute(session, 'select name, digest, resource from plinth.sql_views');
+  const known = new Map(rows.map(([name, digest, resource]) => [name as string, { digest, resource }]));
   const changed: string[] = [];
   const dropped: string[] = [];
   const kept: { name: string; reason: string }[] = [];
+  /** Views that are kept although their name is another resource's by now. */
+  const ofOthers = new Set<string>();
 
   const wanted = new Set(views.map((view) => view.name));
   for (const name of known.keys()) {
@@ -123,10 +125,14 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
     dropped.push(name);
   }
   for (const view of views) {
-    if (known.get(view.name) === view.digest) continue;
-    const failure = await makeView(session, view, known.has(view.name));
+    const present = known.get(view.name);
+    // Who may read a view may read one kind: where another gets its name, nobody is granted anything yet.
+    const isOther = present !== undefined && (present.resource ?? view.storageResource) !== view.storageResource;
+    if (present?.digest === view.digest && !isOther) continue;
+    const failure = await makeView(session, view, isOther ? 'other' : present === undefined ? 'none' : 'same');
     if (failure !== undefined) {
       kept.push({ name: view.name, reason: failure.message });
+      if (isOther) ofOthers.add(view.name);
       continue;
     }
     await execute(
@@ -137,7 +143,10 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
     changed.push(view.name);
   }
 
-  await recordResources(session, views);
+  await recordResources(
+    session,
+    views.filter(({ name }) => !ofOthers.has(name)),
+  );
   const reader = await ensureReader(session);
   // The next start tries the kept views again.
   const recorded = kept.length === 0 ? digest : '';
@@ -160,15 +169,22 @@ async function recordResources(session: Session, views: readonly SqlView[]): Pro
   );
 }
 
-async function makeView(session: Session, view: SqlView, isOurs: boolean): Promise<Error | undefined> {
+/** @param present what has the name: no view of ours, one of the same resource, or one of another */
+async function makeView(
+  session: Session,
+  view: SqlView,
+  present: 'none' | 'same' | 'other',
+): Promise<Error | undefined> {
   const name = `cluster.${quoteName(view.name)}`;
   // Without the barrier a reader's own function in WHERE would be called with rows of every resource.
   const definition = `view ${name} with (security_barrier = ${view.needsBarrier}) as ${view.query}`;
   const comment = `comment on view ${name} is ${quoteText(view.comment)}`;
-  if (!isOurs) return attempt(session, `create ${definition}; ${comment}`);
+  if (present === 'none') return attempt(session, `create ${definition}; ${comment}`);
+  const anew = `drop view if exists ${name}; create ${definition}; ${comment}`;
+  if (present === 'other') return attempt(session, anew);
   const failure = await attempt(session, `create or replace ${definition}; ${comment}`);
   if (failure === undefined || sqlState(failure) !== differentColumns) return failure;
-  return attempt(session, `drop view if exists ${name}; create ${definition}; ${comment}`);
+  return attempt(session, anew);
 }
 
 /** Makes the role if that is allowed, and grants it the rights on all our views. */
