@@ -48,8 +48,8 @@ export interface AppParts {
 
 /**
  * A process that serves the API. A request passes the hooks of `endpoints/request-info` (registered on Fastify before
- * routing), the four guards in this order, the admission interceptor of the controllers (writes only), and the handler
- * of the verb. Every error ends in the filter.
+ * routing), the four guards in this order, and the handler of the verb. Every
+ * error ends in the filter.
  */
 @Module({
   imports: [

@@ -21,7 +21,6 @@ import { StorageReader } from '../registry/store/object-reader.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
-import { AdmissionInterceptor } from './admission.interceptor.js';
 import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
 import { AdmissionChain } from './chain.js';
@@ -109,24 +108,21 @@ export const admissionProviders: Provider[] = [
 ];
 
 /**
- * The chain of admission plugins, the interceptor that hands it to writes, and the objects that plugins know from
- * memory.
+ * The chain of admission plugins and the objects that plugins know from memory. Writes get it with the services of the
+ * endpoints.
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],
   providers: [
     admissionConfiguration,
     ...admissionProviders,
-    AdmissionInterceptor,
     { provide: HOOK_CALL_COUNTER, inject: [Metrics], useFactory: ({ registry }: Metrics) => new HookMetrics(registry) },
     { provide: WRITE_ADMISSION, useClass: OwnWriteAdmission },
   ],
-  // Includes what the interceptor injects: Nest makes one interceptor for each module whose controllers use it.
   exports: [
     ADMISSION_CONFIGURATION,
     HOOK_CALL_COUNTER,
     AdmissionChain,
-    AdmissionInterceptor,
     AuthorizationModule,
     SharedListers,
     WRITE_ADMISSION,

@@ -44,10 +44,10 @@ export class ResourceRequest {
     return services.storeOf(resource);
   }
 
-  /** Admission of a write request. Such requests always pass the interceptor that sets it. */
+  /** Admission of a request that writes. */
   get admission(): RequestAdmission {
-    const { admission } = this.context;
-    if (admission === undefined) throw new Error('the admission interceptor did not run for a writing request');
+    const { admission } = this.services;
+    if (admission === undefined) throw new Error('admission is not there yet');
     return admission;
   }
 

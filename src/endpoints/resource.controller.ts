@@ -1,26 +1,12 @@
-import {
-  All,
-  Controller,
-  Delete,
-  Get,
-  Inject,
-  Patch,
-  Post,
-  Put,
-  Req,
-  Res,
-  type Type,
-  UseInterceptors,
-} from '@nestjs/common';
+import { All, Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AdmissionInterceptor } from '../admission/admission.interceptor.js';
 import { handleResource } from './resource-handler.js';
 import { EndpointServices } from './services.js';
 
 /**
- * Creates the controller of one API group. Guards and filter are global. Only write methods get the admission
- * interceptor, so reads and watches don't pay for it. All kinds of a group share the controller; RequestInfo identifies
- * the resource.
+ * Creates the controller of one API group. Guards and filter are global. No route has an interceptor: it would make
+ * observables of every answer, which costs more than the guards together, and handlers write their answers themselves.
+ * All kinds of a group share the controller; RequestInfo identifies the resource.
  *
  * @param prefix path below which the group is served, e.g. `apis/apps`
  */
@@ -35,25 +21,21 @@ export function groupController(prefix: string): Type<unknown> {
     }
 
     @Post(':version/*')
-    @UseInterceptors(AdmissionInterceptor)
     create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       return handleResource(this.services, request, reply);
     }
 
     @Put(':version/*')
-    @UseInterceptors(AdmissionInterceptor)
     update(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       return handleResource(this.services, request, reply);
     }
 
     @Patch(':version/*')
-    @UseInterceptors(AdmissionInterceptor)
     patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       return handleResource(this.services, request, reply);
     }
 
     @Delete(':version/*')
-    @UseInterceptors(AdmissionInterceptor)
     delete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       return handleResource(this.services, request, reply);
     }
@@ -71,7 +53,6 @@ export class CatchAllController {
   constructor(@Inject(EndpointServices) private readonly services: EndpointServices) {}
 
   @All('*')
-  @UseInterceptors(AdmissionInterceptor)
   any(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return handleResource(this.services, request, reply);
   }

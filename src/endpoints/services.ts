@@ -63,7 +63,7 @@ export class EndpointServices {
   aggregation: Aggregation | undefined;
   /** The agents of nodes; unset in the thread for large requests. */
   nodeAgents: NodeAgents | undefined;
-  /** Admission of connections, which reads begin too; unset in the thread for large requests. */
+  /** Admission of writes and of connections; set before the first request. */
   admission: RequestAdmission | undefined;
   readonly streamSeats = new StreamSeats();
   /** The servers in pods and on nodes; unset in the thread for large requests. */

@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admission.module.js';
 import { AdmissionChain } from '../admission/chain.js';
+import { RequestAdmission } from '../admission/request-admission.js';
 import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import { metaKinds } from '../apis/meta/v1/meta-kinds.js';
 import { AdmissionOptions } from '../config/admission.options.js';
@@ -12,7 +13,13 @@ import { followerProviders } from '../custom-resources/serving/follower-provider
 import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
 import { EndpointServices } from '../endpoints/services.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
-import { AUTHORIZER, type AuthorizationDecision, RULE_RESOLVER, type RuleList } from '../machinery/authorizer.js';
+import {
+  AUTHORIZER,
+  type AuthorizationDecision,
+  type Authorizer,
+  RULE_RESOLVER,
+  type RuleList,
+} from '../machinery/authorizer.js';
 import { TOKEN_ISSUER, TOKEN_REVIEWER, type TokenReviewResult } from '../machinery/tokens.js';
 import { VENDOR_NAMES, type VendorNames, vendorNames } from '../machinery/vendor.js';
 import { apiGroupModules } from '../modules/api-group-modules.js';
@@ -104,8 +111,15 @@ class RemoteProcessModule {
       ...admissionProviders,
       {
         provide: EndpointServices,
-        inject: [ResourceStores, VENDOR_NAMES, Metrics, FEATURE_GATES],
-        useFactory: (stores: ResourceStores, names: VendorNames, metrics: Metrics, features: FeatureGates) => {
+        inject: [ResourceStores, VENDOR_NAMES, Metrics, FEATURE_GATES, AdmissionChain, AUTHORIZER],
+        useFactory: (
+          stores: ResourceStores,
+          names: VendorNames,
+          metrics: Metrics,
+          features: FeatureGates,
+          chain: AdmissionChain,
+          authorizer: Authorizer,
+        ) => {
           const options = {
             maxBodyBytes,
             listPageSize,
@@ -118,6 +132,7 @@ class RemoteProcessModule {
           };
           const services = new EndpointServices(stores, names, metrics, options, metaKinds);
           services.continueTokens.useKey(continueKey);
+          services.admission = new RequestAdmission(chain, authorizer);
           return services;
         },
       },

@@ -37,13 +37,13 @@ export async function resourceServer(storage: Storage, plugin: AdmissionPlugin):
   const admission = new RequestAdmission(new AdmissionChain([plugin], new AdmissionMetrics(new Registry())), {
     authorize: () => ({ decision: 'allow', reason: '' }),
   });
+  services.admission = admission;
   const server = Fastify();
   leaveBodies(server);
   server.decorateRequest('plinthContext', undefined);
   server.addHook('onRequest', async (request) => {
     const context = new HttpRequestContext(request);
     context.user = { name: 'alice', uid: '', groups: [], extra: {} };
-    context.admission = admission;
     request.plinthContext = context;
   });
   server.all('/*', (request, reply) =>

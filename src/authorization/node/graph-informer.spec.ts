@@ -89,6 +89,24 @@ describe('the informer of the graph', () => {
     assert.equal(graph.refersTo('n2', secret('new')), false);
   });
 
+  it('sees pods come to a node and leave it', async () => {
+    const key = { resource: 'pods', namespace: 'ns', name: 'waiting' };
+    const volumes = [{ name: 'v', secret: { secretName: 'waiting' } }];
+    const text = (node: object) =>
+      JSON.stringify({ metadata: { name: 'waiting', namespace: 'ns' }, spec: { ...node, containers: [], volumes } });
+    const { uid } = await storage.create(key, 'waiting-uid', text({}));
+    const write = async (node: object): Promise<boolean> => {
+      await storage.guaranteedUpdate(key, {}, () => ({ kind: 'write', json: text(node), uid }));
+      await informer.catchUp();
+      return graph.refersTo('n5', secret('waiting'));
+    };
+    assert.equal(await write({ hostNetwork: true }), false);
+    assert.equal(await write({ nodeName: 'n5' }), true);
+    assert.equal(await write({ hostNetwork: true }), false);
+    assert.equal(await write({ nodeName: '' }), false);
+    assert.equal(await write({ nodeName: 'n5' }), true);
+  });
+
   it('reads the head of the log at most twice for any number of concurrent questions', async () => {
     heads = 0;
     const asked = Array.from({ length: 100 }, () => informer.catchUp());

@@ -7,9 +7,9 @@ import { formatGroupResource } from '../../machinery/group-version.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
 import type { StoredResources } from '../../registry/store/object-codec.js';
-import type { Storage } from '../../storage/storage.interface.js';
+import type { Storage, StorageKey } from '../../storage/storage.interface.js';
 import type { NodeGraph } from './node-graph.js';
-import { mirrorAnnotation, podReferences } from './pod-references.js';
+import { mirrorAnnotation, noReferences, type PodReferences, podReferences } from './pod-references.js';
 import { volumeReferences } from './volume-references.js';
 
 export interface GraphInformerOptions {
@@ -96,6 +96,9 @@ export class GraphInformer {
   }
 }
 
+/** What stands before the node in the stored text of a pod that has one. */
+const nodeNameKey = '"nodeName":';
+
 /** An object reduced to its names and the data that the graph keeps. */
 interface Reduced<V> extends ApiObject {
   readonly kept: V;
@@ -127,11 +130,15 @@ function keyText(namespace: string, name: string): string {
 }
 
 function podSink(graph: NodeGraph, mirror: string): ObjectSink {
-  return sinkOf((object) => podReferences(object as Pod & ApiObject, mirror), {
+  const sink = sinkOf((object) => podReferences(object as Pod & ApiObject, mirror), {
     replace: (pods) => graph.replacePods(pods),
     set: (key, pod) => graph.setPod(key, pod),
     delete: (key) => graph.deletePod(key),
   });
+  // A pod without a node gives nobody access, whatever else it says.
+  const glance = ({ namespace, name }: StorageKey, json: string): Reduced<PodReferences> | undefined =>
+    json.includes(nodeNameKey) ? undefined : { metadata: { namespace, name }, kept: noReferences };
+  return { ...sink, glance };
 }
 
 function volumeSink(graph: NodeGraph): ObjectSink {

@@ -24,6 +24,9 @@ export interface PodReferences {
   readonly keys: readonly string[];
 }
 
+/** The references of a pod that has no node yet. */
+export const noReferences: PodReferences = { node: '', keys: [] };
+
 /**
  * The keys of all objects that a pod refers to, each once. A mirror pod refers to nothing: its node created it, so the
  * node could otherwise read any object that it names there.
@@ -33,7 +36,7 @@ export interface PodReferences {
 export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferences {
   const { metadata, spec } = pod;
   const node = spec.nodeName ?? '';
-  if (node === '' || metadata.annotations?.[mirror] !== undefined) return { node: '', keys: [] };
+  if (node === '' || metadata.annotations?.[mirror] !== undefined) return noReferences;
   return { node, keys: referencedKeys(pod) };
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { RequestAdmission } from '../../admission/request-admission.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import type { Seat } from '../../flow-control/seat.js';
@@ -32,8 +31,6 @@ export class HttpRequestContext implements RequestContext {
   readonly startedAt: number;
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
-  /** Set by the admission interceptor on write requests. */
-  admission: RequestAdmission | undefined;
   timer: NodeJS.Timeout | undefined;
   /** How long it may take, in milliseconds; means nothing for one that may last. Set by the first hook. */
   timeLimitMs: number;
@@ -89,7 +86,6 @@ export class HttpRequestContext implements RequestContext {
     this.startedAt = performance.now();
     this.user = undefined;
     this.impersonator = undefined;
-    this.admission = undefined;
     this.timer = undefined;
     this.timeLimitMs = 0;
     this.canLeave = false;

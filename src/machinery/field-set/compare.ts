@@ -1,6 +1,6 @@
 import { deepEqual, getOwn, isObject, type JsonObject } from '../patch/json-value.js';
 import { asMember, emptySet, type FieldSet, isEmptySet, leaf, makeNode } from './field-set.js';
-import { Duplicates, elementOf, indexElements, sameElement } from './list-elements.js';
+import { Duplicates, elementOf, indexElements, inElementOrder, sameElement } from './list-elements.js';
 import { fieldElement, type PathElement, self } from './path-element.js';
 import type { KeyedView, StructView, TypeView } from './type-view.js';
 
@@ -132,6 +132,11 @@ class ComparisonWalk {
   }
 
   private indexedLists(view: ListView, before: readonly unknown[], after: readonly unknown[]): void {
+    const added = before.length === 0 ? addItems(view, after, {}) : undefined;
+    if (added !== undefined) {
+      this.changed = added;
+      return;
+    }
     const changed: Children = {};
     const removed: Children = {};
     const old = indexElements(view, before);
@@ -193,18 +198,47 @@ function itemSet(view: ListView, item: unknown): FieldSet {
 function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value) || value.length === 0) return leaf;
+    const added = addItems(view, value, { [self]: leaf });
+    if (added !== undefined) return added;
     const children: Children = {};
     for (const [element, item] of indexElements(view, value)) children[element] = itemSet(view, item);
     return asMember(makeNode(children));
   }
   if (view.kind === 'leaf' || view.kind === 'untracked' || !isObject(value)) return leaf;
-  const children: Children = {};
-  for (const name of Object.keys(value)) {
+  const names: string[] = [];
+  for (const name in value) if (value[name] !== undefined) names.push(name);
+  // In the order of sets and with itself as the first member from the start, so the node need not be made again.
+  let node: Children | undefined;
+  for (const name of inOrder(names)) {
     const member = memberView(view, name);
-    if (value[name] === undefined || member.kind === 'untracked') continue;
-    children[fieldElement(name)] = wholeSet(member, value[name]);
+    if (member.kind === 'untracked') continue;
+    node ??= { [self]: leaf };
+    node[fieldElement(name)] = wholeSet(member, value[name]);
   }
-  return isEmptySet(children) ? leaf : asMember(makeNode(children));
+  return node ?? leaf;
+}
+
+/** Most objects have few fields, which are put in order faster than the general way could begin. */
+const fewNames = 12;
+
+function inOrder(names: string[]): string[] {
+  if (names.length > fewNames) return names.sort();
+  for (let i = 1; i < names.length; i++) {
+    const name = names[i] as string;
+    let at = i;
+    for (; at > 0 && (names[at - 1] as string) > name; at--) names[at] = names[at - 1] as string;
+    names[at] = name;
+  }
+  return names;
+}
+
+/** Adds the elements of a new list in their order to a node; undefined for a list that needs more care. */
+function addItems(view: ListView, items: readonly unknown[], node: Children): FieldSet | undefined {
+  if (view.kind !== 'keyed' || items.length === 0) return undefined;
+  const ordered = inElementOrder(view, items);
+  if (ordered === undefined) return undefined;
+  for (const item of ordered) node[elementOf(view, item)] = wholeSet(view.element, item);
+  return node;
 }
 
 function withoutSelf(node: FieldSet): FieldSet | undefined {

@@ -8,17 +8,29 @@ export type PathElement = string;
 
 export const self: PathElement = '.';
 
+/** The elements of declared fields, so that they need not be put together for every object. */
+const declaredElements = new Map<string, PathElement>();
+
+/** Notes that a name is that of a declared field: only of those there are few. */
+export function declareField(name: string): void {
+  declaredElements.set(name, `f:${name}`);
+}
+
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  return declaredElements.get(name) ?? `f:${name}`;
 }
 
 export function valueElement(value: unknown): PathElement {
   return `v:${JSON.stringify(value)}`;
 }
 
-/** `pairs` must be sorted by name. */
-export function keyElement(pairs: readonly (readonly [string, unknown])[]): PathElement {
-  return `k:{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+/** @param pairs texts of {@link keyPair}, sorted by name, with commas between them */
+export function keyElement(pairs: string): PathElement {
+  return `k:{${pairs}}`;
+}
+
+export function keyPair(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }
 
 /** The canonical spelling of a client's element; undefined when it is not an element. */
@@ -31,7 +43,14 @@ export function normalizeElement(text: string): PathElement | undefined {
   if (text.startsWith('v:')) return valueElement(value);
   if (!text.startsWith('k:') || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const pairs = Object.entries(value);
-  return pairs.length === 0 ? undefined : keyElement(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return pairs.length === 0
+    ? undefined
+    : keyElement(
+        pairs
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, value]) => keyPair(name, value))
+          .join(','),
+      );
 }
 
 /** A path step in the form of messages: `.name`, `[name="a",port=80]`, `[="x"]`, `[3]`. */
@@ -75,7 +94,8 @@ function sortValue(element: PathElement): unknown {
   return element[0] === 'f' || element === self ? rest : parsed(rest);
 }
 
-function compareValues(a: unknown, b: unknown): number {
+/** The order of values in elements: numbers, strings and booleans, each by value, then the rest. */
+export function compareValues(a: unknown, b: unknown): number {
   const byType = typeRank(a) - typeRank(b);
   if (byType !== 0) return byType;
   if (typeof a !== 'object' || a === null || b === null || a instanceof ExactNumber)

@@ -9,6 +9,7 @@ import {
   type StructType,
   zeroValue,
 } from '../schema/index.js';
+import { declareField } from './path-element.js';
 
 /**
  * What ownership of fields needs to know about a declaration:
@@ -121,6 +122,7 @@ function structView(type: StructType): DeclaredView {
     for (const [name, field] of jsonFields(type)) {
       const member = viewOf(field.type, field);
       fields.set(name, member);
+      declareField(name);
       if (field.presence !== 'pointer' && (member.kind === 'struct' || member.kind === 'map')) blanks.add(name);
     }
   }

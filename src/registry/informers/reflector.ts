@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { Change, ChangeSubscription, Storage } from '../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, Storage, StorageKey } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
 import { objectOf } from './shared-texts.js';
@@ -21,6 +21,11 @@ export interface ObjectSink {
    * object is read, so a sink that needs little of each never holds all of them in memory.
    */
   reduce?(object: ApiObject, resourceVersion: bigint): ApiObject | Promise<ApiObject>;
+  /**
+   * The same from the stored text of a change, where a look at it is enough; undefined: the object has to be read. Must
+   * not parse the text.
+   */
+  glance?(key: StorageKey, json: string): ApiObject | undefined;
   /** Gets all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
@@ -111,6 +116,8 @@ export class Reflector {
   private tell(change: Change): void | Promise<void> {
     const { key, resourceVersion } = change;
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
+    const glanced = this.sink.glance?.(key, change.json);
+    if (glanced !== undefined) return this.sink.set(glanced, resourceVersion);
     const read = this.reduced(objectOf(this.registry, change), resourceVersion);
     if (read instanceof Promise) return read.then((object) => this.sink.set(object, resourceVersion));
     return this.sink.set(read, resourceVersion);

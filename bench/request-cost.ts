@@ -1,0 +1,267 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { childrenOf, parentOf } from '../test/e2e/support/processes.js';
+import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
+
+/*
+ * Processor time per request, of the server and of PostgreSQL, and bytes of the write-ahead log. From the accounts of the
+ * scheduler, which other work on the machine changes least. `npm run bench:cost -- [flags]`.
+ *   --peer FILE     this program in another tree, `dist/bench/request-cost.js`: measured in turn, and compared
+ *   --only a,b      some of the works
+ *   --rounds N      bursts of each work (default 8)
+ *   --requests N    requests of a burst (default 1,500; lists: a fiftieth of that)
+ *   --clients N     connections (default 16)
+ *   --objects N     pods to list (default 5,000)
+ */
+const { values: flags } = parseArgs({
+  options: {
+    peer: { type: 'string' },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '8' },
+    requests: { type: 'string', default: '1500' },
+    clients: { type: 'string', default: '16' },
+    objects: { type: 'string', default: '5000' },
+  },
+});
+
+interface Costs {
+  /** Microseconds per request. */
+  readonly server: number;
+  readonly database: number;
+  /** Bytes of the write-ahead log per request. */
+  readonly log: number;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Work {
+  readonly isList?: boolean;
+  readonly run: (send: Send, serial: number) => Promise<unknown>;
+}
+
+type Send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Sent>;
+
+const pods = '/api/v1/namespaces/default/pods';
+const maps = '/api/v1/namespaces/default/configmaps';
+const listed = '/api/v1/namespaces/listed/pods';
+
+const pod = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, labels: { app: 'bench', part: name }, annotations: { 'example.com/note': 'a short note' } },
+  spec: {
+    containers: ['main', 'sidecar'].map((container) => ({
+      name: container,
+      image: 'registry.example/team/image:1.2.3',
+      ports: [{ name: 'http', containerPort: 8080 }],
+      env: Array.from({ length: 8 }, (_, i) => ({ name: `SETTING_${i}`, value: `value ${i}` })),
+      resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+      readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 5 },
+    })),
+  },
+});
+
+async function pages(send: Send, headers?: Record<string, string>): Promise<void> {
+  let from = '';
+  do {
+    const { text } = await send('GET', `${listed}?limit=500${from}`, undefined, headers);
+    const next = /"continue":"([^"]+)"/.exec(text)?.[1];
+    from = next === undefined ? '' : `&continue=${encodeURIComponent(next)}`;
+  } while (from !== '');
+}
+
+const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
+const works: Readonly<Record<string, Work>> = {
+  create: { run: (send, serial) => send('POST', pods, pod(`p-${serial}`)) },
+  map: {
+    run: (send, serial) => send('POST', maps, { metadata: { name: `m-${serial}` }, data: { key: 'x'.repeat(500) } }),
+  },
+  get: { run: (send, serial) => send('GET', `${pods}/p-${serial}`) },
+  patch: {
+    run: (send, serial) =>
+      send(
+        'PATCH',
+        `${pods}/p-${serial}`,
+        { metadata: { annotations: { turn: String(performance.now()) } } },
+        { 'content-type': 'application/merge-patch+json' },
+      ),
+  },
+  put: {
+    run: async (send, serial) => {
+      const { text } = await send('GET', `${pods}/p-${serial}`);
+      const object = JSON.parse(text);
+      object.metadata.labels.turn = String(Math.round(performance.now()));
+      return send('PUT', `${pods}/p-${serial}`, object);
+    },
+  },
+  list: { isList: true, run: (send) => send('GET', `${listed}?resourceVersion=0`) },
+  pages: { isList: true, run: (send) => pages(send) },
+  tables: { isList: true, run: (send) => pages(send, table) },
+  protobuf: {
+    isList: true,
+    run: (send) => send('GET', `${listed}?limit=500`, undefined, { accept: 'application/vnd.k8s.protobuf' }),
+  },
+};
+const names = Object.keys(works).filter((name) => flags.only === undefined || flags.only.split(',').includes(name));
+const clients = Number(flags.clients);
+
+function nanoseconds(pid: number): number {
+  let sum = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+    } catch {
+      // The thread has ended.
+    }
+  }
+  return sum;
+}
+
+/** Waits for orders and measures this tree. */
+async function measured(): Promise<void> {
+  const cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=Node,RBAC'], fsync: true });
+  const admin = new pg.Client({ connectionString: cluster.databaseUrl });
+  await admin.connect();
+  const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false });
+  const send: Send = (method, path, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const all: Record<string, string> = { authorization: `Bearer ${tokens.admin}`, ...headers };
+      if (text !== undefined) {
+        all['content-type'] ??= 'application/json';
+        all['content-length'] = String(Buffer.byteLength(text));
+      }
+      const request = httpsRequest(`${cluster.first.url}${path}`, { method, headers: all, agent }, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          const text = Buffer.concat(parts).toString('latin1');
+          if (status >= 300) reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`));
+          else resolve({ status, text });
+        });
+        response.on('error', reject);
+      });
+      request.on('error', reject);
+      request.end(text);
+    });
+  const server = cluster.first.process.pid as number;
+  const { rows } = await admin.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const postmaster = parentOf(rows[0]?.pid as number);
+  const usage = async () => {
+    const { rows } = await admin.query<{ at: string }>(`select pg_current_wal_lsn() - '0/0'::pg_lsn as at`);
+    const database = childrenOf(postmaster).reduce((sum, pid) => sum + nanoseconds(pid), 0);
+    return { server: nanoseconds(server), database, log: Number(rows[0]?.at) };
+  };
+  const each = async (count: number, parallel: number, one: (serial: number) => Promise<unknown>) => {
+    let next = 0;
+    const client = async () => {
+      for (let serial = next++; serial < count; serial = next++) await one(serial);
+    };
+    await Promise.all(Array.from({ length: parallel }, client));
+  };
+  const serials = new Map<string, number>();
+  const burst = async (name: string, count: number): Promise<Costs> => {
+    const work = works[name] as Work;
+    const isNew = name === 'create' || name === 'map';
+    const first = isNew ? (serials.get(name) ?? 0) : 0;
+    if (isNew) serials.set(name, first + count);
+    const before = await usage();
+    await each(count, work.isList === true ? 4 : clients, (serial) => work.run(send, first + serial));
+    const after = await usage();
+    const per = (value: 'server' | 'database' | 'log') => (after[value] - before[value]) / count;
+    return { server: per('server') / 1e3, database: per('database') / 1e3, log: per('log') };
+  };
+  const prepare = async () => {
+    if (names.some((name) => works[name]?.isList === true)) {
+      await send('POST', '/api/v1/namespaces', { metadata: { name: 'listed' } });
+      await each(Number(flags.objects), clients, (serial) => send('POST', listed, pod(`l-${serial}`)));
+    }
+    if (!names.includes('create')) await burst('create', Number(flags.requests));
+  };
+  const finish = (result: unknown) => {
+    process.send?.({ result });
+    if (result === 'ended') process.disconnect?.();
+  };
+  process.on('message', (order: { name: string; count: number } | 'prepare' | 'end') => {
+    const answer = async (): Promise<unknown> => {
+      if (order === 'prepare') return prepare();
+      if (order !== 'end') return burst(order.name, order.count);
+      agent.destroy();
+      await admin.end();
+      await cluster.stop();
+      return 'ended';
+    };
+    answer().then(finish, (error: unknown) => process.send?.({ error: String(error) }));
+  });
+  process.send?.({ result: 'ready', pid: server });
+}
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const [{ result, error, pid }] = (await once(child, 'message')) as [
+    { result?: unknown; error?: string; pid?: number },
+  ];
+  if (error !== undefined) throw new Error(error);
+  if (pid !== undefined) console.error(`server process ${pid}`);
+  return result;
+}
+
+const quantile = (values: readonly number[], at: number): number =>
+  [...values].sort((a, b) => a - b)[Math.round((values.length - 1) * at)] as number;
+
+async function compared(): Promise<void> {
+  const files = [fileURLToPath(import.meta.url), ...(flags.peer === undefined ? [] : [flags.peer])];
+  const children: ChildProcess[] = [];
+  const ask = async (child: ChildProcess, order: unknown): Promise<unknown> => {
+    child.send(order as object);
+    return answerOf(child);
+  };
+  for (const file of files) {
+    const child = fork(file, process.argv.slice(2), { env: { ...process.env, PLINTH_MEASURED: '1' } });
+    children.push(child);
+    await answerOf(child);
+    await ask(child, 'prepare');
+  }
+  const count = (name: string) =>
+    Math.max(4, Math.round(Number(flags.requests) / (works[name]?.isList === true ? 50 : 1)));
+  for (const child of children) {
+    // Code is compiled by then.
+    for (const name of names) for (let i = 0; i < 3; i++) await ask(child, { name, count: count(name) });
+  }
+  const results = children.map(() => new Map(names.map((name) => [name, [] as Costs[]])));
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    for (const name of names) {
+      for (const [i, child] of children.entries()) {
+        const costs = (await ask(child, { name, count: count(name) })) as Costs;
+        results[i]?.get(name)?.push(costs);
+      }
+    }
+  }
+  console.log('| work | | here | peer | here / peer, median (quartiles) |');
+  console.log('| --- | --- | ---: | ---: | ---: |');
+  for (const name of names) {
+    for (const what of ['server', 'database', 'log'] as const) {
+      const [own, other] = results.map((all) => (all.get(name) as Costs[]).map((costs) => costs[what]));
+      if (own === undefined) continue;
+      const cells = [quantile(own, 0.25).toFixed(0)];
+      if (other !== undefined) {
+        const ratios = own.map((value, i) => value / (other[i] as number));
+        const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(ratios, at).toFixed(3));
+        cells.push(quantile(other, 0.25).toFixed(0), `${middle} (${low} to ${high})`);
+      }
+      console.log(`| ${name} | ${what} | ${cells.join(' | ')} |`);
+    }
+  }
+  for (const child of children) await ask(child, 'end');
+}
+
+if (process.env.PLINTH_MEASURED === '1') await measured();
+else await compared();
