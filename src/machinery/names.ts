@@ -1,3 +1,5 @@
+import { BoundedMemo } from './bounded-memo.js';
+
 /**
  * Rules for names, labels and annotation keys (RFC 1123, RFC 1035). Each function returns the messages of violated
  * rules; an empty list means valid. Clients see these messages.
@@ -85,8 +87,15 @@ export function isWildcardDns1123Subdomain(value: string): string[] {
   return errors;
 }
 
+/** Nearly all names are those of other objects. */
+const checkedNames = new BoundedMemo(checkQualifiedName, 2000, 128);
+
 /** A label key, annotation key or finalizer: an optional DNS prefix, a slash and a short name. */
 export function isQualifiedName(value: string): string[] {
+  return [...checkedNames.get(value)];
+}
+
+function checkQualifiedName(value: string): readonly string[] {
   const errors: string[] = [];
   const parts = value.split('/');
   let name: string;

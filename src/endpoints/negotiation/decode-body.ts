@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
-import { parseJson } from '../../machinery/json/exact-numbers.js';
+import { parseExactJson } from '../../machinery/json/exact-numbers.js';
 import { NestingError } from '../../machinery/json/nesting.js';
+import { countKeys, surveyJson } from '../../machinery/json/survey.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
@@ -55,8 +56,11 @@ export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[
   duplicates?.push(...duplicateKeysOf(body));
   if (format === 'yaml') return parseYaml(text, duplicates);
   try {
-    const value = parseJson(text);
-    duplicates?.push(...findDuplicateKeys(text));
+    const { keys, mayHaveExactNumbers } = surveyJson(body);
+    const plain = JSON.parse(text) as unknown;
+    const value = mayHaveExactNumbers ? parseExactJson(text, plain) : plain;
+    // The parser keeps the last of equal keys.
+    if (duplicates !== undefined && countKeys(value) !== keys) duplicates.push(...findDuplicateKeys(text));
     return value;
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });

@@ -1,3 +1,4 @@
+import { BoundedMemo } from '../bounded-memo.js';
 import { ValueFormatError } from './value-format-error.js';
 
 /** The format in which a quantity was written, which is kept for display: `1500M`, `1536Mi`, `1e3`. */
@@ -179,8 +180,11 @@ export function wholeQuantity(units: number | bigint): Quantity {
 }
 
 function toQuantity(value: Quantity | string): Quantity {
-  return typeof value === 'string' ? parseQuantity(value) : value;
+  return typeof value === 'string' ? knownQuantities.get(value) : value;
 }
+
+/** The same few quantities stand in most objects, and rules look at each of them several times. */
+const knownQuantities = new BoundedMemo(parseQuantity, 1000, 32);
 
 function aligned(a: Quantity, b: Quantity): { readonly a: bigint; readonly b: bigint; readonly scale: number } {
   const scale = Math.min(a.scale, b.scale);

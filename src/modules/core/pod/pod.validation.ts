@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Toleration } from '../../../apis/core/v1/affinity.types.js';
 import type { Container } from '../../../apis/core/v1/container.types.js';
 import type { Pod } from '../../../apis/core/v1/pod.types.js';
@@ -6,6 +5,7 @@ import type { PodSpec } from '../../../apis/core/v1/pod-spec.types.js';
 import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
 const specPath = FieldPath.of('spec');
@@ -85,7 +85,7 @@ export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOpti
   }
   if (!validateDeadline(pod.spec, old.spec, errors)) return errors;
   validateAddedTolerations(pod.spec.tolerations ?? [], old.spec.tolerations ?? [], errors);
-  if (!isDeepStrictEqual(withUpdatableFieldsOf(pod.spec, old.spec), old.spec)) {
+  if (!deepEqual(withUpdatableFieldsOf(pod.spec, old.spec), old.spec)) {
     errors.push(forbidden(specPath, updatableFields));
   }
   return errors;
