@@ -346,6 +346,20 @@ describe('a queue set', () => {
     }
   });
 
+  it('lets wide requests begin however many flows have narrow ones under way', () => {
+    const { set, ticket } = setOf(1000);
+    set.setPace(4);
+    for (let i = 0; i < 40; i++) ticket(`get-${i}`);
+    const lists = Array.from({ length: 5 }, (_, i) => ticket(`list-${i}`, wide(10)));
+    assert.deepEqual(
+      lists.map(({ state }) => state),
+      ['running', 'running', 'running', 'running', 'waiting'],
+    );
+    // One whose client does not read takes no turns.
+    set.beginIdle(lists[0] as Ticket<string>);
+    assert.equal(lists[4]?.state, 'running');
+  });
+
   it('does not count requests that wait for their clients among those that hold each other up', () => {
     const { set, ticket } = setOf(20, { queues: 1, handSize: 1, queueLengthLimit: 50 });
     set.setPace(1);

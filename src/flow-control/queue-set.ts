@@ -51,6 +51,8 @@ export class QueueSet<T> {
   private inUse = 0;
   /** Requests under way that take more than one seat. */
   private wide = 0;
+  /** Of these, those that wait for their clients. */
+  private wideIdle = 0;
   /** Of the seats in use, those that do not count against the limit. */
   private beside = 0;
   private wanted = 0;
@@ -130,7 +132,8 @@ export class QueueSet<T> {
 
   /**
    * Lets no more requests run side by side than this, whatever their seats. Only a queue that has nothing running may
-   * start a narrow request above it, so that those who ask for little do not wait for those who ask for much.
+   * start a request above it, so that those who ask for little do not wait for those who ask for much; and a wide request
+   * only while fewer wide ones run than this.
    */
   setPace(requests: number): void {
     if (requests === this.pace) return;
@@ -225,7 +228,7 @@ export class QueueSet<T> {
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.now();
-    this.idle.add(ticket);
+    this.setIdle(ticket, true);
     if (this.waitingCount === 0) return;
     this.checkIdleLater();
     // It does not count against the pace any longer.
@@ -237,7 +240,7 @@ export class QueueSet<T> {
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
     if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.now() - ticket.idleSince;
     ticket.idleSince = undefined;
-    this.idle.delete(ticket);
+    this.setIdle(ticket, false);
     if (ticket.state === 'running') return 'running';
     if (ticket.state !== 'parked') return 'gone';
     this.advance();
@@ -287,6 +290,13 @@ export class QueueSet<T> {
     return queue;
   }
 
+  private setIdle(ticket: Ticket<T>, isIdle: boolean): void {
+    if (this.idle.has(ticket) === isIdle) return;
+    if (isIdle) this.idle.add(ticket);
+    else this.idle.delete(ticket);
+    if (ticket.work.initialSeats > 1) this.wideIdle += isIdle ? 1 : -1;
+  }
+
   /** A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
@@ -305,7 +315,9 @@ export class QueueSet<T> {
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
     // Those that wait for their clients take no turns of the event loop.
     if (this.runningCount - this.idle.size < this.pace) return true;
-    return initialSeats === 1 && queue.running.size === 0;
+    if (queue.running.size > 0) return false;
+    // Narrow requests of many flows may be above the pace all the time, so wide ones are counted by themselves.
+    return initialSeats === 1 || this.wide - this.wideIdle < this.pace;
   }
 
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
@@ -353,7 +365,7 @@ export class QueueSet<T> {
   /** Takes the initial seats back, and charges the queue for the time they were really taken. */
   private stop(ticket: Ticket<T>): void {
     const { queue, work } = ticket;
-    this.idle.delete(ticket);
+    this.setIdle(ticket, false);
     this.runningCount--;
     this.inUse -= work.initialSeats;
     if (ticket.isBeside) this.beside -= work.initialSeats;
