@@ -31,6 +31,7 @@ const leftAfterSeconds = 60;
 const insufficientPrivilege = '42501';
 const noSuchDatabase = '3D000';
 const copyAttempts = 3;
+const firstWithStrategies = 150_000;
 
 /**
  * Makes a database of its own for this process.
@@ -51,7 +52,7 @@ export async function acquireDatabase(options: AcquireOptions = {}): Promise<Sha
 
 async function acquireFrom(lease: KeeperLease, template: DatabaseTemplate): Promise<SharedDatabase> {
   const name = `${lease.prefix}${randomBytes(4).toString('hex')}`;
-  await withClient(lease.adminUrl, (admin) => copyTemplate(admin, lease.adminUrl, template, name));
+  await withClient(lease.adminUrl, (admin) => copyFiles(admin, lease.adminUrl, template, name));
   return { name, url: databaseAt(lease.adminUrl, name), release: () => lease.end() };
 }
 
@@ -74,17 +75,35 @@ async function acquireOn(adminUrl: string, template: DatabaseTemplate): Promise<
   return { name, url: databaseAt(adminUrl, name), release };
 }
 
-/** Makes a database that begins with the template. */
-export async function copyTemplate(
+/**
+ * Makes a database on the shared Postgres that begins with the template. The files are copied, not page by page through
+ * the log: several times faster. It takes two checkpoints, which are cheap where nothing waits for a disk.
+ */
+export async function copyFiles(
   admin: Client,
   adminUrl: string,
   template: DatabaseTemplate,
   name: string,
 ): Promise<void> {
+  const { rows } = await admin.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  // Older ones know no other way.
+  const hasStrategies = (rows[0]?.version ?? 0) >= firstWithStrategies;
+  await copyTemplate(admin, adminUrl, template, name, hasStrategies ? 'strategy file_copy' : '');
+}
+
+async function copyTemplate(
+  admin: Client,
+  adminUrl: string,
+  template: DatabaseTemplate,
+  name: string,
+  how = '',
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const from = await ensureTemplate(admin, adminUrl, template);
     try {
-      await admin.query(`create database ${name} template ${from}`);
+      await admin.query(`create database ${name} template ${from} ${how}`);
       return;
     } catch (error) {
       // Another release has just made a template, and this one was the oldest.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../program/files.js';
-import { copyTemplate } from './acquire-database.js';
+import { copyFiles } from './acquire-database.js';
 import { databaseAt, withClient } from './databases.js';
 import { migratedTemplate } from './template.js';
 
@@ -34,7 +34,7 @@ export async function folderDatabase(adminUrl: string, folder: string, called: s
     const name = `${folderPrefix}${randomBytes(8).toString('hex')}`;
     // Before the database: a database without a note may be dropped at any time.
     await writeFileAtomically(join(folder, noteName), `${JSON.stringify({ ...note, [called]: name })}\n`, 0o600);
-    await copyTemplate(admin, adminUrl, await migratedTemplate(), name);
+    await copyFiles(admin, adminUrl, await migratedTemplate(), name);
     await admin.query(`comment on database ${name} is ${admin.escapeLiteral(folder)}`);
     return databaseAt(adminUrl, name);
   });

@@ -4,6 +4,7 @@ import { inTurns } from '../../machinery/turns.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
 import type { StoredResources } from '../../registry/store/object-codec.js';
 import type { Storage } from '../../storage/storage.interface.js';
+import type { PolicyResource } from './bootstrap/ensure-policy.js';
 import type { AnyBinding, AnyRole, PolicyIndex } from './policy-index.js';
 
 export interface PolicyInformerOptions {
@@ -17,39 +18,44 @@ export interface PolicyInformerOptions {
 
 /** Keeps a {@link PolicyIndex} up to date with the roles and bindings in the store. */
 export class PolicyInformer {
-  private readonly reflectors: readonly Reflector[];
+  private readonly reflectors: ReadonlyMap<PolicyResource, Reflector>;
 
   constructor({ storage, registry, group, onFault }: PolicyInformerOptions, index: PolicyIndex) {
-    const reflect = (resource: string, sink: ObjectSink) => {
+    const reflect = (resource: PolicyResource, sink: ObjectSink) => {
       const fault = (error: unknown) => onFault(resource, error);
-      return new Reflector(storage, registry, formatGroupResource({ group, resource }), sink, fault);
+      return [
+        resource,
+        new Reflector(storage, registry, formatGroupResource({ group, resource }), sink, fault),
+      ] as const;
     };
-    this.reflectors = [
+    this.reflectors = new Map([
       reflect('roles', roleSink(index, 'Role')),
       reflect('clusterroles', roleSink(index, 'ClusterRole')),
       reflect('rolebindings', bindingSink(index, true)),
       reflect('clusterrolebindings', bindingSink(index, false)),
-    ];
+    ]);
   }
 
   /** Resolves when the index has been filled. It follows the store until the abort. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
+    await Promise.all([...this.reflectors.values()].map((reflector) => reflector.start(signal)));
   }
 
   async stopped(): Promise<void> {
-    await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
+    await Promise.all([...this.reflectors.values()].map((reflector) => reflector.stopped()));
   }
 
-  /** Resolves when the index shows everything up to `version`. */
-  async reached(version: bigint): Promise<void> {
-    await Promise.all(this.reflectors.map((reflector) => reflector.reached(version)));
+  /** Resolves when the index shows the objects of these versions, and all older ones. */
+  async reached(versions: ReadonlyMap<PolicyResource, bigint>): Promise<void> {
+    await Promise.all(
+      [...versions].map(([resource, version]) => this.reflectors.get(resource)?.reached(version)),
+    );
   }
 
   /** How long a revocation may have been missed, in milliseconds. */
   get lostForMs(): number {
     let longest = 0;
-    for (const { lostForMs } of this.reflectors) if (lostForMs > longest) longest = lostForMs;
+    for (const { lostForMs } of this.reflectors.values()) if (lostForMs > longest) longest = lostForMs;
     return longest;
   }
 }

@@ -51,8 +51,8 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
-          await ensureBootstrapPolicy(names, stores, signal);
-          await informer.reached(await storage.head());
+          // Of versions at which nothing happened to the policy, the informer would learn late.
+          await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {
           if (signal.aborted) return;

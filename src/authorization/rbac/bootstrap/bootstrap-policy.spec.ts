@@ -210,6 +210,7 @@ describe('ensureBootstrapPolicy', () => {
       const stores = [rbacStores(one), rbacStores(two)];
       await Promise.all(stores.map((each) => ensureBootstrapPolicy(testNames, each, signal)));
       const policy = bootstrapPolicy(vendorNames('k8s.io'));
+      const newest = new Map<string, bigint>();
       for (const [resource, expected] of [
         ['clusterroles', policy.clusterRoles],
         ['roles', policy.roles],
@@ -218,10 +219,22 @@ describe('ensureBootstrapPolicy', () => {
       ] as const) {
         const { items } = await one.list({ resource: `${resource}.${group}` });
         assert.equal(items.length, expected.length);
+        newest.set(resource, items.map(({ resourceVersion }) => resourceVersion).reduce((a, b) => (a > b ? a : b)));
       }
       const head = await one.head();
-      await ensureBootstrapPolicy(testNames, rbacStores(two), signal);
+      assert.deepEqual(await ensureBootstrapPolicy(testNames, rbacStores(two), signal), newest);
       assert.equal(await one.head(), head);
+    }));
+
+  it('tells the newest versions, also of what it has just written', () =>
+    withStorages(async (one) => {
+      await ensureBootstrapPolicy(testNames, rbacStores(one), signal);
+      await change(one, 'clusterrolebindings', 'system:discovery', (binding) => {
+        delete binding.subjects;
+      });
+      const versions = await ensureBootstrapPolicy(testNames, rbacStores(one), signal);
+      const repaired = await one.get(key('clusterrolebindings', 'system:discovery'));
+      assert.equal(versions.get('clusterrolebindings'), repaired?.resourceVersion);
     }));
 
   it('repairs damaged objects, except those that opted out', () =>

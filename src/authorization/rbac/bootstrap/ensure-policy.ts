@@ -16,23 +16,31 @@ import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from 
 
 type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
+/** The resources that a policy is made of. */
+export type PolicyResource = 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
+
 /**
  * Creates the missing objects of the default policy, and adds missing parts to the others unless they opted out. Many
  * processes may start at once. Throws when the store can't be used.
+ *
+ * @returns the version of the newest object of each resource of the policy: whoever has seen these knows the policy
  */
 export async function ensureBootstrapPolicy(
   names: VendorNames,
   stores: ResourceStores,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<PolicyResource, bigint>> {
   const policy = bootstrapPolicy(names);
   const writer = new PolicyWriter(names, stores, signal);
   // Roles first: until its role exists, every denial would report the missing role of a binding.
-  await Promise.all([writer.ensure('clusterroles', policy.clusterRoles), writer.ensure('roles', policy.roles)]);
-  await Promise.all([
-    writer.ensure('clusterrolebindings', policy.clusterRoleBindings),
-    writer.ensure('rolebindings', policy.roleBindings),
+  const ensure = async (resource: PolicyResource, wanted: readonly PolicyObject[]) =>
+    [resource, await writer.ensure(resource, wanted)] as const;
+  const roles = await Promise.all([ensure('clusterroles', policy.clusterRoles), ensure('roles', policy.roles)]);
+  const bindings = await Promise.all([
+    ensure('clusterrolebindings', policy.clusterRoleBindings),
+    ensure('rolebindings', policy.roleBindings),
   ]);
+  return new Map([...roles, ...bindings]);
 }
 
 const admitted = () => Promise.resolve();
@@ -50,19 +58,23 @@ class PolicyWriter {
     this.request = serverContext(stores.clock.now(), signal);
   }
 
-  async ensure(resourceName: string, wanted: readonly PolicyObject[]): Promise<void> {
+  /** Resolves with the version of the newest object, 0 without any. */
+  async ensure(resourceName: PolicyResource, wanted: readonly PolicyObject[]): Promise<bigint> {
     const store = this.stores.named(groupName('rbac', this.names), resourceName);
     const { resource } = store;
     const { items } = await store.list({});
     const present = new Map(items.map((item) => [keyOf(item.key), item]));
     // Concurrent writes reach the store in few batches.
-    await Promise.all(
+    const writes = await Promise.all(
       wanted.map(async (object) => {
         const stored = present.get(keyOf(object.metadata));
-        if (stored === undefined) await this.create(store, object);
-        else await this.reconcile(store, object, parseStored(resource, stored) as ApiObject as PolicyObject);
+        if (stored !== undefined)
+          return this.reconcile(store, object, parseStored(resource, stored) as ApiObject as PolicyObject);
+        await this.create(store, object);
+        return true;
       }),
     );
+    return newestOf(writes.includes(true) ? (await store.list({})).items : items);
   }
 
   private async create(store: Store, wanted: PolicyObject): Promise<void> {
@@ -74,13 +86,14 @@ class PolicyWriter {
     }
   }
 
-  private async reconcile(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
-    if (isOptedOut(live, this.annotation)) return;
+  /** Resolves with whether it wrote. */
+  private async reconcile(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<boolean> {
+    if (isOptedOut(live, this.annotation)) return false;
     if ('roleRef' in live && 'roleRef' in wanted && bindsAnotherRole(live, wanted)) {
       await this.replace(store, wanted, live);
-      return;
+      return true;
     }
-    if (this.change(live, wanted) === live) return;
+    if (this.change(live, wanted) === live) return false;
     const { name = '', namespace = '' } = wanted.metadata;
     try {
       await store.update(this.request, namespace, name, {
@@ -96,6 +109,7 @@ class PolicyWriter {
       // Another process has just created it again.
       if (!isReason(error, 'Invalid')) throw error;
     }
+    return true;
   }
 
   /**
@@ -126,6 +140,10 @@ function decoded({ served, definition }: StoredServedResource, wanted: PolicyObj
 
 function keyOf({ name = '', namespace = '' }: { readonly name?: string; readonly namespace?: string }): string {
   return `${namespace}/${name}`;
+}
+
+function newestOf(items: readonly { readonly resourceVersion: bigint }[]): bigint {
+  return items.reduce((newest, { resourceVersion }) => (resourceVersion > newest ? resourceVersion : newest), 0n);
 }
 
 function isReason(error: unknown, reason: string): boolean {
