@@ -24,6 +24,8 @@ export interface AcquireOptions {
   readonly template?: DatabaseTemplate;
   /** How long the shared Postgres stays after the last process, if this one has to start it. Default 1000. */
   readonly lingerMs?: number;
+  /** Called when the copy of the template has been asked for: from then on this process only waits. */
+  readonly onCopy?: (() => void) | undefined;
 }
 
 /** Databases without connections for so long, on a server of the user's own, were left by processes that were killed. */
@@ -40,28 +42,36 @@ const firstWithStrategies = 150_000;
  */
 export async function acquireDatabase(options: AcquireOptions = {}): Promise<SharedDatabase> {
   const template = options.template ?? (await migratedTemplate());
-  if (options.databaseUrl !== undefined) return acquireOn(options.databaseUrl, template);
+  if (options.databaseUrl !== undefined) return acquireOn(options.databaseUrl, template, options.onCopy);
   const lease = await leaseKeeper(options.lingerMs);
   try {
-    return await acquireFrom(lease, template);
+    return await acquireFrom(lease, template, options.onCopy);
   } catch (error) {
     await lease.end();
     throw error;
   }
 }
 
-async function acquireFrom(lease: KeeperLease, template: DatabaseTemplate): Promise<SharedDatabase> {
+async function acquireFrom(
+  lease: KeeperLease,
+  template: DatabaseTemplate,
+  onCopy: AcquireOptions['onCopy'],
+): Promise<SharedDatabase> {
   const name = `${lease.prefix}${randomBytes(4).toString('hex')}`;
-  await withClient(lease.adminUrl, (admin) => copyFiles(admin, lease.adminUrl, template, name));
+  await withClient(lease.adminUrl, (admin) => copyFiles(admin, lease.adminUrl, template, name, onCopy));
   return { name, url: databaseAt(lease.adminUrl, name), release: () => lease.end() };
 }
 
-async function acquireOn(adminUrl: string, template: DatabaseTemplate): Promise<SharedDatabase> {
+async function acquireOn(
+  adminUrl: string,
+  template: DatabaseTemplate,
+  onCopy: AcquireOptions['onCopy'],
+): Promise<SharedDatabase> {
   const name = `${sharedPrefix}${Math.floor(Date.now() / 1000)}_${randomBytes(6).toString('hex')}`;
   try {
     await withClient(adminUrl, async (admin) => {
       await dropLeft(admin);
-      await copyTemplate(admin, adminUrl, template, name);
+      await copyTemplate(admin, adminUrl, template, name, { onCopy });
     });
   } catch (error) {
     const isDenied = (error as { code?: unknown }).code === insufficientPrivilege;
@@ -84,13 +94,14 @@ export async function copyFiles(
   adminUrl: string,
   template: DatabaseTemplate,
   name: string,
+  onCopy?: AcquireOptions['onCopy'],
 ): Promise<void> {
   const { rows } = await admin.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );
   // Older ones know no other way.
   const hasStrategies = (rows[0]?.version ?? 0) >= firstWithStrategies;
-  await copyTemplate(admin, adminUrl, template, name, hasStrategies ? 'strategy file_copy' : '');
+  await copyTemplate(admin, adminUrl, template, name, { how: hasStrategies ? 'strategy file_copy' : '', onCopy });
 }
 
 async function copyTemplate(
@@ -98,12 +109,14 @@ async function copyTemplate(
   adminUrl: string,
   template: DatabaseTemplate,
   name: string,
-  how = '',
+  { how = '', onCopy }: { readonly how?: string; readonly onCopy?: AcquireOptions['onCopy'] },
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const from = await ensureTemplate(admin, adminUrl, template);
     try {
-      await admin.query(`create database ${name} template ${from} ${how}`);
+      const copied = admin.query(`create database ${name} template ${from} ${how}`);
+      onCopy?.();
+      await copied;
       return;
     } catch (error) {
       // Another release has just made a template, and this one was the oldest.

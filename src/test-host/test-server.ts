@@ -20,6 +20,7 @@ import { completeOptions, withLoopFiles, withNodeAgents, withTokenKey } from '..
 import { issueCertificate } from '../program/pki/issue-certificate.js';
 import { ensureNodePki, type NodePki } from '../program/pki/node-pki.js';
 import { ensurePki, type Pki } from '../program/pki/pki.js';
+import { ensureServiceAccountKey } from '../program/pki/service-account-key.js';
 import { checkPortFree } from '../program/port-check.js';
 import { SharedListers } from '../registry/informers/shared-listers.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
@@ -54,15 +55,19 @@ const mostPasses = 20;
 const passPauseMs = 10;
 const userDays = 1;
 
-/** Everything that the start needs. */
-interface Plan {
+/** What was asked for. */
+interface Wanted {
   readonly settings: StartSettings;
   readonly flags: Flags;
   readonly given: ReadonlySet<string>;
   readonly names: VendorNames;
   readonly logger: Logger;
-  readonly pki: Pki;
   readonly pkiDirectory: string;
+}
+
+/** Everything that the start needs. */
+interface Plan extends Wanted {
+  readonly pki: Pki;
   readonly nodePki: NodePki | undefined;
 }
 
@@ -87,14 +92,24 @@ export class TestServer {
    * @throws StartupError or OptionsError that tells what to do
    */
   static async start(settings: StartSettings): Promise<TestServer> {
-    // What takes longest comes first: the modules of the server are loaded while the database is copied.
-    const loading = import('../server.js');
-    loading.catch(() => undefined);
-    const plan = await makePlan(settings);
+    const wanted = await readSettings(settings);
     if (settings.port !== undefined) await checkPortFree(address, settings.port, 'port');
-    const database = await acquireFor(plan);
+    // While the database is copied, the modules of the server are loaded and certificates made.
+    const copying = Promise.withResolvers<void>();
+    let making: Promise<Plan> | undefined;
+    const planned = () => {
+      making ??= withCertificates(wanted);
+      making.catch(() => undefined);
+      return making;
+    };
+    const acquiring = acquireFor(wanted, planned, copying.resolve);
+    await Promise.race([copying.promise, acquiring]);
+    import('../server.js').catch(() => undefined);
+    void planned();
+    const database = await acquiring;
     const started: Running[] = [{ stop: () => database.release() }];
     try {
+      const plan = await planned();
       const { server, port, options } = await serveOnAnyPort(plan, database.url);
       started.push(server);
       const client = adminClient(plan.pki, port);
@@ -254,7 +269,7 @@ export class TestServer {
   }
 }
 
-async function makePlan(settings: StartSettings): Promise<Plan> {
+async function readSettings(settings: StartSettings): Promise<Wanted> {
   const argv = [`--bind-address=${address}`, ...settings.flags, `--controllers=${settings.controllers.join(',')}`];
   const request = { groups, argv, environment: {}, defaults: { 'log-level': 'warn' } };
   const flags = parseOptions(request);
@@ -265,27 +280,40 @@ async function makePlan(settings: StartSettings): Promise<Plan> {
   await checkFiles(groups, flags);
   const pkiDirectory = join(settings.folder, 'pki');
   mkdirSync(pkiDirectory, { mode: 0o700 });
-  const { serviceClusterIpRange, vendor, compat } = flags.cluster;
-  const pki = await ensurePki({
-    directory: pkiDirectory,
-    bindAddress: address,
-    serviceClusterIpRange,
-    clock: systemClock,
-  });
+  const { vendor, compat } = flags.cluster;
+  const names = vendorNames(vendor, compat);
   return {
     settings,
     flags,
     given,
-    names: vendorNames(vendor, compat),
+    names,
     logger: new Logger(flags.logging.logLevel, flags.logging.logFormat),
-    pki,
     pkiDirectory,
-    nodePki: settings.nodes > 0 ? await ensureNodePki(pkiDirectory, systemClock) : undefined,
   };
 }
 
-async function acquireFor(plan: Plan): Promise<SharedDatabase> {
-  const { names, settings, given } = plan;
+/** The key is made beside the certificates, and each folder has one writer. */
+const tokenFolder = ({ pkiDirectory }: Wanted) => join(pkiDirectory, 'tokens');
+
+async function withCertificates(wanted: Wanted): Promise<Plan> {
+  const { settings, flags, given, pkiDirectory: directory } = wanted;
+  const { serviceClusterIpRange } = flags.cluster;
+  // It takes long, but not of this thread.
+  const key = [...given].some((flag) => flag.startsWith('service-account-'))
+    ? undefined
+    : ensureServiceAccountKey(tokenFolder(wanted));
+  key?.catch(() => undefined);
+  const pki = await ensurePki({ directory, bindAddress: address, serviceClusterIpRange, clock: systemClock });
+  const nodePki = settings.nodes > 0 ? await ensureNodePki(directory, systemClock) : undefined;
+  await key;
+  return { ...wanted, pki, nodePki };
+}
+
+async function acquireFor(
+  { names, settings, given }: Wanted,
+  planned: () => Promise<Plan>,
+  onCopy: () => void,
+): Promise<SharedDatabase> {
   const template = await serverTemplate({
     flags: settings.flags,
     givenFlags: given,
@@ -293,6 +321,7 @@ async function acquireFor(plan: Plan): Promise<SharedDatabase> {
     leases: formatGroupResource({ group: groupName('coordination', names), resource: 'leases' }),
     systemNamespace: names.systemNamespace,
     serveOnce: async (databaseUrl) => {
+      const plan = await planned();
       const { server, port } = await serveOnAnyPort(plan, databaseUrl);
       try {
         await untilReady(plan.pki, port);
@@ -301,7 +330,7 @@ async function acquireFor(plan: Plan): Promise<SharedDatabase> {
       }
     },
   });
-  return acquireDatabase({ databaseUrl: settings.databaseUrl, template });
+  return acquireDatabase({ databaseUrl: settings.databaseUrl, template, onCopy });
 }
 
 async function serveOnAnyPort(
@@ -323,11 +352,11 @@ async function serveOnAnyPort(
 }
 
 async function serve(plan: Plan, databaseUrl: string, port: number) {
-  const { flags, given, pki, pkiDirectory, nodePki, settings, logger } = plan;
+  const { flags, given, pki, nodePki, settings, logger } = plan;
   const secureServing = { ...flags.secureServing, bindAddress: address, securePort: port };
   const own = { pki, databaseUrl, simulatedNodes: settings.nodes };
   const options = withNodeAgents(
-    await withTokenKey(completeOptions({ ...flags, secureServing }, given, own), pkiDirectory),
+    await withTokenKey(completeOptions({ ...flags, secureServing }, given, own), tokenFolder(plan)),
     given,
     nodePki,
   );

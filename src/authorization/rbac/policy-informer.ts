@@ -47,9 +47,7 @@ export class PolicyInformer {
 
   /** Resolves when the index shows the objects of these versions, and all older ones. */
   async reached(versions: ReadonlyMap<PolicyResource, bigint>): Promise<void> {
-    await Promise.all(
-      [...versions].map(([resource, version]) => this.reflectors.get(resource)?.reached(version)),
-    );
+    await Promise.all([...versions].map(([resource, version]) => this.reflectors.get(resource)?.reached(version)));
   }
 
   /** How long a revocation may have been missed, in milliseconds. */

@@ -219,7 +219,10 @@ describe('ensureBootstrapPolicy', () => {
       ] as const) {
         const { items } = await one.list({ resource: `${resource}.${group}` });
         assert.equal(items.length, expected.length);
-        newest.set(resource, items.map(({ resourceVersion }) => resourceVersion).reduce((a, b) => (a > b ? a : b)));
+        newest.set(
+          resource,
+          items.map(({ resourceVersion }) => resourceVersion).reduce((a, b) => (a > b ? a : b)),
+        );
       }
       const head = await one.head();
       assert.deepEqual(await ensureBootstrapPolicy(testNames, rbacStores(two), signal), newest);
