@@ -1,5 +1,5 @@
 // Runs the examples of tests as their users would: with the packed package, in a folder of their own whose path has
-// blanks, and with test runners from the registry (names of examples as arguments choose some).
+// blanks, and with test runners from the registry (names of examples, or `types`, as arguments choose some).
 // Then attacks them: tests that crash or are killed, many at once.
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -144,6 +144,39 @@ async function runExample(cwd, name, user) {
   );
 }
 
+const typed = `
+import { type ApiError, startCluster, type TestCluster } from 'plinth/testing';
+
+export async function use(): Promise<string | undefined> {
+  await using cluster: TestCluster = await startCluster({ nodes: 1, fixtures: ['a.yaml', { kind: 'x' }], flags: { v: 2 } });
+  const list = await cluster.request<{ items: { metadata: { name: string } }[] }>('GET', '/api/v1/namespaces');
+  await cluster.request('GET', '/x').catch(({ reason }: ApiError) => reason);
+  await cluster.reset({ endWatches: true });
+  const { kubeconfig }: { readonly kubeconfig: string } = await cluster.kubeconfigFor({ serviceAccount: 's' });
+  // @ts-expect-error there is no such option
+  await startCluster({ node: 1 });
+  return list.items[0]?.metadata.name ?? kubeconfig;
+}
+`;
+
+/** The types, in a project that has nothing but the package and a compiler. */
+function compile(tarball) {
+  const cwd = join(place, 'typed');
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, 'package.json'), '{"private":true,"type":"module"}');
+  mustRun(cwd, 'npm', 'install', '--no-audit', '--no-fund', '--omit=optional', tarball, 'typescript@5.6');
+  writeFileSync(join(cwd, 'use.mts'), typed);
+  writeFileSync(join(cwd, 'use.cts'), typed);
+  const compiler = join(cwd, 'node_modules', 'typescript', 'bin', 'tsc');
+  for (const target of ['es2022', 'esnext']) {
+    const flags = ['--strict', '--noEmit', '--module', 'nodenext', '--target', target, '--lib', target];
+    mustRun(cwd, join(place, 'bin', 'node'), compiler, ...flags, 'use.mts', 'use.cts');
+  }
+  const bundled = ['--strict', '--noEmit', '--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2022'];
+  mustRun(cwd, join(place, 'bin', 'node'), compiler, ...bundled, 'use.mts');
+  note('types', 'compiled by TypeScript 5.6, strict, without other packages');
+}
+
 const crashing = `
 import { startCluster } from 'plinth/testing';
 const cluster = await startCluster();
@@ -184,8 +217,9 @@ try {
   mkdirSync(home, { mode: 0o555 });
   const tarball = pack();
   const chosen = process.argv.slice(2);
+  if (chosen.length === 0 || chosen.includes('types')) compile(tarball);
   const all = ['testing-node', 'testing-vitest', 'testing-jest'];
-  for (const name of chosen.length > 0 ? chosen : all) {
+  for (const name of chosen.length > 0 ? all.filter((one) => chosen.includes(one)) : all) {
     const cwd = install(name, tarball);
     // Nobody may write into the home folder.
     for (const user of users) await runExample(cwd, name, user);

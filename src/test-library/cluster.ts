@@ -94,7 +94,7 @@ class RunningCluster implements TestCluster {
   }
 
   apply(...fixtures: Fixtures[]): Promise<object[]> {
-    return this.host.call('apply', fixtureInputs(fixtures.flat() as (string | URL | object)[]));
+    return this.host.call('apply', fixtureInputs(fixtures.flat() as (string | object)[]));
   }
 
   async kubeconfigFor(identity: Identity): Promise<Access> {
@@ -172,7 +172,7 @@ function flagsOf({
   );
 }
 
-function fixtureInputs(fixtures: readonly (string | URL | object)[]): FixtureInput[] {
+function fixtureInputs(fixtures: readonly (string | object)[]): FixtureInput[] {
   return fixtures.map((fixture): FixtureInput => {
     // One of another realm, as test runners make them, is one as well.
     if (String(fixture).startsWith('file:') && typeof fixture !== 'string')

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A real server for tests, in the process tree of the test: `import { startCluster } from 'plinth/testing'`.
  */
@@ -43,7 +44,7 @@ export type FlagValue = string | number | boolean | readonly string[];
  * Objects, texts in YAML or JSON, or paths of files and folders with such texts (a `file:` URL, or a string of one line
  * that ends in `.yaml`, `.yml`, `.json` or `/`).
  */
-export type Fixtures = string | URL | object | readonly (string | URL | object)[];
+export type Fixtures = string | object | readonly (string | object)[];
 
 /** A `KubeConfig` of `@kubernetes/client-node`, as far as it is needed here. */
 export interface LoadsKubeconfig {
