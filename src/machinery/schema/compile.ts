@@ -149,23 +149,28 @@ function compileFields(type: StructType): Decoder {
   const droppable = fields.map((field) => field.presence === 'optional');
   const emptiable = fields.map(showsNullWhenEmpty);
   const isKind = type.kind !== undefined;
-  const count = fields.length;
+  const places = new Map(names.map((name, place) => [name, place]));
+  const shown = new Places();
+  fields.forEach(({ presence }, place) => {
+    if (presence !== 'optional' && presence !== 'pointer') shown.add(place);
+  });
 
   return (input, state) => {
     const source = asObject(input);
     const output: JsonObject = {};
-    let known = isKind ? decodeTypeMeta(source, output) : 0;
-    for (let i = 0; i < count; i++) {
+    if (isKind) decodeTypeMeta(source, output);
+    // Most objects give few of their fields: only those are looked at, and those that are shown in any case.
+    const visited = shown.copy();
+    for (const name in source) {
+      const place = places.get(name);
+      if (place !== undefined) visited.add(place);
+      else if (!isKind || (name !== 'kind' && name !== 'apiVersion')) state.hasUnknown = true;
+    }
+    for (let i = visited.after(-1); i >= 0; i = visited.after(i)) {
       const name = names[i] as string;
       const raw = source[name];
       let value: unknown;
-      if (raw === undefined) {
-        value = (zeros[i] as () => unknown)();
-        if (value !== absent) output[name] = value;
-        continue;
-      }
-      known++;
-      if (raw === null) {
+      if (raw === undefined || raw === null) {
         value = (zeros[i] as () => unknown)();
         if (value !== absent) output[name] = value;
         continue;
@@ -174,24 +179,64 @@ function compileFields(type: StructType): Decoder {
       if (droppable[i] === true && isZero(value)) continue;
       output[name] = emptiable[i] === true && isZero(value) ? null : value;
     }
-    let given = 0;
-    for (const _ in source) given++;
-    if (given !== known) state.hasUnknown = true;
     return output;
   };
 }
 
-/** Copies kind and apiVersion, in this order, and returns how many of them were given. */
-function decodeTypeMeta(source: JsonObject, output: JsonObject): number {
-  let known = 0;
-  for (const name of ['kind', 'apiVersion']) {
-    const value = source[name];
-    if (value === undefined) continue;
-    known++;
-    if (value === null || value === '') continue;
-    output[name] = scalarDecoders.string(value);
+const bitsOfPart = 32;
+
+/** A set of places in the declared order of fields, which it can be walked in. */
+class Places {
+  private low = 0;
+  private high = 0;
+  /** Places beyond those of the two parts; few types have so many fields. */
+  private rest: number[] | undefined = undefined;
+
+  add(place: number): void {
+    if (place < bitsOfPart) this.low |= 1 << place;
+    else if (place < 2 * bitsOfPart) this.high |= 1 << (place - bitsOfPart);
+    else {
+      this.rest ??= [];
+      if (!this.rest.includes(place)) this.rest.push(place);
+    }
   }
-  return known;
+
+  copy(): Places {
+    const copy = new Places();
+    copy.low = this.low;
+    copy.high = this.high;
+    if (this.rest !== undefined) copy.rest = [...this.rest];
+    return copy;
+  }
+
+  /** The first place after another one; -1: there is none. */
+  after(place: number): number {
+    const next = place + 1;
+    if (next < bitsOfPart) {
+      const left = this.low & (-1 << next);
+      if (left !== 0) return lowestBit(left);
+    }
+    if (next < 2 * bitsOfPart) {
+      const left = next <= bitsOfPart ? this.high : this.high & (-1 << (next - bitsOfPart));
+      if (left !== 0) return bitsOfPart + lowestBit(left);
+    }
+    let first = -1;
+    for (const other of this.rest ?? []) if (other >= next && (first < 0 || other < first)) first = other;
+    return first;
+  }
+}
+
+function lowestBit(bits: number): number {
+  return bitsOfPart - 1 - Math.clz32(bits & -bits);
+}
+
+/** Copies kind and apiVersion, in this order. */
+function decodeTypeMeta(source: JsonObject, output: JsonObject): void {
+  const { kind, apiVersion } = source;
+  if (kind !== undefined && kind !== null && kind !== '') output.kind = scalarDecoders.string(kind);
+  if (apiVersion !== undefined && apiVersion !== null && apiVersion !== '') {
+    output.apiVersion = scalarDecoders.string(apiVersion);
+  }
 }
 
 /** Compiles the field's type when its first value arrives, so startup stays cheap. */
