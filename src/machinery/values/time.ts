@@ -1,3 +1,4 @@
+import { BoundedMemo } from '../bounded-memo.js';
 import { ValueFormatError } from './value-format-error.js';
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
@@ -64,6 +65,13 @@ export function formatMicroTime(milliseconds: number, microseconds = 0): string 
 
 /** The canonical form of a `Time`; null for the zero time. @throws {ValueFormatError} for other text. */
 export function canonicalTime(text: string): string | null {
+  return canonicalTimes.get(text);
+}
+
+/** An object has its few times in many places, and its next version has them again. */
+const canonicalTimes = new BoundedMemo(toCanonicalTime, 1000, 32);
+
+function toCanonicalTime(text: string): string | null {
   const { milliseconds } = parseInstant(text);
   if (milliseconds === zeroMilliseconds) return null;
   return canonicalShape.test(text) ? text : formatTime(checkYear(milliseconds, text));
