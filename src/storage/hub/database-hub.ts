@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { Sealing } from '../encryption/sealing.js';
 import { LocalDatabase } from '../postgres/local-database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
-import type { Row, StatementValue } from '../postgres/session.js';
-import { SharedReads } from '../postgres/shared-reads.js';
-import { hasHead, LOG_BOUNDS, READ_CHANGES, readStatements } from '../postgres/statements.js';
+import type { Row } from '../postgres/session.js';
+import { hasHead, readStatements } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import { StorageError } from '../storage.errors.js';
 import { frameOf, HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
+import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
 
 /** A process that takes less than this is told of new versions without their content, and reads it when it can. */
@@ -22,25 +22,17 @@ const asStored: Sealing = {
   prepare: () => undefined,
 };
 
-interface Read {
-  readonly name: string;
-  readonly values: readonly StatementValue[];
-  readonly timeoutMs: number;
-}
-
-type Settled = { readonly rows: readonly Row[] } | { readonly error: unknown };
 type Channel = HubChannel<HubMessage, HubRequest>;
 
 /**
  * The way of several processes of one machine to the database. Their writes share batches, they learn of every batch
- * without a look at the log, and equal reads at the same time are one. It holds nothing that outlasts it: when it ends,
+ * without a look at the log, and they share reads. It holds nothing that outlasts it: when it ends,
  * the processes end with it, and the database has what was committed.
  */
 export class DatabaseHub {
   private readonly database: LocalDatabase;
   private readonly channels = new Set<Channel>();
-  private readonly bounds: SharedReads<Read, Settled>;
-  private readonly changes: SharedReads<Read, Settled>;
+  private readonly reads: HubReads;
   private starting: Promise<void> | undefined;
   /** Versions of notifications that came during a batch. */
   private held: bigint[] = [];
@@ -62,9 +54,7 @@ export class DatabaseHub {
       batchEnded: (written) => this.batchEnded(written),
       hint: (newest, source) => this.hint(newest, source),
     });
-    const load = (reads: readonly Read[]) => Promise.all(reads.map((read) => this.settled(read)));
-    this.bounds = new SharedReads(load, readId, 1);
-    this.changes = new SharedReads(load, readId, Math.max(1, options.poolSize - 1));
+    this.reads = new HubReads((read) => this.run(read), Math.max(1, options.poolSize - 1));
   }
 
   /** Serves the process at the other end of the stream, until that ends. */
@@ -103,7 +93,7 @@ export class DatabaseHub {
       case 'start':
         return this.start(channel);
       case 'read':
-        return this.read({ name: request[2], values: request[3], timeoutMs: request[4] });
+        return this.reads.rows({ name: request[2], values: request[3], timeoutMs: request[4] });
       case 'write':
         return writer.write(request[2]);
       case 'write-together':
@@ -127,23 +117,12 @@ export class DatabaseHub {
     this.tellEpoch([channel]);
   }
 
-  private async read(read: Read): Promise<readonly Row[]> {
-    const shared = { [LOG_BOUNDS.name]: this.bounds, [READ_CHANGES.name]: this.changes }[read.name];
-    const settled = await (shared?.get(read) ?? this.settled(read));
-    if ('error' in settled) throw settled.error;
-    return settled.rows;
-  }
-
-  private async settled({ name, values, timeoutMs }: Read): Promise<Settled> {
-    try {
-      const statement = readStatements.get(name);
-      if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
-      const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
-      // What any process sees counts as seen here.
-      return { rows: await (hasHead(statement) ? this.database.epochs.read(1, run) : run()) };
-    } catch (error) {
-      return { error };
-    }
+  private async run({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
+    const statement = readStatements.get(name);
+    if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
+    const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
+    // What any process sees counts as seen here.
+    return hasHead(statement) ? this.database.epochs.read(1, run) : run();
   }
 
   private batchEnded(written: WrittenBatch | undefined): void {
@@ -176,12 +155,6 @@ export class DatabaseHub {
     if (current === undefined) return;
     for (const channel of channels) channel.send(['epoch', { epoch: current, lost, seen }]);
   }
-}
-
-function readId({ name, values }: Read): string {
-  return [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))].join(
-    '\n',
-  );
 }
 
 function later(a: bigint, b: bigint): bigint {

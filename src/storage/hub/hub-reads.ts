@@ -1,0 +1,131 @@
+import { joinedTextArray, lengthOfArray } from '../postgres/binary-array.js';
+import type { Row, StatementValue } from '../postgres/session.js';
+import { SharedReads } from '../postgres/shared-reads.js';
+import { GET_OBJECTS, LOG_BOUNDS, READ_CHANGES } from '../postgres/statements.js';
+
+/** A statement for reading, by its name. */
+export interface Read {
+  readonly name: string;
+  readonly values: readonly StatementValue[];
+  readonly timeoutMs: number;
+}
+
+type Run = (read: Read) => Promise<readonly Row[]>;
+
+/** A statement for more objects than this is made in parts. */
+const mostKeys = 500;
+
+/**
+ * The reads of several processes. Objects that they ask for at the same time are read in one statement. Equal reads of
+ * the head and of the log that come together are one, and so are those that come while such a read is under way. No
+ * answer is older than its call.
+ */
+export class HubReads {
+  private readonly objects: SharedReads<Read, readonly Row[]>;
+  /** Reads that have begun, and those that begin when they end, by what they ask. */
+  private readonly running = new Map<string, Promise<readonly Row[]>>();
+  private readonly next = new Map<string, Promise<readonly Row[]>>();
+  private serial = 0;
+
+  /**
+   * @param run runs one statement
+   * @param mostRounds statements for objects that run at the same time
+   */
+  constructor(
+    private readonly run: Run,
+    mostRounds: number,
+  ) {
+    this.objects = new SharedReads(
+      (reads) => this.objectsOf(reads),
+      () => String(this.serial++),
+      mostRounds,
+    );
+  }
+
+  /** Rejects with what `run` rejects with. */
+  rows(read: Read): Promise<readonly Row[]> {
+    switch (read.name) {
+      case GET_OBJECTS.name:
+        return this.objects.get(read);
+      case LOG_BOUNDS.name:
+      case READ_CHANGES.name:
+        return this.shared(read);
+      default:
+        return this.run(read);
+    }
+  }
+
+  private shared(read: Read): Promise<readonly Row[]> {
+    const id = readId(read);
+    const known = this.next.get(id);
+    if (known !== undefined) return known;
+    const begin = async () => {
+      // Calls of all processes that are read in this turn of the event loop belong in this read.
+      await (this.running.get(id)?.catch(() => undefined) ?? new Promise<void>((resolve) => setImmediate(resolve)));
+      this.next.delete(id);
+      const rows = this.run(read);
+      this.running.set(id, rows);
+      try {
+        return await rows;
+      } finally {
+        if (this.running.get(id) === rows) this.running.delete(id);
+      }
+    };
+    const rows = begin();
+    this.next.set(id, rows);
+    return rows;
+  }
+
+  private async objectsOf(reads: readonly Read[]): Promise<readonly (readonly Row[])[]> {
+    return (await Promise.all(statements(reads).map((together) => this.inOne(together)))).flat();
+  }
+
+  private async inOne(reads: readonly Read[]): Promise<readonly (readonly Row[])[]> {
+    const [first] = reads;
+    if (first === undefined) return [];
+    if (reads.length === 1) return [await this.run(first)];
+    const rows = await this.run({ ...first, values: first.values.map((_, i) => joinedTextArray(column(reads, i))) });
+    // The first column counts the keys, from 1.
+    const owners: { readonly rows: Row[]; readonly before: number }[] = [];
+    const parts = reads.map((read) => {
+      const part = { rows: [] as Row[], before: owners.length };
+      for (let n = keysOf(read); n > 0; n--) owners.push(part);
+      return part.rows;
+    });
+    for (const [index, ...object] of rows) {
+      const owner = owners[Number(index) - 1];
+      owner?.rows.push([String(Number(index) - owner.before), ...object]);
+    }
+    return parts;
+  }
+}
+
+/** The reads that go together, in their order. */
+function statements(reads: readonly Read[]): Read[][] {
+  const parts: Read[][] = [];
+  let keys = mostKeys;
+  for (const read of reads) {
+    const count = keysOf(read);
+    if (keys + count > mostKeys) {
+      parts.push([]);
+      keys = 0;
+    }
+    keys += count;
+    parts.at(-1)?.push(read);
+  }
+  return parts;
+}
+
+function keysOf({ values }: Read): number {
+  return lengthOfArray(values[0] as Buffer);
+}
+
+function column(reads: readonly Read[], i: number): Buffer[] {
+  return reads.map(({ values }) => values[i] as Buffer);
+}
+
+function readId({ name, values }: Read): string {
+  return [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))].join(
+    '\n',
+  );
+}
