@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { endWithUs } from '../support/child-guard.js';
@@ -178,6 +179,23 @@ describe('workers', () => {
       for (const client of clients) client.close();
     }
     await allUp(server);
+  });
+
+  it('are started again when there was no room for them', async () => {
+    const server = cluster.first;
+    const pid = pidOf(server);
+    const limit = (files: number | string) => execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
+    const usual = /Max open files\s+(\d+)/.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] as string;
+    const [worker] = childrenOf(pid);
+    limit(openFiles(pid) - 5);
+    try {
+      process.kill(worker as number, 'SIGKILL');
+      await eventually(() => /it is started again worker=\d reason="[^"]*EMFILE/.test(server.log), 'a failed start');
+    } finally {
+      limit(usual);
+    }
+    await allUp(server);
+    assert.equal(childrenOf(pid).length, count);
   });
 
   it('that are stopped one by one finish and are replaced; nothing piles up in the parent', async () => {

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { OptionsError } from '../../config/parse-options.js';
@@ -179,12 +180,15 @@ export class WorkerPool implements Running {
   }
 
   /** One worker from its start to its end. */
-  private runOnce(slot: Slot, isFirst: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
-    const worker = cluster.fork();
+  private async runOnce(slot: Slot, isFirst: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
+    slot.startedAt = this.timers.elapsed();
+    const worker = await fork();
+    if (worker instanceof Error) {
+      return { hasServed: false, code: null, reason: worker.message, failure: new StartupError(worker.message) };
+    }
     rescueConnections(worker);
     this.database.hub.serve(worker.process.stdio[hubDescriptor] as Socket);
     slot.worker = worker;
-    slot.startedAt = this.timers.elapsed();
     slot.isReady = false;
     this.tell(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
     return new Promise((resolve) => {
@@ -268,5 +272,18 @@ export class WorkerPool implements Running {
     // A full channel also returns false, yet sends later.
     worker.send(message, () => undefined);
     return true;
+  }
+}
+
+/** A new process, or why there is none: the system may have no room for it just now. */
+async function fork(): Promise<Worker | Error> {
+  try {
+    const worker = cluster.fork();
+    if (worker.process.pid !== undefined) return worker;
+    const [error] = (await once(worker, 'error')) as [Error];
+    delete cluster.workers?.[worker.id];
+    return error;
+  } catch (error) {
+    return error as Error;
   }
 }

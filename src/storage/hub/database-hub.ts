@@ -3,7 +3,7 @@ import type { Sealing } from '../encryption/sealing.js';
 import { LocalDatabase } from '../postgres/local-database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import type { Row } from '../postgres/session.js';
-import { hasHead, readStatements } from '../postgres/statements.js';
+import { hasHead, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import { StorageError } from '../storage.errors.js';
 import { frameOf, HubChannel } from './hub-channel.js';
@@ -121,8 +121,11 @@ export class DatabaseHub {
     const statement = readStatements.get(name);
     if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
     const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
+    if (!hasHead(statement)) return run();
+    const rows = await this.database.epochs.read(1, run);
     // What any process sees counts as seen here.
-    return hasHead(statement) ? this.database.epochs.read(1, run) : run();
+    this.database.writer.observe(BigInt(text(rows[0] ?? [], 1)));
+    return rows;
   }
 
   private batchEnded(written: WrittenBatch | undefined): void {

@@ -72,6 +72,11 @@ class Machine {
     return store;
   }
 
+  get knownVersion(): bigint {
+    const { database } = this.hub as unknown as { database: { writer: { known: bigint } } };
+    return database.writer.known;
+  }
+
   /** Ends the connection of the newest store, as the end of its process does. */
   cut(): void {
     this.clients.at(-1)?.destroy();
@@ -222,6 +227,16 @@ describe('stores that share a hub', () => {
       }
     }),
   );
+
+  it('tell the writer how far the log is known, so that it looks for a lost batch only behind that', () =>
+    Machine.use(async (machine) => {
+      const store = await machine.store();
+      const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
+      const { resourceVersion } = await foreign.create(keyOf('a'), 'u', '{}');
+      await foreign.stop();
+      await store.head();
+      assert.ok(machine.knownVersion >= resourceVersion);
+    }));
 
   it('keep encrypted texts to themselves', () =>
     Machine.use(async (machine) => {

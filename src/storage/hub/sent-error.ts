@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { errorText } from '../../machinery/startup-error.js';
 import { MigrationError } from '../postgres/schema-texts.js';
 import { StorageError, type StorageErrorCode } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';
@@ -20,7 +21,7 @@ const mostCauses = 3;
 
 export function sendError(error: unknown, causes = mostCauses): SentError {
   if (!(error instanceof Error)) return { kind: 'other', message: String(error) };
-  const { message } = error;
+  const message = errorText(error);
   const cause = error.cause === undefined || causes === 0 ? undefined : sendError(error.cause, causes - 1);
   if (error instanceof StorageError) {
     const { code, key, resourceVersion, reason } = error;

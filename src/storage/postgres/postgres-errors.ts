@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { errorText } from '../../machinery/startup-error.js';
 import { StorageError } from '../storage.errors.js';
 
 /**
@@ -57,6 +58,8 @@ export function reasonForClients(error: unknown): string | undefined {
 /** Wraps the error of a statement; a StorageError passes unchanged. */
 export function unavailable(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StorageError('Unavailable', `${what}: ${reason}`, { cause: error, reason: reasonForClients(error) });
+  return new StorageError('Unavailable', `${what}: ${errorText(error)}`, {
+    cause: error,
+    reason: reasonForClients(error),
+  });
 }
