@@ -1,7 +1,6 @@
--- Kind and name of the controller of an object, as `ReplicaSet/web-7d4`; null without one.
+-- Kind and name of the controller of an object, as `ReplicaSet/web-7d4`; null without one. Without a sub-select it becomes part
+-- of the query that calls it, which costs less than looking twice.
 create or replace function plinth.object_owner(p_object jsonb) returns text
 language sql immutable parallel safe
-return (
-  select (r ->> 'kind') || '/' || (r ->> 'name')
-  from jsonb_path_query_first(p_object, '$.metadata.ownerReferences[*] ? (@.controller == true)') r
-);
+return (jsonb_path_query_first(p_object, '$.metadata.ownerReferences[*] ? (@.controller == true)') ->> 'kind') || '/'
+  || (jsonb_path_query_first(p_object, '$.metadata.ownerReferences[*] ? (@.controller == true)') ->> 'name');

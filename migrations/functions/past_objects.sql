@@ -30,23 +30,25 @@ declare
   parts constant text[] := (select array_agg(v.value::text) from jsonb_each(p_labels) v
     where stored <> 'secrets' and jsonb_typeof(p_labels) = 'object' and jsonb_typeof(v.value) = 'string');
   rows_table text;
+  row_object text;
 begin
   perform plinth.check_past(stored, p_version);
   -- A version of an object has one state only, so its row is right however far the rows are behind.
-  select t.table_name into rows_table from plinth.projected_tables t, plinth.projection p, plinth.epoch e
+  select t.table_name, t.shown into rows_table, row_object from plinth.projected_tables t, plinth.projection p, plinth.epoch e
     where t.resource = stored and t.visible = 'x.converted' and p.position >= 0 and p.epoch = e.epoch;
   return query execute format($q$
     select nullif(p.namespace, ''), p.name, p.uid, p.resource_version,
-      case when %1$s is null then plinth.readable_text($1, p.data) end, %1$s
+      case when %4$s is null then plinth.readable_text($1, p.data) end, %1$s
     from plinth.past_page($1, $2, $3, $4, $5, $6, $7, null) p%2$s
     where p.name is not null%3$s
   $q$,
-    case when rows_table is null then 'null::jsonb' else 'r.object' end,
+    coalesce(row_object, 'null::jsonb'),
     case when rows_table is not null then format(' left join plinth.%I r on r.namespace = p.namespace and r.name = p.name '
       'and r.resource_version = p.resource_version and r.uid = p.uid', rows_table) end,
     case when p_labels is not null then '
       and (select coalesce(bool_and(strpos(p.data::text, s) > 0), true) or strpos(p.data::text, ''\u'') > 0 from unnest($8) s)
-      and plinth.object_labels(plinth.readable_text($1, p.data)) @> $9' end)
+      and plinth.object_labels(plinth.readable_text($1, p.data)) @> $9' end,
+    case when rows_table is null then 'null::jsonb' else 'r.object' end)
     using stored, coalesce(p_namespace, ''), from_name, to_namespace, to_name, p_name, p_version, parts, p_labels;
   -- What was dropped meanwhile may be missing.
   perform plinth.check_past(stored, p_version);

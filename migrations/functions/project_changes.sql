@@ -5,6 +5,8 @@ returns table (outcome text, "position" bigint, applied bigint)
 language plpgsql
 set jit = off
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

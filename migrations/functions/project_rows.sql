@@ -1,5 +1,9 @@
 -- Brings one table of rows from version p_after to p_upto: of each object that changed, the last state counts. Rows that
--- are newer stay, so that a table may be filled from a later state than the one it goes on from.
+-- are newer stay, so that a table may be filled from a later state than the one it goes on from. p_convert:
+-- plinth.row_object, or the one that takes every text.
+--
+-- Most changes leave all that is indexed as it was. Then the new row goes beside the old one and no index is touched, but
+-- only where the old values are put back: a new one that lies outside the row would count as another.
 create or replace function plinth.project_rows(
   p_table plinth.projected_tables,
   p_after bigint,
@@ -12,12 +16,19 @@ as $$
 declare
   names text;
   made text;
+  read text;
   assigned text;
   applied bigint;
 begin
-  select coalesce(string_agg(format(', %I', c), '' order by i), ''), coalesce(string_agg(format(', %I = excluded.%I', c, c), '' order by i), '')
-    into names, assigned from unnest(p_table.columns) with ordinality as t (c, i);
-  select coalesce(string_agg(', ' || e, '' order by i), '') into made from unnest(p_table.expressions) with ordinality as t (e, i);
+  select coalesce(string_agg(format(', %I', c), '' order by i), ''),
+      coalesce(string_agg(format(', m.%I', c), '' order by i), ''),
+      coalesce(string_agg(case
+        when c = any (p_table.kept) then format(', %1$I = case when r.%1$I = m.%1$I then r.%1$I else m.%1$I end', c)
+        else format(', %1$I = m.%1$I', c)
+      end, '' order by i), '')
+    into names, read, assigned from unnest(p_table.columns) with ordinality as t (c, i);
+  select coalesce(string_agg(format(', %s as %I', e, c), '' order by i), '')
+    into made from unnest(p_table.expressions, p_table.columns) with ordinality as t (e, c, i);
   execute format($q$
     with last as materialized (
       select distinct on (c.namespace, c.name) c.namespace, c.name, c.uid, c.resource_version, c.type, c.data
@@ -28,21 +39,28 @@ begin
       delete from plinth.%1$I r using last l
       where l.type = 2 and r.namespace = l.namespace and r.name = l.name and r.resource_version < l.resource_version
       returning 1
-    ), put as (
-      insert into plinth.%1$I as r (namespace, name, uid, resource_version, object%2$s)
-      select l.namespace, l.name, l.uid, l.resource_version, %3$s
+    ), made as materialized (
+      select l.namespace, l.name, l.uid, l.resource_version, %2$s as object%3$s
       from last l
-      cross join lateral (select plinth.%4$I(l.data) as converted offset 0) x
-      cross join lateral (
-        select plinth.versioned_object(%5$s, l.resource_version) as object offset 0) o
+      cross join lateral (select l.data::text as data offset 0) t
+      cross join lateral (select plinth.%4$I(t.data, %9$s) as converted offset 0) x
+      cross join lateral (select %5$s as object offset 0) o
       where l.type <> 2
-      on conflict (namespace, name) do update set uid = excluded.uid, resource_version = excluded.resource_version,
-        object = excluded.object%6$s
-      where r.resource_version < excluded.resource_version
+    ), changed as (
+      update plinth.%1$I r set uid = m.uid, resource_version = m.resource_version, object = m.object%6$s
+      from made m
+      where r.namespace = m.namespace and r.name = m.name and r.resource_version < m.resource_version
+      returning 1
+    ), put as (
+      insert into plinth.%1$I (namespace, name, uid, resource_version, object%7$s)
+      select m.namespace, m.name, m.uid, m.resource_version, m.object%8$s
+      from made m
+      where not exists (select from plinth.%1$I r where r.namespace = m.namespace and r.name = m.name)
       returning 1
     )
-    select (select count(*) from gone) + (select count(*) from put)
-  $q$, p_table.table_name, names, 'o.object' || made, p_convert, p_table.visible, assigned)
+    select (select count(*) from gone) + (select count(*) from changed) + (select count(*) from put)
+  $q$, p_table.table_name, p_table.stored, made, p_convert, p_table.visible, assigned, names, read,
+    case when p_table.shown = 'r.object' then 'l.resource_version' else 'null' end)
   into applied using p_after, p_upto, p_table.resource;
   return applied;
 end

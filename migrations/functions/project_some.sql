@@ -3,8 +3,8 @@ create or replace function plinth.project_some(p_table plinth.projected_tables, 
 language plpgsql
 as $$
 begin
-  return plinth.project_rows(p_table, p_after, p_upto, 'to_jsonb');
+  return plinth.project_rows(p_table, p_after, p_upto, 'row_object');
 exception when data_exception or program_limit_exceeded then
-  return plinth.project_rows(p_table, p_after, p_upto, 'safe_jsonb');
+  return plinth.project_rows(p_table, p_after, p_upto, 'safe_row_object');
 end
 $$;

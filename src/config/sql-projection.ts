@@ -1,8 +1,8 @@
 /**
  * How SQL shows a resource: not at all, by a view over the stored objects, or by a view over rows with columns and
- * indexes.
+ * indexes; `indexed`: rows with an index on the whole object, too.
  */
-export type SqlProjection = 'off' | 'views' | 'tables';
+export type SqlProjection = 'off' | 'views' | 'tables' | 'indexed';
 
 /** How each resource is shown. */
 export interface SqlProjectionMode {
@@ -13,7 +13,7 @@ export interface SqlProjectionMode {
 }
 
 /** All of them. */
-export const sqlProjectionModes: readonly string[] = ['off', 'views', 'tables'] satisfies SqlProjection[];
+export const sqlProjectionModes: readonly string[] = ['off', 'views', 'tables', 'indexed'] satisfies SqlProjection[];
 const modes = sqlProjectionModes;
 const override = /^([a-z0-9]+(?:\.[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)?)=(.*)$/;
 
@@ -49,6 +49,6 @@ export function sqlProjectionMode(value: string, pairs: readonly string[]): SqlP
   );
   return {
     of: (resource) => own.get(resource) ?? (value as SqlProjection),
-    hasTables: value === 'tables' || [...own.values()].includes('tables'),
+    hasTables: [value as SqlProjection, ...own.values()].some((mode) => mode === 'tables' || mode === 'indexed'),
   };
 }

@@ -115,8 +115,9 @@ export class StorageOptions {
     values: sqlProjectionModes,
     unit: 'mode',
     usage:
-      'How SQL shows objects in schema cluster: off; views (over the stored objects); or tables (rows with columns and ' +
-      'indexes, which a control loop keeps in step). Give every process the same value.',
+      'How SQL shows objects in schema cluster: off; views (over the stored objects); tables (rows with columns and ' +
+      'indexes, which a control loop keeps in step); or indexed (rows with an index on the whole object, which makes ' +
+      'writes dearer). Give every process the same value.',
   })
   @Check('sqlProjection', sqlProjectionProblem)
   readonly sqlProjection: string = 'views';

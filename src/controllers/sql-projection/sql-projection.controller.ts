@@ -3,6 +3,7 @@ import { errorText } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { SqlRowTables } from '../../storage/postgres/sql-row-tables.js';
+import { rowsIn } from '../../storage/postgres/sql-views.js';
 import type { ControlLoop } from '../control-loop.js';
 import { syncViews, viewsOf } from '../sql-views/sync-views.js';
 import type { Timers } from '../timers.js';
@@ -17,8 +18,13 @@ export interface SqlProjectionOptions {
   readonly logger: Logger;
 }
 
-/** How often the log is looked at while nothing happens. */
-const idleMs = 200;
+/**
+ * How often the log is looked at. Also while much happens: what comes together costs less than the same changes one by one,
+ * and of an object that changes often only the last state is made into a row.
+ */
+const pauseMs = 250;
+/** While there is more to do, others have their turn for as long as a step took, up to this. */
+const longestTurnMs = 100;
 const retryMs = 2_000;
 
 /**
@@ -44,8 +50,9 @@ export class SqlProjectionController implements ControlLoop {
             isShapeKnown = true;
             await this.fill(tables, signal);
           }
-          const outcome = await tables.step();
-          if (outcome === 'moved') continue;
+          const began = timers.elapsed();
+          const { outcome, isBehind } = await tables.step();
+          const tookMs = timers.elapsed() - began;
           if (outcome === 'lost') {
             isShapeKnown = false;
             logger.warn('the log does not go on from the rows behind the SQL views: they are filled again');
@@ -53,7 +60,8 @@ export class SqlProjectionController implements ControlLoop {
             await tables.forget();
             continue;
           }
-          await timers.wait(outcome === 'busy' ? retryMs : idleMs, signal);
+          const rest = isBehind ? Math.min(tookMs, longestTurnMs) : pauseMs;
+          await timers.wait(outcome === 'busy' ? retryMs : rest, signal);
         } catch (error) {
           isShapeKnown = false;
           logger.warn('the rows behind the SQL views are not kept up', { error: errorText(error) });
@@ -69,8 +77,8 @@ export class SqlProjectionController implements ControlLoop {
   private async fill(tables: SqlRowTables, signal: AbortSignal): Promise<void> {
     const { registry, suffix, mode } = this.options;
     const rows = viewsOf(registry.definitions(), suffix)
-      .filter(({ storageResource }) => mode.of(storageResource) === 'tables')
-      .map((form) => form.rows);
+      .map((form) => rowsIn(form, mode.of(form.storageResource)))
+      .filter((table) => table !== undefined);
     if (await tables.fill(rows, signal)) await this.sync();
   }
 

@@ -65,6 +65,10 @@ function podText({ phase = 'Running', node = 'n1', labels = { app: 'web' }, imag
   });
 }
 
+function withStatus(text: string, phase: string): string {
+  return JSON.stringify({ ...JSON.parse(text), status: { conditions: [{ reason: phase }] } });
+}
+
 /** A database with rows that processes keep in step. */
 class Scene {
   readonly definitions: ResourceDefinition[] = [pods, secrets];
@@ -329,6 +333,94 @@ describe('rows behind the SQL views', () => {
         ['nul', false],
         ['odd', false],
       ]);
+    }));
+
+  it('leave indexes alone where a change leaves what is indexed', () =>
+    Scene.use(async (scene) => {
+      const labels = { app: 'web', long: 'x'.repeat(600) };
+      const image = `registry.example.com/${'y'.repeat(500)}`;
+      const write = (phase: string) => put(scene.storage, keyOf('a'), withStatus(podText({ labels, image }), phase));
+      await scene.storage.create(keyOf('a'), 'u1', withStatus(podText({ labels, image }), 'one'));
+      scene.run();
+      await scene.caughtUp();
+      for (const phase of ['two', 'three']) {
+        await write(phase);
+        await scene.caughtUp();
+      }
+      await eventually(async () => {
+        const [row] = await scene.rows(`select n_tup_upd::int as all, n_tup_hot_upd::int as light
+          from pg_stat_user_tables where relname like 'rows\\_pods%'`);
+        return row?.all === 2 && row.light === 2;
+      }, 'two updates without an index');
+      assert.deepEqual(await scene.shown(), await scene.stored());
+    }));
+
+  it('find pods by any part of the spec, by images and by reasons', () =>
+    Scene.use(async (scene) => {
+      const waiting = { containerStatuses: [{ state: { waiting: { reason: 'CrashLoopBackOff' } } }] };
+      const crashing = { ...JSON.parse(podText({ image: 'img:2' })), status: waiting };
+      crashing.spec.hostNetwork = true;
+      await scene.storage.create(keyOf('fine'), 'u1', podText());
+      await scene.storage.create(keyOf('crashing'), 'u2', JSON.stringify(crashing));
+      await scene.storage.create(
+        keyOf('evicted'),
+        'u3',
+        '{"metadata":{"name":"evicted"},"status":{"reason":"Evicted"}}',
+      );
+      scene.run();
+      await scene.caughtUp();
+      const found = async (where: string) =>
+        (await scene.rows(`select name from cluster.pods where ${where} order by 1`)).map(({ name }) => name);
+      assert.deepEqual(await found(`spec @> '{"hostNetwork": true}'`), ['crashing']);
+      assert.deepEqual(await found(`images @> '{img:2}'`), ['crashing']);
+      assert.deepEqual(await found(`reasons @> '{CrashLoopBackOff}'`), ['crashing']);
+      assert.deepEqual(await found(`reasons @> '{Evicted}'`), ['evicted']);
+      assert.deepEqual(await found('spec is null'), ['evicted']);
+      const plan = async (where: string) => {
+        await scene.rows('set enable_seqscan = off');
+        return JSON.stringify(await scene.rows(`explain select name from cluster.pods where ${where}`));
+      };
+      assert.match(await plan(`spec @> '{"hostNetwork": true}'`), /rows_pods_\w+_spec_idx/);
+      assert.match(await plan(`reasons @> '{Evicted}'`), /rows_pods_\w+_reasons_idx/);
+      assert.match(await plan(`object @> '{"status": {"reason": "Evicted"}}'`), /Seq Scan/);
+      await syncViews(scene.url, scene.definitions, suffix, sqlProjectionMode('views', []), quiet);
+      assert.deepEqual(await found(`reasons @> '{CrashLoopBackOff}'`), ['crashing']);
+    }));
+
+  it('have an index on the whole object where that is asked for', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      scene.run(['pods=indexed']);
+      await scene.caughtUp();
+      await put(scene.storage, keyOf('a'), podText({ phase: 'Failed' }));
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      await scene.rows('set enable_seqscan = off');
+      const plan = await scene.rows(`explain select from cluster.pods where object @> '{"status": {"phase": "x"}}'`);
+      assert.match(JSON.stringify(plan), /_object_idx/);
+    }));
+
+  it('of the release before are kept up, and made anew', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      const older = scene.run(['pods=indexed']);
+      await scene.caughtUp();
+      await older.stop();
+      await scene.rows(
+        `update plinth.projected_tables set digest = 'older', kept = default, stored = default, shown = default`,
+      );
+      await put(scene.storage, keyOf('a'), podText({ phase: 'Failed' }));
+      await scene.storage.create(keyOf('b'), 'u2', podText());
+      await scene.rows('select * from plinth.project_changes(10)');
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      scene.run();
+      await eventually(async () => {
+        const rows = await scene.rows(`select to_regclass('plinth.' || table_name) is not null as made
+          from plinth.projected_tables where resource = 'pods' and digest <> 'older'`);
+        return rows[0]?.made === true;
+      }, 'a new table');
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
     }));
 
   it('ask for no work while there is no table', () =>

@@ -383,6 +383,7 @@ describe('syncViews', () => {
           'object_images(jsonb)',
           'object_labels(json)',
           'object_owner(jsonb)',
+          'object_reasons(jsonb)',
           'past_changes(bigint,bigint,text,text,text)',
           'past_objects(text,bigint,text,text,jsonb)',
           'secret_annotations(jsonb)',
@@ -392,6 +393,7 @@ describe('syncViews', () => {
           'to_jsonb(json)',
           'to_time(text)',
           'versioned_object(jsonb,bigint)',
+          'whole_object(jsonb,jsonb,bigint)',
         ],
       );
     }));

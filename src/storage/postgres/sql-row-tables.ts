@@ -6,11 +6,16 @@ import { newTableName, type RowTable, tableStatements } from './sql-row-text.js'
 import { quoteName, quoteText } from './sql-text.js';
 
 /** What became of one step. `lost`: the tables can't go on and have to be filled again. */
-export type ProjectionStep = 'moved' | 'idle' | 'busy' | 'lost';
+export interface ProjectionStep {
+  readonly outcome: 'moved' | 'idle' | 'busy' | 'lost';
+  /** Whether a whole step is left to be done. */
+  readonly isBehind: boolean;
+}
 
 const fillTimeoutMs = 3_600_000;
 const stepTimeoutMs = 120_000;
-const changesPerStep = 2_000;
+/** Rows are behind by at least the time that a step takes, so that steps are short. */
+const changesPerStep = 500;
 /** SQLSTATE: a view still reads the table; a transaction uses it. */
 const stillNeeded: ReadonlySet<string> = new Set(['2BP01', '55P03']);
 
@@ -53,12 +58,13 @@ export class SqlRowTables {
   /** Applies the next changes of the log. */
   async step(): Promise<ProjectionStep> {
     const session = await this.connected();
-    const sql = `select outcome from plinth.project_changes(${changesPerStep})`;
+    const sql = `select p.outcome, b.head - p.position >= ${changesPerStep}
+      from plinth.project_changes(${changesPerStep}) p, plinth.log_bounds() b`;
     const [row] = await session.execute('project-changes', sql, stepTimeoutMs);
-    const outcome = (row?.[0] ?? 'lost') as ProjectionStep;
+    const outcome = (row?.[0] ?? 'lost') as ProjectionStep['outcome'];
     // From now on no view is made of these tables.
     if (outcome === 'lost') await execute(session, 'update plinth.projection set position = -1');
-    return outcome;
+    return { outcome, isBehind: row?.[1] === 't' };
   }
 
   /** Forgets all tables, once no view reads them any more. */

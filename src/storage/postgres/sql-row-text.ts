@@ -7,8 +7,10 @@ export interface RowColumn {
   readonly type: string;
   /** Of `o.object`, the visible part of the object, and `x.converted`, all of it. */
   readonly expression: string;
-  /** How it is indexed, if it is. */
-  readonly index?: 'btree' | 'gin' | 'set';
+  /** How it is indexed, if it is. `paths`: only by `@>`. */
+  readonly index?: 'btree' | 'gin' | 'paths' | 'set';
+  /** The field of the object that views show from this column. */
+  readonly field?: string;
 }
 
 /** The table of rows of one resource. `digest` changes whenever its columns do. */
@@ -20,7 +22,21 @@ export interface RowTable {
   readonly columns: readonly RowColumn[];
   /** The visible part of `x.converted`. */
   readonly visible: string;
+  /** What the column `object` has of `o.object`, and the whole object of a row `r`. */
+  readonly stored: string;
+  readonly shown: string;
+  /** Whether `object` is indexed. */
+  readonly isIndexed: boolean;
   readonly digest: string;
+}
+
+/** What a kind has that its rows depend on. */
+export interface RowShape {
+  readonly hasStatus: boolean;
+  /** Whether there is a field `spec`. */
+  readonly hasSpec: boolean;
+  /** Whether conditions on any part of the object are to be found by an index, which makes writes expensive. */
+  readonly isIndexed: boolean;
 }
 
 /** What a view shows beside its other columns, since people filter by it. */
@@ -48,36 +64,77 @@ const phase: RowColumn = {
   index: 'btree',
 };
 
+/** Part of the statement as it stands: a call of a function with a query inside takes longer than the query itself. */
+const images = `(select array_agg(distinct left(i #>> '{}', 600) order by left(i #>> '{}', 600))
+    from jsonb_path_query(o.object, '$.spec.*[*].image') i)`;
+
+/** Why a pod and its containers are as they are (`Evicted`, `CrashLoopBackOff`); a pod that runs has none. */
+const reasons = `case when jsonb_path_exists(o.object, '$.status.*[*].state.*.reason')
+    or o.object #> '{status,reason}' is not null then plinth.object_reasons(o.object) end`;
+
 const podColumns: readonly RowColumn[] = [
   { name: 'node', type: 'text', expression: "left(o.object #>> '{spec,nodeName}', 500)", index: 'btree' },
-  { name: 'images', type: 'text[]', expression: 'plinth.object_images(o.object)' },
+  { name: 'images', type: 'text[]', expression: images, index: 'gin' },
+  { name: 'reasons', type: 'text[]', expression: reasons, index: 'gin' },
 ];
 
 const secretColumns: readonly RowColumn[] = [
-  { name: 'type', type: 'text', expression: "left(o.object ->> 'type', 500)", index: 'btree' },
+  { name: 'type', type: 'text', expression: "left(o.object ->> 'type', 500)", index: 'btree', field: 'type' },
   { name: 'data_keys', type: 'text[]', expression: "plinth.json_keys(x.converted -> 'data')" },
 ];
 
+const eventColumns: readonly RowColumn[] = [
+  { name: 'type', type: 'text', expression: "left(o.object ->> 'type', 500)", index: 'btree', field: 'type' },
+  { name: 'reason', type: 'text', expression: "left(o.object ->> 'reason', 500)", field: 'reason' },
+  {
+    name: 'last_timestamp',
+    type: 'timestamptz',
+    expression: "plinth.to_time(o.object ->> 'lastTimestamp')",
+    field: 'lastTimestamp',
+  },
+];
+
+/** The part of an object that seldom changes: an update that leaves it as it is does not touch its index. */
+const spec: RowColumn = {
+  name: 'spec',
+  type: 'jsonb',
+  expression: "o.object -> 'spec'",
+  index: 'paths',
+  field: 'spec',
+};
+
+/** Kinds that change all the time as a whole, by the names of their resources. */
+const restless: ReadonlySet<string> = new Set(['events', 'leases', 'endpoints', 'endpointslices']);
+
 /** Describes the table of a resource. */
-export function rowTable(resource: string, title: string, hasStatus: boolean): RowTable {
+export function rowTable(resource: string, title: string, shape: RowShape): RowTable {
+  const isRestless = restless.has(resource.split('.', 1)[0] ?? '');
+  const isSplit = shape.hasSpec && !shape.isIndexed && !isRestless;
   const columns = [
     ...everyTable,
-    ...(hasStatus ? [phase] : []),
+    ...(shape.hasStatus ? [phase] : []),
     ...(resource === 'pods' ? podColumns : []),
     ...(resource === 'secrets' ? secretColumns : []),
+    ...(resource === 'events' ? eventColumns : []),
+    ...(isSplit ? [spec] : []),
   ];
-  const visible = resource === 'secrets' ? 'plinth.secret_object(x.converted)' : 'x.converted';
+  const text = {
+    visible: resource === 'secrets' ? 'plinth.secret_object(x.converted)' : 'x.converted',
+    stored: isSplit ? "o.object - 'spec'" : 'o.object',
+    shown: isSplit ? 'plinth.whole_object(r.object, r.spec, r.resource_version)' : 'r.object',
+    isIndexed: shape.isIndexed || !(isSplit || isRestless),
+  };
   // The number rises when the functions in the expressions show something else.
   const digest = createHash('sha256')
-    .update(JSON.stringify([columns, visible, resource === 'secrets' ? 2 : 1]))
+    .update(JSON.stringify([columns, text, 2]))
     .digest('hex');
-  return { resource, title, columns, visible, digest };
+  return { resource, title, columns, ...text, digest };
 }
 
 /** The same columns for a view that reads the objects themselves, by name. */
 export function shownColumns({ columns }: RowTable, fieldNames: ReadonlySet<string>): readonly RowColumn[] {
-  const own = new Set(['created_at', 'deleted_at', 'labels', 'type', 'data_keys']);
-  return columns.filter(({ name }) => !own.has(name) && !fieldNames.has(name));
+  const own = new Set(['created_at', 'deleted_at', 'labels', 'data_keys']);
+  return columns.filter(({ name, field }) => field === undefined && !own.has(name) && !fieldNames.has(name));
 }
 
 /** A name for a table that is about to be made: no other has it, so that an older one can stay until nobody reads it. */
@@ -91,9 +148,12 @@ export function newTableName({ title }: RowTable, suffix: string): string {
  * @param name what {@link newTableName} gave
  */
 export function tableStatements(table: RowTable, name: string): string[] {
-  const { resource, columns, visible } = table;
+  const { resource, columns, visible, stored, shown, isIndexed } = table;
   const at = `plinth.${quoteName(name)}`;
   const names = columns.map((column) => quoteName(column.name));
+  const kept = columns.filter(({ type }) => type !== 'timestamptz');
+  const version = (row: string) => (shown === 'r.object' ? `${row}.resource_version` : 'null');
+  const list = (texts: readonly string[]) => `array[${texts.map(quoteText).join(', ')}]::text[]`;
   return [
     `create table ${at} (
   namespace text collate "C" not null,
@@ -102,33 +162,40 @@ export function tableStatements(table: RowTable, name: string): string[] {
   resource_version bigint not null,
 ${columns.map((column) => `  ${quoteName(column.name)} ${column.type},\n`).join('')}  object jsonb
 ) with (
-  fillfactor = 80,
-  toast_tuple_target = 128,
+  fillfactor = 70,
+  toast_tuple_target = 512,
   autovacuum_vacuum_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1
 )`,
-    // Whole objects stand apart, so that scans of the other columns are short.
+    // Whole objects and specs stand apart, so that scans of the other columns are short.
     `alter table ${at} ${columns
-      .filter(({ type }) => type !== 'timestamptz')
+      .filter((column) => column.type !== 'timestamptz' && column !== spec)
       .map((column) => `alter column ${quoteName(column.name)} set storage main`)
       .join(', ')}`,
+    // The older compression takes longer than all else that is done with the object.
+    `do $$ begin
+  alter table ${at} alter column object set compression lz4${columns.includes(spec) ? ', alter column spec set compression lz4' : ''};
+exception when feature_not_supported or invalid_parameter_value then
+  alter table ${at} alter column object set storage external;
+end $$`,
     `revoke all on ${at} from public`,
     `insert into ${at} (namespace, name, uid, resource_version, object${names.map((one) => `, ${one}`).join('')})
-select s.namespace, s.name, s.uid, s.resource_version, o.object${columns.map((one) => `, ${one.expression}`).join('')}
+select s.namespace, s.name, s.uid, s.resource_version, ${stored}${columns.map((one) => `, ${one.expression}`).join('')}
 from plinth.objects s
-cross join lateral (select plinth.safe_jsonb(s.data) as converted offset 0) x
-cross join lateral (
-  select plinth.versioned_object(${visible}, s.resource_version) as object offset 0) o
+cross join lateral (select s.data::text as data offset 0) t
+cross join lateral (select plinth.safe_row_object(t.data, ${version('s')}) as converted offset 0) x
+cross join lateral (select ${visible} as object offset 0) o
 where s.resource = ${quoteText(resource)}`,
     `alter table ${at} add primary key (namespace, name)`,
     ...columns.flatMap((column) => indexStatement(at, column)),
-    `create index on ${at} using gin (object jsonb_path_ops)`,
+    ...(isIndexed ? [`create index on ${at} using gin (object jsonb_path_ops)`] : []),
     `analyze ${at}`,
-    `insert into plinth.projected_tables (resource, table_name, digest, columns, expressions, visible, own_position)
-select ${quoteText(resource)}, ${quoteText(name)}, ${quoteText(table.digest)},
-  array[${columns.map((one) => quoteText(one.name)).join(', ')}]::text[],
-  array[${columns.map((one) => quoteText(one.expression)).join(', ')}]::text[], ${quoteText(visible)}, b.head
+    `insert into plinth.projected_tables
+  (resource, table_name, digest, columns, expressions, kept, visible, stored, shown, own_position)
+select ${quoteText(resource)}, ${quoteText(name)}, ${quoteText(table.digest)}, ${list(columns.map((one) => one.name))},
+  ${list(columns.map((one) => one.expression))}, ${list(kept.map((one) => one.name))}, ${quoteText(visible)},
+  ${quoteText(stored)}, ${quoteText(shown)}, b.head
 from plinth.log_bounds() b`,
     `insert into plinth.projection (position, epoch) select b.head, e.epoch from plinth.log_bounds() b, plinth.epoch e
 on conflict do nothing`,
@@ -142,6 +209,8 @@ function indexStatement(at: string, { name, index }: RowColumn): string[] {
       return [];
     case 'gin':
       return [`create index on ${at} using gin (${column})`];
+    case 'paths':
+      return [`create index on ${at} using gin (${column} jsonb_path_ops)`];
     case 'btree':
       return [`create index on ${at} (${column})`];
     case 'set':

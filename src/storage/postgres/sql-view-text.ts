@@ -44,7 +44,9 @@ export interface SqlViewForms {
   readonly storageResource: string;
   readonly ofObjects: SqlView;
   readonly rows: RowTable;
-  ofRows(tableName: string): SqlView;
+  /** Rows with an index on the whole object. */
+  readonly indexedRows: RowTable;
+  ofRows(rows: RowTable, tableName: string): SqlView;
 }
 
 /** Objects stored here are never shown with their values, under any served name. */
@@ -65,8 +67,13 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
   const { storageResource, fields, comment, holdsAnyJson = false } = source;
   const isSecret = storageResource === secretsResource;
   const name = cutName(source.name);
-  const rows = rowTable(storageResource, source.name, !isSecret && fields.some(({ field }) => field === 'status'));
   const own = fieldColumns(isSecret ? [] : fields);
+  const shape = {
+    hasStatus: !isSecret && fields.some(({ field }) => field === 'status'),
+    hasSpec: own.some(([column, expression]) => column === 'spec' && expression === fieldExpression('spec', 'jsonb')),
+  };
+  const rows = rowTable(storageResource, source.name, { ...shape, isIndexed: false });
+  const indexedRows = rowTable(storageResource, source.name, { ...shape, isIndexed: true });
   const shown = shownColumns(rows, new Set(own.map(([column]) => column)));
   const key: readonly Column[] = [
     ['namespace', source.namespaced ? 'o.namespace' : 'null::text'],
@@ -97,18 +104,26 @@ from plinth.objects o
 cross join lateral (select ${object} as object${keys} offset 0) d
 where o.resource = ${quoteText(storageResource)}`;
   };
-  const ofRows = (tableName: string) => {
-    const stored = new Set(rows.columns.map((column) => column.name));
-    const fromRow = ([column, expression]: Column): Column =>
-      stored.has(column) ? [column, `o.${quoteName(column)}`] : [column, expression.replaceAll('d.object', 'o.object')];
+  const ofRows = (table: RowTable, tableName: string) => {
+    const stored = new Map(table.columns.map((column) => [column.name, column]));
+    const fromObject = ([column, expression]: Column): Column => [
+      column,
+      expression.replaceAll('d.object', 'o.object'),
+    ];
+    const fromRow = (column: Column): Column =>
+      stored.has(column[0]) ? [column[0], `o.${quoteName(column[0])}`] : fromObject(column);
+    // A field of a custom kind may have the name of a column that shows something else.
+    const fromField = (column: Column): Column => {
+      const field = stored.get(column[0])?.field;
+      const shows = (type: SqlColumnType) => field !== undefined && fieldExpression(field, type) === column[1];
+      return shows('jsonb') || shows('text') || shows('time') ? fromRow(column) : fromObject(column);
+    };
     const columns: readonly Column[] = [
       ...key,
       ...metadataColumns.map(fromRow),
-      ...(isSecret
-        ? secretColumns.map(fromRow)
-        : own.map(([c, e]) => [c, e.replaceAll('d.object', 'o.object')] as const)),
+      ...(isSecret ? secretColumns.map(fromRow) : own.map(fromField)),
       ...shown.map(({ name }) => [name, `o.${quoteName(name)}`] as const),
-      ['object', 'o.object'],
+      ['object', table.shown.replaceAll(/\br\./g, 'o.')],
     ];
     return `${selectOf(columns)}\nfrom plinth.${quoteName(tableName)} o`;
   };
@@ -116,7 +131,8 @@ where o.resource = ${quoteText(storageResource)}`;
     storageResource,
     ofObjects: made(ofObjects(), true),
     rows,
-    ofRows: (tableName) => made(ofRows(tableName), false),
+    indexedRows,
+    ofRows: (table, tableName) => made(ofRows(table, tableName), false),
   };
 }
 

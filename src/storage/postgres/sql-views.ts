@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { SqlProjectionMode } from '../../config/sql-projection.js';
+import type { SqlProjection, SqlProjectionMode } from '../../config/sql-projection.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
+import type { RowTable } from './sql-row-text.js';
 import { quoteName, quoteText } from './sql-text.js';
 import { type SqlView, type SqlViewForms } from './sql-view-text.js';
 
@@ -241,9 +242,16 @@ function chosenViews(
   return forms.flatMap((form) => {
     const own = mode.of(form.storageResource);
     if (own === 'off') return [];
-    const table = own === 'tables' ? tables.get(form.storageResource) : undefined;
-    return [table?.digest === form.rows.digest ? form.ofRows(table.name) : form.ofObjects];
+    const rows = rowsIn(form, own);
+    const table = tables.get(form.storageResource);
+    return [rows !== undefined && table?.digest === rows.digest ? form.ofRows(rows, table.name) : form.ofObjects];
   });
+}
+
+/** The table of rows that a mode wants, if it wants one. */
+export function rowsIn(form: SqlViewForms, mode: SqlProjection): RowTable | undefined {
+  if (mode === 'indexed') return form.indexedRows;
+  return mode === 'tables' ? form.rows : undefined;
 }
 
 /** The functions of schema `cluster`. Those of the history show what the caller may read now. */
@@ -269,6 +277,8 @@ const viewFunctions = [
   'versioned_object(jsonb, bigint)',
   'object_owner(jsonb)',
   'object_images(jsonb)',
+  'object_reasons(jsonb)',
+  'whole_object(jsonb, jsonb, bigint)',
 ];
 
 /** Runs SQL that may be refused because of objects that others made; every other error is thrown. */

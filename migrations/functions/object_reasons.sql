@@ -1,0 +1,12 @@
+-- Why a pod and its containers are as they are (`Evicted`, `CrashLoopBackOff`, `Completed`), each once, in order; null
+-- where nothing is given, as for a pod that runs. An index entry has a limit; reasons do not come near it.
+create or replace function plinth.object_reasons(p_object jsonb) returns text[]
+language sql immutable parallel safe
+return (
+  select array_agg(distinct left(i #>> '{}', 600) order by left(i #>> '{}', 600))
+  from (
+    select jsonb_path_query(p_object, '$.status.*[*].state.*.reason') as i
+    union all
+    select p_object #> '{status,reason}' where p_object #> '{status,reason}' is not null
+  ) r
+);

@@ -1,0 +1,7 @@
+-- An object whose spec is kept apart, with its version.
+create or replace function plinth.whole_object(p_object jsonb, p_spec jsonb, p_version bigint) returns jsonb
+language sql immutable parallel safe
+return case
+  when p_spec is null then plinth.versioned_object(p_object, p_version)
+  else plinth.versioned_object(p_object, p_version) || jsonb_build_object('spec', p_spec)
+end;
