@@ -29,6 +29,7 @@ before(async () => {
       '--default-watch-cache-size=0',
       '--watch-cache-sizes=configmaps#10,secrets#0',
       '--deprecation-warnings=false',
+      '--identity-lease-duration-seconds=1800',
       '--enable-admission-plugins=AlwaysAdmit',
     ]),
   ]);
@@ -165,6 +166,25 @@ describe('a feature gate that is off', () => {
         list,
       );
     }
+  });
+
+  it('APIServerIdentity: the process keeps no lease; the others keep theirs for as long as they are told', async () => {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    const durations = async () => {
+      const { items } = await ok(usual, path);
+      const own = items.filter(({ metadata }: { metadata: { name: string } }) => /^apiserver-/.test(metadata.name));
+      return own.map(({ spec }: { spec: { leaseDurationSeconds: number } }) => spec.leaseDurationSeconds).sort();
+    };
+    await eventually(async () => (await durations()).length >= 2, 'the leases');
+    assert.deepEqual(await durations(), [1800, 3600]);
+  });
+
+  it('APIPriorityAndFairness: no answer names a flow, and the metrics know none', async () => {
+    const header = 'x-kubernetes-pf-flowschema-uid';
+    assert.ok((await usual.get('/version')).headers[header] !== undefined);
+    assert.equal((await bare.get('/version')).headers[header], undefined);
+    assert.doesNotMatch((await bare.get('/metrics')).text, /^apiserver_flowcontrol_/m);
+    assert.equal((await bare.get('/debug/api_priority_and_fairness/dump_queues')).status, 404);
   });
 
   it('is in the metrics, with its stage', async () => {

@@ -277,6 +277,9 @@ describe('what cannot be', () => {
       const { status: posted, body } = await scene.client.post(path, undefined);
       assert.deepEqual([posted, body.message], [code, text]);
     }
+    // A pod that has not begun has nothing to say yet.
+    const { status: none, text: nothing } = await scene.client.get(`${podsPath}/homeless/log`);
+    assert.deepEqual([none, nothing], [204, '']);
     const plain = await scene.client.post(exec(['ls']), undefined);
     assert.deepEqual([plain.status, plain.body.message], [400, 'Upgrade request required']);
     assert.equal((await scene.client.put(exec(['ls']), {})).status, 405);

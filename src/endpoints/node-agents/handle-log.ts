@@ -37,7 +37,7 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
   const container = containerOf(pod, options.container);
   const { nodeName } = pod.spec;
   if (!nodeName) {
-    reply.header('content-type', 'text/plain').send('');
+    reply.code(204).send();
     return;
   }
   const target = agents.addressOf(await nodeOf(services, nodeName));

@@ -21,7 +21,7 @@ export class NodeAgents {
   ) {}
 
   /** Where a node's agent is. Throws a 500 when the node names no usable address. */
-  addressOf({ metadata, status }: ReadNode): Target {
+  addressOf({ status }: ReadNode): Target {
     const addresses = status?.addresses ?? [];
     for (const wanted of this.addressTypes) {
       const found = addresses.find(({ type, address }) => type === wanted && isHost(address));
@@ -30,7 +30,7 @@ export class NodeAgents {
     }
     throw new StatusError(
       'InternalError',
-      `no preferred addresses found; known addresses of ${metadata.name} are none of them`,
+      `no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`,
     );
   }
 }

@@ -54,11 +54,11 @@ const DROP: Statement = {
   text: 'select plinth.drop_audit_partitions($1::date)',
 };
 
-/** Whether another attempt can succeed: the database is away or busy, and did not refuse the rows. */
+/** Whether another attempt can succeed: the database is away, busy or not as it should be, and did not refuse the rows. */
 export function isPassing(error: unknown): boolean {
   const state = sqlState(error);
-  // Wrong data, a broken rule, a program that does not fit the schema.
-  return state === undefined || !/^(?:22|23|42)/.test(state);
+  // Wrong data, a broken rule. A table that is missing, or not allowed, comes back when somebody sees to it.
+  return state === undefined || !/^(?:22|23)/.test(state);
 }
 
 /**
