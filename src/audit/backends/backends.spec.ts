@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -151,6 +151,28 @@ describe('a rotating file', () => {
     now += 1000;
     file.append('two\n');
     assert.equal(readFileSync(path, 'utf8'), 'two\n');
+  });
+
+  it('throws for every line that would be lost, and writes to the moved file while there can be no other', () => {
+    const place = join(folder, 'place');
+    const path = join(place, 'audit.log');
+    let now = Date.now();
+    const file = new RotatingFile(path, { ...keepAll, maxBytes: 1e6 }, quiet, () => now);
+    file.open();
+    file.append('one\n');
+    renameSync(place, `${place}-moved`);
+    writeFileSync(place, 'no folder');
+    now += 1000;
+    file.append('two\n');
+    file.append('three\n');
+    assert.equal(readFileSync(join(`${place}-moved`, 'audit.log'), 'utf8'), 'one\ntwo\nthree\n');
+    rmSync(`${place}-moved`, { recursive: true });
+    now += 1000;
+    for (let i = 0; i < 3; i++) assert.throws(() => file.append('lost\n'), /ENOTDIR/);
+    rmSync(place);
+    mkdirSync(place);
+    file.append('four\n');
+    assert.equal(readFileSync(path, 'utf8'), 'four\n');
   });
 
   it('gets over the lock of a process that died', () => {

@@ -73,7 +73,7 @@ export class RotatingFile {
     if (this.descriptor === undefined) this.reopen();
     else if (now - this.checkedAt >= checkMs) {
       this.checkedAt = now;
-      if (!this.isPresent()) this.reopen();
+      if (!this.isPresent()) this.reopenOrStay();
       else this.size = fstatSync(this.descriptor).size;
     }
     if (this.size > 0 && this.size + bytes > this.options.maxBytes) this.rotate();
@@ -102,6 +102,19 @@ export class RotatingFile {
       return statSync(this.path).ino === this.inode;
     } catch {
       return false;
+    }
+  }
+
+  /** A file that was moved is written on while no new one can be made; in one that was removed, lines would be lost. */
+  private reopenOrStay(): void {
+    try {
+      this.reopen();
+    } catch (error) {
+      const descriptor = this.descriptor as number;
+      if (fstatSync(descriptor).nlink > 0) return;
+      this.descriptor = undefined;
+      closeSync(descriptor);
+      throw error;
     }
   }
 
