@@ -14,6 +14,8 @@ declare
   open_lower bigint;
   open_upper bigint;
   settled bigint;
+  -- Versions are drawn, and partitions begun and closed, elsewhere: rows of plinth.change_partitions come with the changes.
+  is_replica constant boolean := (select e.replica from plinth.epoch e where e.singleton);
 begin
   begin
     lock table plinth.lock_upkeep in exclusive mode nowait;
@@ -25,7 +27,7 @@ begin
   select s.last_value into reached from plinth.resource_version s;
   select p.lower, p.upper into open_lower, open_upper
     from plinth.change_partitions p where p.lower <= reached and p.upper > reached;
-  if plinth.first_change_time(open_lower, open_upper) < clock_timestamp() - p_close_after then
+  if not is_replica and plinth.first_change_time(open_lower, open_upper) < clock_timestamp() - p_close_after then
     -- Under the writers' lock, no uncommitted version of the partition exists.
     lock table plinth.lock_writes in exclusive mode;
     if (select s.last_value from plinth.resource_version s) < open_upper then
@@ -33,7 +35,9 @@ begin
     end if;
     settled := open_upper;
   end if;
-  perform plinth.add_change_partitions(p_ahead);
+  if not is_replica then
+    perform plinth.add_change_partitions(p_ahead);
+  end if;
 
   -- A full partition is closed once a later version is committed, not once one is drawn.
   select greatest(settled, b.head) into settled from plinth.log_bounds() b;

@@ -9,6 +9,11 @@ declare
   beyond numeric;
   start bigint;
 begin
+  -- Versions are drawn elsewhere.
+  if exists (select from plinth.epoch e where e.singleton and e.replica) then
+    select b.head into start from plinth.log_bounds() b;
+    return start;
+  end if;
   select greatest(s.last_value, p_seen, e.highest_version) into beyond from plinth.resource_version s, plinth.epoch e;
   beyond := (div(beyond + p_bump, width) + 1) * width;
   -- Far from the end of bigint, which leaves room for later leaps.

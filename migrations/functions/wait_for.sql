@@ -1,5 +1,5 @@
 -- Returns when the rows of schema cluster show the version, or a newer one. Fails after p_timeout. Where the views read the
--- objects themselves, they always show everything.
+-- objects themselves, they always show everything that is there.
 create or replace function cluster.wait_for(version bigint, timeout interval default '30 seconds') returns void
 language plpgsql
 security definer
@@ -8,9 +8,11 @@ as $$
 declare
   deadline constant timestamptz := clock_timestamp() + least(timeout, interval '10 minutes');
 begin
+  -- A replica has to get the version before its rows, or its objects, show it.
   while exists (select from plinth.projected_tables) and not exists (
     select from plinth.projection p where p.position >= version
-      and not exists (select from plinth.projected_tables t where t.own_position < version)) loop
+      and not exists (select from plinth.projected_tables t where t.own_position < version))
+    or exists (select from plinth.replica) and (select b.head from plinth.log_bounds() b) < version loop
     if clock_timestamp() > deadline then
       raise exception 'the rows do not show version % yet', version using errcode = '57014';
     end if;

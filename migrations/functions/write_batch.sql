@@ -58,6 +58,7 @@ declare
   same_history boolean;
   known_timeline integer;
   hints text;
+  is_replica boolean;
   live record;
   may_create boolean := true;
   own_uid text;
@@ -74,9 +75,12 @@ begin
   end if;
   select exists (select from plinth.fenced_batches f where f.batch = p_batch),
       p_epoch is null or (e.epoch = p_epoch and e.relation is not distinct from e.tableoid), e.timeline,
-      e.channel
-    into given_up, same_history, known_timeline, hints
+      e.channel, e.replica
+    into given_up, same_history, known_timeline, hints, is_replica
     from plinth.epoch e where e.singleton;
+  if is_replica then
+    raise exception 'the database is a replica; connect to the primary' using errcode = '25006';
+  end if;
   if same_history and known_timeline is not null then
     same_history := known_timeline =
       ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::integer;

@@ -30,6 +30,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   controllersServing: 'Metrics',
   nodes: 'Simulated node',
   client: 'API client',
+  replica: 'Replica',
   restore: 'Restore',
   sql: 'History',
   backup: 'Backup',

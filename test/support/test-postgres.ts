@@ -47,6 +47,8 @@ export interface TestPostgresOptions {
   /** Real durability, for tests that crash the server and for measurements. Default: off. */
   readonly fsync?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Folder of the programs of another PostgreSQL, which then has the settings it comes with; empty: ours. */
+  readonly programs?: string;
   /** PEM texts; the server then offers TLS. */
   readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
@@ -72,14 +74,14 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
 
 async function startOwnPostgres(options: TestPostgresOptions): Promise<TestPostgres & { readonly data: string }> {
   const user = await chooseServiceUser();
-  const { initdb, postgres } = await programs(user);
+  const { initdb, postgres } = await programs(user, options);
   const directory = mkdtempSync(join(tmpdir(), 'plinth-pg-'));
   removeWithUs(directory);
   giveTo(user, directory);
   const data = join(directory, 'data');
 
   try {
-    prepareData({ data, initdb, user, cwd: directory, locale: stockPrograms === '' ? 'C' : 'C.UTF-8' });
+    prepareData({ data, initdb, user, cwd: directory, locale: foreignPrograms(options) === '' ? 'C' : 'C.UTF-8' });
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
     throw error;
@@ -104,9 +106,17 @@ export async function makeDataTemplate(path: string): Promise<void> {
   }
 }
 
-async function programs(user: ServiceUser): Promise<{ readonly initdb: string; readonly postgres: string }> {
-  if (stockPrograms === '') return await usableBinaries(locateBinaries(), user, copyRoot);
-  return { initdb: join(stockPrograms, 'initdb'), postgres: join(stockPrograms, 'postgres') };
+function foreignPrograms(options: TestPostgresOptions): string {
+  return options.programs ?? stockPrograms;
+}
+
+async function programs(
+  user: ServiceUser,
+  options: TestPostgresOptions,
+): Promise<{ readonly initdb: string; readonly postgres: string }> {
+  const folder = foreignPrograms(options);
+  if (folder === '') return await usableBinaries(locateBinaries(), user, copyRoot);
+  return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
 }
 
 interface DataDirectory {
@@ -134,7 +144,7 @@ async function serve(home: DataDirectory): Promise<TestPostgres & { readonly dat
     max_connections: '200',
   };
   const settings: Record<string, string> = {
-    ...(stockPrograms === '' ? ours : {}),
+    ...(foreignPrograms(options) === '' ? ours : {}),
     unix_socket_directories: '',
     ...options.settings,
   };

@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openApplicationContext } from '../application-context.js';
+import type { ServerOptions } from '../config/server-options.js';
+import { sqlProjectionMode } from '../config/sql-projection.js';
+import { SqlProjectionController } from '../controllers/sql-projection/sql-projection.controller.js';
+import { SqlViewsController } from '../controllers/sql-views/sql-views.controller.js';
+import { systemTimers } from '../controllers/timers.js';
+import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
+import type { Logger } from '../observability/logger.js';
+import { ResourceRegistry } from '../registry/resource-registry.js';
+import { ResourcesAppModule } from '../resources-app.module.js';
+import { hasBegun, type ReplicaSettings, subscribe } from '../storage/postgres/replica.js';
+import type { Running } from './lifecycle.js';
+
+const lookMs = 1_000;
+
+/**
+ * Keeps a replica: makes it follow the database of the servers, waits until it has everything, then keeps its views, its
+ * rows and its past. Everything else is the work of PostgreSQL, and goes on without this process.
+ *
+ * @param signal ends the wait for the copy; then undefined is returned
+ *
+ * @throws StartupError, MigrationError or StorageError when one of the databases can't be used.
+ */
+export async function runReplica(
+  options: Pick<ServerOptions, 'storage' | 'cluster'>,
+  replica: ReplicaSettings,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Running | undefined> {
+  if (await subscribe(replica)) logger.info('the replica follows; the objects and the log are copied');
+  while (!(await hasBegun(replica.databaseUrl))) {
+    if (signal.aborted) return undefined;
+    await pause(lookMs, undefined, { signal }).catch(() => undefined);
+  }
+  const resources = await openApplicationContext(ResourcesAppModule.of(options, logger, signal), logger);
+  const registry = resources.get(ResourceRegistry);
+  const { suffix } = resources.get<VendorNames>(VENDOR_NAMES);
+  const { sqlProjection, sqlProjectionOverrides } = options.storage;
+  const mode = sqlProjectionMode(sqlProjection, sqlProjectionOverrides);
+  const parts = { databaseUrl: replica.databaseUrl, registry, suffix, mode, timers: systemTimers, logger };
+  const stopping = new AbortController();
+  const loops = [new SqlViewsController(parts), ...(mode.hasTables ? [new SqlProjectionController(parts)] : [])];
+  const ended = Promise.all(loops.map((loop) => loop.run(stopping.signal)));
+  ended.catch((error: unknown) => logger.error('a loop of the replica ended', { error }));
+  logger.info('the replica can be read');
+  return {
+    stop: async () => {
+      stopping.abort();
+      await ended.catch(() => undefined);
+      await resources.close();
+    },
+  };
+}
