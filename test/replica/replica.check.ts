@@ -19,7 +19,12 @@ import { startTestPostgres, type TestPostgres } from '../support/test-postgres.j
 
 const debian = '/usr/lib/postgresql/15/bin';
 const pairs = [
-  { name: 'PostgreSQL of Plinth', primary: '', replica: '' },
+  // Or the one whose programs are named.
+  {
+    name: 'PostgreSQL of Plinth',
+    primary: process.env.PLINTH_TEST_POSTGRES_BIN ?? '',
+    replica: process.env.PLINTH_TEST_POSTGRES_BIN ?? '',
+  },
   ...(existsSync(debian)
     ? [
         { name: "Debian's PostgreSQL as it comes", primary: debian, replica: debian },
@@ -44,9 +49,18 @@ function secretText(): string {
 /** A definition of `things.example.com` that is in force. */
 function definitionText(): string {
   const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
-  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } };
+  const openAPIV3Schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+  };
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
-  const condition = (type: string) => ({ type, status: 'True', reason: 'x', message: '', lastTransitionTime: '2026-01-02T03:04:05Z' });
+  const condition = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'x',
+    message: '',
+    lastTransitionTime: '2026-01-02T03:04:05Z',
+  });
   return JSON.stringify({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -76,9 +90,13 @@ class Scene {
   /** Starts `plinth replica`. */
   start(...flags: string[]): void {
     const usual = ['--sql-projection=tables', '--history-retention=24h', '--log-format=text'];
-    const child = spawn(process.execPath, [mainFile, 'replica', '--database-url', this.replicaUrl, ...usual, ...flags], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = spawn(
+      process.execPath,
+      [mainFile, 'replica', '--database-url', this.replicaUrl, ...usual, ...flags],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     endWithUs(child, 'KILL');
     child.stderr?.on('data', (chunk: Buffer) => {
       this.log = (this.log + chunk.toString()).slice(-4000);
@@ -129,7 +147,10 @@ class Scene {
     const stored = items.map(({ key, resourceVersion, json }) => [key.name, String(resourceVersion), JSON.parse(json)]);
     const rows = await this.ask(`select name, resource_version, object #- '{metadata,resourceVersion}' as object
       from cluster.pods order by name collate "C"`);
-    assert.deepEqual(rows.map((row) => Object.values(row)), stored);
+    assert.deepEqual(
+      rows.map((row) => Object.values(row)),
+      stored,
+    );
   }
 }
 
@@ -184,7 +205,11 @@ for (const pair of pairs) {
         'd1',
         definitionText(),
       );
-      await storage.create(keyOf('t', 'things.example.com'), 'u2', '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":3}}');
+      await storage.create(
+        keyOf('t', 'things.example.com'),
+        'u2',
+        '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"t"},"spec":{"size":3}}',
+      );
       scene.start('--primary-database-url', scene.primaryUrl);
       await scene.equal();
       await put(storage, keyOf('old'), podText('Running'));
@@ -202,15 +227,25 @@ for (const pair of pairs) {
       await remove(storage, keyOf('new'));
       await put(storage, keyOf('old'), podText('Succeeded'));
       await scene.caughtUp();
-      assert.deepEqual(await scene.ask(`select name, object #>> '{status,phase}' as phase from cluster.as_of('pods', ${version}::bigint) order by 1`), [
-        { name: 'new', phase: 'Pending' },
-        { name: 'old', phase: 'Running' },
-      ]);
-      const history = await scene.ask(`select verb, object #>> '{status,phase}' as phase from cluster.history('pods', 'default', 'old')`);
-      assert.deepEqual(history.slice(-2).map(({ verb, phase }) => [verb, phase]), [
-        ['updated', 'Running'],
-        ['updated', 'Succeeded'],
-      ]);
+      assert.deepEqual(
+        await scene.ask(
+          `select name, object #>> '{status,phase}' as phase from cluster.as_of('pods', ${version}::bigint) order by 1`,
+        ),
+        [
+          { name: 'new', phase: 'Pending' },
+          { name: 'old', phase: 'Running' },
+        ],
+      );
+      const history = await scene.ask(
+        `select verb, object #>> '{status,phase}' as phase from cluster.history('pods', 'default', 'old')`,
+      );
+      assert.deepEqual(
+        history.slice(-2).map(({ verb, phase }) => [verb, phase]),
+        [
+          ['updated', 'Running'],
+          ['updated', 'Succeeded'],
+        ],
+      );
     });
 
     it('keeps its own rules for secrets, with roles of its own', async () => {
@@ -229,7 +264,11 @@ for (const pair of pairs) {
     });
 
     it('takes no writes of its own', async () => {
-      const own = await createPostgresStorage({ databaseUrl: scene.replicaUrl, retentionIntervalMs: 0, writeWaitMs: 500 });
+      const own = await createPostgresStorage({
+        databaseUrl: scene.replicaUrl,
+        retentionIntervalMs: 0,
+        writeWaitMs: 500,
+      });
       try {
         await assert.rejects(own.create(keyOf('mine'), 'u', podText('x')));
       } finally {
@@ -239,7 +278,8 @@ for (const pair of pairs) {
     });
 
     it('catches up when its process and its PostgreSQL die, and while parts of the log begin', async () => {
-      const closePart = () => scene.ask(`select * from plinth.keep_changes('1 hour', '-1 second', 3)`, scene.primaryUrl);
+      const closePart = () =>
+        scene.ask(`select * from plinth.keep_changes('1 hour', '-1 second', 3)`, scene.primaryUrl);
       await whileWriting(scene.storage, async () => {
         for (let round = 0; round < 3; round++) {
           await scene.end('SIGKILL');
@@ -272,22 +312,34 @@ for (const pair of pairs) {
       const [before] = await scene.ask('select count(*)::int as count from plinth.change_partitions');
       await scene.ask(`select * from plinth.keep_changes('0', '1 hour', 3)`);
       // The process copies to the history what it may drop, and drops it.
-      await eventually(async () => {
-        const [row] = await scene.ask('select count(*)::int as count from plinth.change_partitions');
-        return Number(row?.count) < Number(before?.count);
-      }, 'parts are dropped', 60_000);
+      await eventually(
+        async () => {
+          const [row] = await scene.ask('select count(*)::int as count from plinth.change_partitions');
+          return Number(row?.count) < Number(before?.count);
+        },
+        'parts are dropped',
+        60_000,
+      );
       const [size] = await scene.ask('select partitions::int as partitions from cluster.history_size()');
       assert.ok(Number(size?.partitions) > 0);
       await put(scene.storage, keyOf('old'), podText('Later'));
       await scene.equal();
-      const history = await scene.ask(`select version::text, object #>> '{status,phase}' as phase from cluster.history('pods', 'default', 'old')`);
-      assert.deepEqual(history.map(({ phase }) => phase).filter((phase) => phase !== 'Pending').slice(0, 2), ['Running', 'Succeeded']);
+      const history = await scene.ask(
+        `select version::text, object #>> '{status,phase}' as phase from cluster.history('pods', 'default', 'old')`,
+      );
+      assert.deepEqual(
+        history
+          .map(({ phase }) => phase)
+          .filter((phase) => phase !== 'Pending')
+          .slice(0, 2),
+        ['Running', 'Succeeded'],
+      );
     });
   });
 }
 
 describe('a logical replica without secrets', { timeout: 300_000 }, () => {
-  it('never has them', async () => {
+  it('never has them, and needs no rights of the owner', async () => {
     const primary = await startTestPostgres({ fsync: false, settings: { wal_level: 'logical' } });
     const replica = await startTestPostgres({ fsync: false });
     const primaryUrl = await primary.createTestDatabase();
@@ -296,15 +348,25 @@ describe('a logical replica without secrets', { timeout: 300_000 }, () => {
     try {
       await storage.create(keyOf('before', 'secrets'), 'u1', secretText());
       await storage.create(keyOf('p'), 'u2', podText('Running'));
-      scene.start('--primary-database-url', primaryUrl, '--replica-without=secrets');
+      const statements = `create role follower login replication; grant usage on schema plinth to follower;
+        grant select on plinth.objects, plinth.changes, plinth.change_partitions to follower;
+        select plinth.publish('{secrets}')`;
+      await scene.ask(statements, primaryUrl);
+      const asFollower = new URL(primaryUrl);
+      asFollower.username = 'follower';
+      scene.start('--primary-database-url', asFollower.href);
       await scene.caughtUp();
       await storage.create(keyOf('after', 'secrets'), 'u3', secretText());
       await put(storage, keyOf('before', 'secrets'), secretText());
       await remove(storage, keyOf('before', 'secrets'));
       await put(storage, keyOf('p'), podText('Succeeded'));
       await scene.equal();
-      assert.deepEqual(await scene.ask(`select (select count(*) from plinth.objects where resource = 'secrets')::int as objects,
-        (select count(*) from plinth.changes where resource = 'secrets')::int as changes`), [{ objects: 0, changes: 0 }]);
+      await assert.rejects(scene.ask('select * from plinth.server_keys', asFollower.href), { code: '42501' });
+      assert.deepEqual(
+        await scene.ask(`select (select count(*) from plinth.objects where resource = 'secrets')::int as objects,
+        (select count(*) from plinth.changes where resource = 'secrets')::int as changes`),
+        [{ objects: 0, changes: 0 }],
+      );
     } finally {
       await scene.end('SIGKILL');
       await storage.stop();

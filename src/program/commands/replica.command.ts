@@ -18,7 +18,8 @@ const groups = {
 
 export const replicaCommand: Command = {
   name: 'replica',
-  summary: 'Keep a logical replica in another PostgreSQL, for SQL that costs the servers nothing: views, rows, the past.',
+  summary:
+    'Keep a logical replica in another PostgreSQL, for SQL that costs the servers nothing: views, rows, the past.',
   groups,
   defaults: {},
   async run(context) {

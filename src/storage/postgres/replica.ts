@@ -64,14 +64,16 @@ async function publish(primary: Session, without: readonly string[]): Promise<vo
   const [state] = await ask(
     primary,
     `select current_setting('wal_level'), (select count(*) from pg_publication p where p.pubname like 'plinth\\_%'),
-       current_setting('server_version_num'), (select replica from plinth.epoch)`,
+       current_setting('server_version_num')`,
   );
-  const [level, count, version, isReplica] = state ?? [];
-  if (isReplica === 't') throw new StartupError('--primary-database-url leads to a replica');
+  const [level, count, version] = state ?? [];
   if (level !== 'logical') {
     throw new StartupError(`the database of the servers has wal_level ${level}: set it to logical and start it again`);
   }
+  // Whoever published may give a role that can do no more than follow.
   if (count === '2') return;
+  const [epoch] = await ask(primary, 'select e.replica from plinth.epoch e');
+  if (epoch?.[0] === 't') throw new StartupError('--primary-database-url leads to a replica');
   if (without.length > 0 && Number(version) < 150_000) {
     throw new StartupError('--replica-without needs PostgreSQL 15 in the database of the servers');
   }
