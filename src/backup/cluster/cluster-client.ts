@@ -96,7 +96,7 @@ export class ClusterClient {
    * One part of a list, whose objects are given while it arrives. It is not sent again once the first object came.
    *
    * @param onItem gets each object as the server wrote it
-   * @throws BrokenList when it broke off later
+   * @throws BrokenList when it broke off later, StartupError when its next part is the same one
    */
   async list(
     path: string,
@@ -111,7 +111,7 @@ export class ClusterClient {
         signal,
         ...(accept === undefined ? {} : { accept }),
       });
-      if (response.statusCode !== 200) return (await answerOf(response)) as ListMetadata;
+      if (response.statusCode !== 200) return listMetadata(await answerOf(response), path);
       const splitter = new ItemSplitter();
       for await (const chunk of response as AsyncIterable<Buffer>) {
         for (const item of splitter.push(chunk)) {
@@ -119,7 +119,7 @@ export class ClusterClient {
           await onItem(item);
         }
       }
-      return ((splitter.end() as { metadata?: ListMetadata }).metadata ?? {}) as ListMetadata;
+      return listMetadata(splitter.end(), path);
     });
   }
 
@@ -171,6 +171,21 @@ export class ClusterClient {
   }
 }
 
+/** What the list at a path tells of itself. */
+function listMetadata(list: unknown, path: string): ListMetadata {
+  const { resourceVersion = '', continue: token = '' } = fieldsOf(fieldsOf(list).metadata);
+  const [, query = ''] = path.split('?');
+  if (typeof token !== 'string' || (token !== '' && token === new URLSearchParams(query).get('continue'))) {
+    throw new StartupError('the server gave a list that does not come to its end');
+  }
+  return { resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '', continue: token };
+}
+
+/** The fields of an answer, none if it is no object: a server may answer anything. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
 async function answerOf(response: IncomingMessage): Promise<object> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -195,7 +210,11 @@ async function answerOf(response: IncomingMessage): Promise<object> {
   throw new ApiFault(
     status,
     typeof reason === 'string' ? reason : '',
-    printable(typeof message === 'string' ? message : `the server answered ${status}`),
+    printable(typeof message === 'string' ? message : answeredInstead(status)),
     causes.map((cause) => String((cause as { field?: unknown } | null)?.field ?? '')),
   );
+}
+
+function answeredInstead(status: number): string {
+  return status >= 200 && status < 300 ? 'the server answered with no object of the API' : `the server answered ${status}`;
 }

@@ -1,7 +1,7 @@
 import { StartupError } from '../../machinery/startup-error.js';
 import { type NotTaken, resourceName } from '../format/lines.js';
 import { printable } from '../format/printable.js';
-import { ApiFault, BrokenList, type ClusterClient } from './cluster-client.js';
+import { ApiFault, BrokenList, type ClusterClient, fieldsOf } from './cluster-client.js';
 import { type ChosenKinds, chooseKinds, type KindNames, meansKind } from './kind-selection.js';
 import { collectionPath, type ServedKind, servedKinds } from './kinds.js';
 
@@ -33,6 +33,9 @@ export interface DumpParts {
 const pageSize = 500;
 /** How often a dump begins, in all, when its version expires before its end. */
 const mostTries = 5;
+/** Kinds and groups that are named as missing, and characters of each reason. */
+const mostNamed = 1000;
+const mostReason = 300;
 
 /** The version can't be listed any more, or the cluster lost a kind meanwhile: the dump has to begin anew. */
 class VersionGone extends Error {}
@@ -63,12 +66,12 @@ export async function dump(parts: DumpParts): Promise<readonly NotTaken[]> {
 }
 
 async function dumpOnce({ client, selection, sink, signal }: DumpParts): Promise<readonly NotTaken[]> {
-  const { gitVersion = '' } = await client
-    .send<{ gitVersion?: string }>('GET', '/version', { signal })
-    .catch((error: unknown): { gitVersion?: string } => {
+  const { gitVersion } = fieldsOf(
+    await client.send<unknown>('GET', '/version', { signal }).catch((error: unknown) => {
       if (error instanceof ApiFault) return {};
       throw error;
-    });
+    }),
+  );
   const before = await servedKinds(client, signal);
   const resourceVersion = await presentVersion(client, before.kinds, selection, signal);
   const after = await servedKinds(client, signal);
@@ -79,12 +82,20 @@ async function dumpOnce({ client, selection, sink, signal }: DumpParts): Promise
 
   const chosen = scoped(chooseKinds(after.kinds, selection), selection);
   const notTaken = [...after.notTaken, ...chosen.notTaken];
-  await sink.begin({ resourceVersion, serverVersion: gitVersion });
+  await sink.begin({ resourceVersion, serverVersion: typeof gitVersion === 'string' ? gitVersion.slice(0, 200) : '' });
   for (const kind of chosen.kinds) {
     const why = await dumpKind(client, kind, { selection, sink, signal, resourceVersion });
     if (why !== undefined) notTaken.push({ what: resourceName(kind), why, asked: false });
   }
-  return notTaken;
+  return limited(notTaken);
+}
+
+/** What is named in the end of a backup, which has a limit. */
+function limited(notTaken: readonly NotTaken[]): readonly NotTaken[] {
+  const named = notTaken.slice(0, mostNamed).map((one) => ({ ...one, why: one.why.slice(0, mostReason) }));
+  const more = notTaken.slice(mostNamed);
+  if (more.length === 0) return named;
+  return [...named, { what: `${more.length} more`, why: 'not named', asked: more.every(({ asked }) => asked) }];
 }
 
 /** With namespaces chosen, only these and what is in them; other kinds of the whole cluster if they are named. */

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../machinery/api-object.js';
+import { StartupError } from '../../machinery/startup-error.js';
 import { kindRank } from '../../restoring/creation-order.js';
 import { type NotTaken, resourceName } from '../format/lines.js';
 import { printable } from '../format/printable.js';
-import { ApiFault, type ClusterClient } from './cluster-client.js';
+import { ApiFault, type ClusterClient, fieldsOf } from './cluster-client.js';
 
 /** A kind that a cluster serves, in one version. */
 export interface ServedKind {
@@ -39,20 +39,13 @@ interface Group {
   readonly versions: readonly string[];
 }
 
-interface ApiResourceList {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly namespaced: boolean;
-    readonly verbs: readonly string[];
-    readonly singularName?: string;
-    readonly shortNames?: readonly string[];
-    readonly storageVersionHash?: string;
-  }[];
-}
-
 /** Documents of groups that are asked for at the same time. */
 const atOnce = 8;
+/** More than any cluster has; a server must not be asked without end, or fill the memory. */
+const mostGroups = 5_000;
+const mostSettings = 20_000;
+/** What is part of a path. */
+const wordForm = /^[A-Za-z0-9][A-Za-z0-9.-]*$/;
 
 /**
  * Asks a cluster what it serves.
@@ -123,18 +116,28 @@ function chosen(all: readonly ServedKind[], stored: ReadonlyMap<string, string>)
 }
 
 async function groupsOf(client: ClusterClient, signal: AbortSignal): Promise<readonly Group[]> {
-  const core = await client.send<{ versions?: string[] }>('GET', '/api', { signal });
-  const others = await client.send<{
-    groups?: { name: string; versions: { version: string }[]; preferredVersion?: { version: string } }[];
-  }>('GET', '/apis', { signal });
-  return [
-    { name: '', versions: core.versions ?? [] },
-    ...(others.groups ?? []).map(({ name, versions, preferredVersion }) => {
-      const names = versions.map(({ version }) => version);
-      const preferred = preferredVersion?.version;
-      return { name, versions: preferred === undefined ? names : [...new Set([preferred, ...names])] };
-    }),
-  ];
+  const core = fieldsOf(await client.send<unknown>('GET', '/api', { signal }));
+  const others = fieldsOf(await client.send<unknown>('GET', '/apis', { signal }));
+  const named = listOf(others.groups).flatMap((entry): Group[] => {
+    const { name, versions, preferredVersion } = fieldsOf(entry);
+    const preferred = fieldsOf(preferredVersion).version;
+    const all = [preferred, ...listOf(versions).map((one) => fieldsOf(one).version)].filter(isWord);
+    return isWord(name) ? [{ name, versions: [...new Set(all)] }] : [];
+  });
+  if (named.length > mostGroups) throw new StartupError(`${client.server} has more groups than any cluster`);
+  return [{ name: '', versions: listOf(core.versions).filter(isWord) }, ...named];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return listOf(value).filter((one) => typeof one === 'string');
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && wordForm.test(value);
 }
 
 /** Names of the group versions, `v1.example.com`, for which extension servers answer; none if nobody may know. */
@@ -146,8 +149,8 @@ async function remoteVersions(
   const services = await settings(client, groups, 'apiregistration.', 'apiservices', signal);
   return new Set(
     services
-      .filter(({ spec }) => (spec as { service?: unknown } | undefined)?.service != null)
-      .map(({ metadata }) => metadata.name ?? ''),
+      .filter(({ spec }) => fieldsOf(spec).service != null)
+      .map(({ metadata }) => String(fieldsOf(metadata).name)),
   );
 }
 
@@ -160,13 +163,10 @@ async function storedVersions(
   const definitions = await settings(client, groups, 'apiextensions.', 'customresourcedefinitions', signal);
   const stored = new Map<string, string>();
   for (const { spec } of definitions) {
-    const { group, names, versions } = spec as {
-      readonly group: string;
-      readonly names: { readonly plural: string };
-      readonly versions?: readonly { readonly name: string; readonly storage: boolean; readonly served: boolean }[];
-    };
-    const version = versions?.find(({ storage, served }) => storage && served);
-    if (version !== undefined) stored.set(`${names.plural}.${group}`, `${group}/${version.name}`);
+    const { group, names, versions } = fieldsOf(spec);
+    const stands = listOf(versions).map(fieldsOf);
+    const version = stands.find(({ storage, served }) => storage === true && served === true);
+    if (version !== undefined) stored.set(`${fieldsOf(names).plural}.${group}`, `${group}/${version.name}`);
   }
   return stored;
 }
@@ -177,17 +177,18 @@ async function settings(
   prefix: string,
   resource: string,
   signal: AbortSignal,
-): Promise<readonly ApiObject[]> {
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const group = groups.find(({ name }) => name.startsWith(prefix));
   if (group === undefined) return [];
-  const objects: ApiObject[] = [];
+  const objects: Readonly<Record<string, unknown>>[] = [];
   try {
     let token = '';
     do {
       const path = collectionPath({ apiVersion: apiVersionOf(group.name, group.versions[0] ?? ''), resource });
       const query = `?limit=250${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
       const found = await client.list(`${path}${query}`, signal, async (item) => {
-        objects.push(JSON.parse(item.toString('utf8')) as ApiObject);
+        objects.push(fieldsOf(JSON.parse(item.toString('utf8'))));
+        if (objects.length > mostSettings) throw new StartupError(`${client.server} has more ${resource} than any cluster`);
       });
       token = found.continue ?? '';
     } while (token !== '');
@@ -205,30 +206,32 @@ async function kindsOf(
   signal: AbortSignal,
 ): Promise<readonly ServedKind[]> {
   const apiVersion = apiVersionOf(group, version);
-  let list: ApiResourceList;
+  let list: unknown;
   try {
-    list = await client.send<ApiResourceList>('GET', group === '' ? `/api/${version}` : `/apis/${apiVersion}`, {
-      signal,
-    });
+    list = await client.send('GET', group === '' ? `/api/${version}` : `/apis/${apiVersion}`, { signal });
   } catch (error) {
     if (!(error instanceof ApiFault)) throw error;
     notTaken.push({ what: printable(apiVersion), why: error.message, asked: false });
     return [];
   }
-  const resources = list.resources ?? [];
+  const resources = listOf(fieldsOf(list).resources).map(fieldsOf);
   const names = new Set(resources.map(({ name }) => name));
-  return resources
-    .filter(({ name }) => !name.includes('/'))
-    .map((resource) => ({
-      apiVersion,
-      kind: resource.kind,
-      resource: resource.name,
-      namespaced: resource.namespaced,
-      verbs: resource.verbs,
-      hasStatus: names.has(`${resource.name}/status`),
-      otherNames: [resource.singularName ?? '', ...(resource.shortNames ?? [])].filter((word) => word !== ''),
-      storage: resource.storageVersionHash ?? '',
-    }));
+  return resources.flatMap((resource): ServedKind[] => {
+    const { name, kind, namespaced, verbs, singularName = '', shortNames, storageVersionHash } = resource;
+    if (!isWord(name) || !isWord(kind)) return [];
+    return [
+      {
+        apiVersion,
+        kind,
+        resource: name,
+        namespaced: namespaced === true,
+        verbs: textsOf(verbs),
+        hasStatus: names.has(`${name}/status`),
+        otherNames: [...textsOf([singularName]), ...textsOf(shortNames)].filter((word) => word !== ''),
+        storage: typeof storageVersionHash === 'string' ? storageVersionHash : '',
+      },
+    ];
+  });
 }
 
 function apiVersionOf(group: string, version: string): string {
