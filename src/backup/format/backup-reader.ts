@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { BackupFileError } from './backup-error.js';
-import { type Block, BlockReader } from './blocks.js';
+import { type Block, BlockReader, blockBytes } from './blocks.js';
 import { type BackupEnd, type BackupHeader, type BackupSection, mostLineBytes } from './lines.js';
 import { isControlLine, readControlLine, readEnd, readHeader, readObject, readSection } from './read-lines.js';
 import { mostSealedBytes, Seal } from './sealing.js';
@@ -115,11 +115,16 @@ export class BackupReader {
     let last: Block | undefined;
     let reading: SectionReading | undefined;
     let isFirst = true;
+    let wasFull = true;
     const lines = new Lines();
     for await (const block of this.blocks.all(digest)) {
       last = block;
       if (block.end === this.blocks.size) break;
       let isStart = !lines.hasRest;
+      // Each block costs memory, so none that holds hardly anything may come after another.
+      const isSection = block.data.subarray(0, sectionStart.length).equals(sectionStart);
+      if (!wasFull && !isSection) throw new BackupFileError('is damaged: a block is not full');
+      wasFull = block.data.length === blockBytes;
       for (const line of lines.of(block.data)) {
         if (isFirst) {
           isFirst = false;

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { BackupFileError } from './backup-error.js';
 import { BackupReader } from './backup-reader.js';
 import { BackupWriter } from './backup-writer.js';
-import { packBlock, packLastBlock } from './blocks.js';
+import { blockBytes, packBlock, packLastBlock } from './blocks.js';
 import type { BackupHeader, BackupSection } from './lines.js';
 import { newSealing } from './sealing.js';
 
@@ -216,6 +216,14 @@ describe('a hostile backup file', () => {
     ['labels that are a list', object({ name: 'a', labels: ['x'] })],
     ['labels that are numbers', object({ name: 'a', labels: { x: 1 } })],
     ['a uid that is an object', object({ name: 'a', uid: {} })],
+    [
+      'an owner with an endless uid',
+      object({ name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'x'.repeat(1000) }] }),
+    ],
+    [
+      'an owner of an endless kind',
+      object({ name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'x'.repeat(1000), name: 'a', uid: 'x' }] }),
+    ],
     ['deep nesting', `{"a":${'['.repeat(1_000_000)}`],
     ['a second header', headerLine],
     ['sealed objects in a section that is not sealed', '["sealed",true,"AAAA"]'],
@@ -225,7 +233,7 @@ describe('a hostile backup file', () => {
   for (const [what, line] of lines) {
     it(`is refused with ${what}`, async () => {
       const text = `${sectionLine}\n${line}\n`;
-      const blocks = [text.slice(0, 1_000_000), text.slice(1_000_000)].filter((part) => part !== '');
+      const blocks = [text.slice(0, blockBytes), text.slice(blockBytes)].filter((part) => part !== '');
       await assert.rejects(readAll(await forge([`${headerLine}\n`, ...blocks], [1])), isRefused);
     });
   }
@@ -244,10 +252,16 @@ describe('a hostile backup file', () => {
     assert.ok(process.memoryUsage().rss - began < 150 * 1024 * 1024);
   });
 
+  it('is refused when it consists of blocks with hardly anything in them', async () => {
+    const nothing = await packBlock(Buffer.alloc(0));
+    const path = await forge([`${headerLine}\n`, `${sectionLine}\n`, ...Array.from({ length: 3000 }, () => nothing)], [0]);
+    await assert.rejects(readAll(path), /not full/);
+  });
+
   it('is refused when a line never ends', async () => {
-    const spaces = ' '.repeat(1024 * 1024);
+    const full = (text: string) => text.padEnd(blockBytes);
     const path = await forge(
-      [`${headerLine}\n`, `${sectionLine}\n`, ...Array.from({ length: 100 }, () => spaces)],
+      [`${headerLine}\n`, full(`${sectionLine}\n`), ...Array.from({ length: 100 }, () => full(''))],
       [0],
     );
     await assert.rejects(readAll(path), /longer than any line/);

@@ -49,6 +49,7 @@ export function readHeader(line: Buffer): BackupHeader {
 }
 
 const apiVersionForm = /^([a-z0-9][a-z0-9.-]{0,252}\/)?[a-z0-9][a-z0-9-]{0,62}$/;
+const mostOwnerText = 512;
 const wordForm = /^[A-Za-z0-9][A-Za-z0-9-]{0,252}$/;
 
 /** A section as its line tells it. */
@@ -112,8 +113,10 @@ const metadataForms = {
   ownerReferences: (content: unknown) => Array.isArray(content) && content.every(isOwner),
 } as const;
 
+/** Owners are kept in mind while a file is read: what names them is as short as the API has it. */
 function isOwner(value: unknown): value is OwnerReference {
-  return isFields(value) && [value.apiVersion, value.kind, value.name, value.uid].every(isText);
+  const isShort = (text: unknown) => isText(text) && text.length <= mostOwnerText;
+  return isFields(value) && [value.apiVersion, value.kind, value.name, value.uid].every(isShort);
 }
 
 function isNotTaken(value: unknown): value is NotTaken {

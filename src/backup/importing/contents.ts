@@ -11,7 +11,7 @@ export interface Contents {
 }
 
 /** Far more than any cluster has; a file must not take all memory. */
-const mostOwners = 5_000_000;
+const mostOwners = 2_000_000;
 
 /**
  * Reads and checks a whole backup.
