@@ -378,6 +378,7 @@ describe('the server of the console', () => {
       [kubeconfigOf({ 'client-certificate-data': 'AAAA' }), 400, /need each other/],
       [kubeconfigOf({ username: 'a', password: 'secret-of-nobody' }), 401, /not accept/],
       [`a: &a [x]\nb: [*a,*a]\n${'#'.repeat(100)}`, 400, /neither YAML/],
+      [`{${Array.from({ length: 30_000 }, (_, i) => i.toString(36)).join(',')}}`, 400, /too long/],
     ] as const) {
       const answer = await tried(text);
       assert.equal(answer.status, status, `${JSON.stringify(text)}: ${answer.text}`);

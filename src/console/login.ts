@@ -26,6 +26,8 @@ const commandFields: Readonly<Record<string, string>> = {
   exec: 'a command',
   'auth-provider': 'a plugin',
 };
+/** Reading YAML holds up everybody else, and whoever sends it is not logged in yet. */
+const mostText = 64 * 1024;
 /** What may stand in a header. */
 const tokenForm = /^[\x21-\x7e]+$/;
 
@@ -38,6 +40,11 @@ const tokenForm = /^[\x21-\x7e]+$/;
 export function readLogin(text: string): UserCredentials {
   const trimmed = text.trim();
   if (trimmed === '') throw new LoginError('paste a token or a kubeconfig');
+  if (trimmed.length > mostText) {
+    throw new LoginError(
+      'the kubeconfig is too long: kubectl config view --flatten --minify leaves out what is not needed',
+    );
+  }
   if (tokenForm.test(trimmed) && !trimmed.startsWith('{')) return bearer(trimmed.replace(/^token:/, ''));
   if (/^Bearer [\x21-\x7e]+$/.test(trimmed)) return bearer(trimmed.slice('Bearer '.length));
   try {

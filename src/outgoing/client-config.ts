@@ -143,14 +143,18 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   } catch (error) {
     throw new ClientConfigError(`the client configuration can't be read: ${(error as Error).message}`);
   }
-  return parseClientConfigRoot(content, problem);
+  return rootOf(content, true, problem);
 }
 
-/** The same for a text that somebody sent. */
+/** The same for a text that somebody sent: of keys that come twice the last one counts, as comparing them all takes long. */
 export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
+  return rootOf(content, false, problem);
+}
+
+function rootOf(content: string, uniqueKeys: boolean, problem: Problem): ClientConfigEntry {
   let root: unknown;
   try {
-    root = parse(content, { maxAliasCount: 0, logLevel: 'error' });
+    root = parse(content, { maxAliasCount: 0, logLevel: 'error', uniqueKeys, prettyErrors: false });
   } catch {
     // The parser's message would quote the file, which may hold secrets.
     throw problem('is neither YAML nor JSON');

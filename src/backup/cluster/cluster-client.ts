@@ -216,5 +216,7 @@ async function answerOf(response: IncomingMessage): Promise<object> {
 }
 
 function answeredInstead(status: number): string {
-  return status >= 200 && status < 300 ? 'the server answered with no object of the API' : `the server answered ${status}`;
+  return status >= 200 && status < 300
+    ? 'the server answered with no object of the API'
+    : `the server answered ${status}`;
 }

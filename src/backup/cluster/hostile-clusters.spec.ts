@@ -29,7 +29,11 @@ describe('a cluster that answers anything', () => {
     const notTaken = await dump({
       client,
       selection: { namespaces: [], include: [], exclude: [] },
-      sink: { begin: async () => {}, kind: async () => {}, object: async (object) => void objects.push(String(object)) },
+      sink: {
+        begin: async () => {},
+        kind: async () => {},
+        object: async (object) => void objects.push(String(object)),
+      },
       signal,
       warn: () => {},
     });
@@ -66,7 +70,9 @@ describe('a cluster that answers anything', () => {
     for (const nothing of nothings) {
       answer('/version', { gitVersion: nothing });
       answer('/apis', { groups: nothing });
-      answer('/api/v1', { resources: [words, nothing, { ...words, name: nothing }, { name: 'x', kind: 'X', verbs: nothing }] });
+      answer('/api/v1', {
+        resources: [words, nothing, { ...words, name: nothing }, { name: 'x', kind: 'X', verbs: nothing }],
+      });
       assert.equal((await dumped()).objects.length, 1, JSON.stringify(nothing));
       const settled = { name: 'apiextensions.k8s.io', versions: [{ version: 'v1' }] };
       answer('/apis', { groups: [settled, { name: nothing, versions: nothing, preferredVersion: nothing }] });
@@ -117,7 +123,9 @@ describe('a cluster that answers anything', () => {
   });
 
   it('is not asked for more groups than any cluster has', async () => {
-    answer('/apis', { groups: Array.from({ length: 6000 }, (_, i) => ({ name: `g${i}`, versions: [{ version: 'v1' }] })) });
+    answer('/apis', {
+      groups: Array.from({ length: 6000 }, (_, i) => ({ name: `g${i}`, versions: [{ version: 'v1' }] })),
+    });
     server.forget();
     await assert.rejects(dumped(), { message: /more groups/ });
     assert.ok(server.arrived.length < 10);

@@ -188,7 +188,8 @@ async function settings(
       const query = `?limit=250${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
       const found = await client.list(`${path}${query}`, signal, async (item) => {
         objects.push(fieldsOf(JSON.parse(item.toString('utf8'))));
-        if (objects.length > mostSettings) throw new StartupError(`${client.server} has more ${resource} than any cluster`);
+        if (objects.length > mostSettings)
+          throw new StartupError(`${client.server} has more ${resource} than any cluster`);
       });
       token = found.continue ?? '';
     } while (token !== '');

@@ -254,7 +254,10 @@ describe('a hostile backup file', () => {
 
   it('is refused when it consists of blocks with hardly anything in them', async () => {
     const nothing = await packBlock(Buffer.alloc(0));
-    const path = await forge([`${headerLine}\n`, `${sectionLine}\n`, ...Array.from({ length: 3000 }, () => nothing)], [0]);
+    const path = await forge(
+      [`${headerLine}\n`, `${sectionLine}\n`, ...Array.from({ length: 3000 }, () => nothing)],
+      [0],
+    );
     await assert.rejects(readAll(path), /not full/);
   });
 
