@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -327,8 +328,29 @@ describe('plinth doctor: the kubeconfig', () => {
     assert.match(told(stranger.findings, 'cluster user'), /^error: /);
     const broken = await look(() => '[');
     assert.match(told(broken.findings, 'kubeconfig'), /^error: .* is neither YAML nor JSON/);
+    const split = await look((text) =>
+      text.replace(/client-certificate-data: .*/, 'token: "a\\nb"').replace(/client-key-data: .*/, ''),
+    );
+    assert.match(String(split.findings.at(-1)?.remedy), /^correct the token/);
     const weak = await doctor(`--kubeconfig=${cluster.first.kubeconfig}`, '--token=bob-token');
     assert.equal(weak.code, 0);
     assert.match(told(weak.findings, 'cluster rights'), /^warning: bob may not list namespaces/);
+  });
+
+  it('does not wait for pipes, and reads nothing that has no end', async () => {
+    const pipe = join(folder, 'pipe');
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    for (const path of [pipe, '/dev/zero']) {
+      const { findings } = await doctor(`--kubeconfig=${path}`, `--client-ca-file=${path}`, `--token-auth-file=${path}`);
+      for (const flag of ['kubeconfig', 'client-ca-file', 'token-auth-file']) {
+        assert.match(told(findings, `file of --${flag}`), /^skipped: .* is a pipe or a device/);
+      }
+      assert.match(told(findings, 'cluster'), /^skipped/);
+    }
+    const huge = join(folder, 'huge');
+    await writeFile(huge, '');
+    await truncate(huge, 2 ** 36);
+    const { findings } = await doctor(`--token-auth-file=${huge}`);
+    assert.match(told(findings, 'file of --token-auth-file'), /^error: .* has 64 GiB/);
   });
 });

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { errorText } from '../../machinery/startup-error.js';
-import { readFileIfPresent } from '../files.js';
 import { isSignedBy } from '../pki/issue-certificate.js';
+import { plainText } from './files.js';
 import { error, type Finding, ok, warning } from './finding.js';
 
 /** A certificate with its key, by the flags or names that they have. */
@@ -26,12 +26,12 @@ const leastRsaBits = 2048;
 export async function pairFinding(pair: PairToCheck, now: number): Promise<Finding> {
   const { flag, path } = pair.certificate;
   const check = `certificate of ${flag}`;
-  const chain = certificatesIn((await readFileIfPresent(path).catch(() => undefined)) ?? '');
+  const chain = certificatesIn((await plainText(path).catch(() => undefined)) ?? '');
   const [leaf] = chain;
   if (leaf === undefined) return error(check, `${path} has no certificate in PEM`, `name another file by ${flag}`);
   const times = timesFinding(check, path, leaf, now);
   if (times?.verdict === 'error') return times;
-  const key = keyOf((await readFileIfPresent(pair.key.path).catch(() => undefined)) ?? '');
+  const key = keyOf((await plainText(pair.key.path).catch(() => undefined)) ?? '');
   if (key === undefined) {
     return error(check, `${pair.key.path} has no private key in PEM`, `name another file by ${pair.key.flag}`);
   }
@@ -52,7 +52,7 @@ export async function authorityFinding(flag: string, path: string, now: number):
   const check = `authorities of ${flag}`;
   let text: string | undefined;
   try {
-    text = await readFileIfPresent(path);
+    text = await plainText(path);
   } catch (fault) {
     return error(check, errorText(fault), 'let the user of the server read it');
   }
@@ -78,7 +78,7 @@ export async function tokenKeyFindings(
   const check = 'keys of account tokens';
   const publicKeys: KeyObject[] = [];
   for (const path of verifying) {
-    const texts = ((await readFileIfPresent(path).catch(() => undefined)) ?? '').match(pemBlock) ?? [];
+    const texts = ((await plainText(path).catch(() => undefined)) ?? '').match(pemBlock) ?? [];
     const keys = texts.map(publicKeyOf).filter((key) => key !== undefined);
     if (keys.length === 0) {
       return [error(check, `${path} has no key in PEM`, 'name another file by --service-account-key-file')];
@@ -87,7 +87,7 @@ export async function tokenKeyFindings(
   }
   const findings: Finding[] = [];
   for (const { flag, path } of signing) {
-    const key = keyOf((await readFileIfPresent(path).catch(() => undefined)) ?? '');
+    const key = keyOf((await plainText(path).catch(() => undefined)) ?? '');
     if (key === undefined) {
       findings.push(error(check, `${path} has no private key in PEM`, `name another file by ${flag}`));
       continue;
@@ -195,7 +195,7 @@ async function chainFinding(check: string, pair: PairToCheck, chain: readonly X5
     }
   }
   const last = chain.at(-1);
-  const authorities = certificatesIn((await readFileIfPresent(pair.authority ?? '').catch(() => undefined)) ?? '');
+  const authorities = certificatesIn((await plainText(pair.authority ?? '').catch(() => undefined)) ?? '');
   if (authorities.length === 0 || last === undefined) return undefined;
   const isKnown = authorities.some(
     (one) => one.fingerprint256 === last.fingerprint256 || isSignedBy(last, one.toString()),

@@ -66,6 +66,8 @@ function remedyFor(text: string): string {
   if (/self.signed|unable to verify|unable to get|UNABLE_TO/i.test(text)) {
     return 'certificate-authority-data is not that of the server: take it from where the server has its certificates';
   }
+  if (/Invalid character in header/.test(text))
+    return 'correct the token: it has a line break, or a character that no token has';
   if (/alert|handshake/.test(text))
     return 'the server refuses the client certificate: make a new one by plinth kubeconfig';
   return 'look whether the server runs, and whether this machine may reach it';

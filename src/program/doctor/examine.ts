@@ -7,7 +7,7 @@ import { errorText } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import type { doctorGroups } from '../commands/doctor.command.js';
 import { authorityFinding, type PairToCheck, pairFinding, tokenKeyFindings } from './certificates.js';
-import { fileFinding, fileFindings } from './files.js';
+import { fileFinding, fileFindings, isPlainFile } from './files.js';
 import { error, type Finding, skipped } from './finding.js';
 import { machineFindings, thisMachine } from './machine.js';
 
@@ -132,6 +132,9 @@ function pairs(options: Options): PairToCheck[] {
 async function cluster({ client }: Options, kubeconfig: string | undefined, signal: AbortSignal) {
   if (kubeconfig === undefined && client.server === undefined)
     return [skipped('cluster', 'no --kubeconfig, and no KUBECONFIG')];
+  const file = client.kubeconfig ?? kubeconfig;
+  if (file !== undefined && existsSync(file) && !(await isPlainFile(file)))
+    return [skipped('cluster', `${file} is not read here`)];
   const { clusterFindings } = await import('./cluster.js');
   try {
     return await clusterFindings(await accessOf(client, kubeconfig), signal);

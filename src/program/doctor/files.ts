@@ -2,10 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { flagsOf } from '../../config/flag.js';
 import type { OptionGroups } from '../../config/parse-options.js';
 import { errorCode, errorText } from '../../machinery/startup-error.js';
-import { error, type Finding, ok, warning } from './finding.js';
+import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 
 const secretText = /PRIVATE KEY-----|client-key-data:|^\s*-?\s*(?:token|password|secret):/m;
 const secretFlags: ReadonlySet<string> = new Set(['token-auth-file', 'encryption-provider-config']);
+/** No certificate, key or configuration is so large; reading more could take for ever. */
+const mostBytes = 64 * 2 ** 20;
 const forOthers = 0o007;
 const writableForGroup = 0o020;
 
@@ -24,6 +26,17 @@ export async function fileFindings(groups: OptionGroups, parsed: Readonly<Record
   return findings;
 }
 
+/** Whether a file can be read as a whole and again: the reader of a pipe may wait for ever, and takes its content away. */
+export async function isPlainFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true && found.size <= mostBytes;
+}
+
+/** The text of a plain file; undefined without one that can be read. */
+export async function plainText(path: string): Promise<string | undefined> {
+  return (await isPlainFile(path)) ? await readFile(path, 'utf8') : undefined;
+}
+
 /** One file, by its flag or the name of where it stands. */
 export async function fileFinding(flag: string, path: string): Promise<Finding> {
   const check = `file of --${flag}`;
@@ -32,6 +45,8 @@ export async function fileFinding(flag: string, path: string): Promise<Finding> 
   try {
     const found = await stat(path);
     if (found.isDirectory()) return error(check, `${path} is a folder`, `name a file by --${flag}`);
+    if (!found.isFile()) return skipped(check, `${path} is a pipe or a device, which is not read here`);
+    if (found.size > mostBytes) return error(check, `${path} has ${bytesText(found.size)}`, `correct --${flag}`);
     text = await readFile(path, 'utf8');
     mode = found.mode;
   } catch (fault) {
