@@ -6,12 +6,19 @@ import { Flag } from './flag.js';
 const shortestMs = 600_000;
 
 function groupsProblem(groups: readonly string[]): string | undefined {
-  return new Set(groups).size === groups.length && !groups.includes('') ? undefined : 'has an empty or repeated group';
+  if (new Set(groups).size !== groups.length || groups.includes('')) return 'has an empty or repeated group';
+  return nameProblem(...groups);
+}
+
+function nameProblem(...names: readonly string[]): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  return names.some((name) => /[\u0000-\u001f\u007f]/.test(name)) ? 'has a control character' : undefined;
 }
 
 /** Whom a new kubeconfig is for, and where it goes. */
 export class KubeconfigOptions {
   @Flag({ name: 'user', type: 'string', unit: 'name', usage: 'Name of the user that the certificate identifies.' })
+  @Check<string>('user', (name) => nameProblem(name))
   readonly user: string | undefined = undefined;
 
   @Flag({ name: 'group', type: 'list', unit: 'names', usage: 'Groups of the user.' })

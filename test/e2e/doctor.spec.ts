@@ -346,7 +346,11 @@ describe('plinth doctor: the kubeconfig', () => {
     const pipe = join(folder, 'pipe');
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
     for (const path of [pipe, '/dev/zero']) {
-      const { findings } = await doctor(`--kubeconfig=${path}`, `--client-ca-file=${path}`, `--token-auth-file=${path}`);
+      const { findings } = await doctor(
+        `--kubeconfig=${path}`,
+        `--client-ca-file=${path}`,
+        `--token-auth-file=${path}`,
+      );
       for (const flag of ['kubeconfig', 'client-ca-file', 'token-auth-file']) {
         assert.match(told(findings, `file of --${flag}`), /^skipped: .* is a pipe or a device/);
       }

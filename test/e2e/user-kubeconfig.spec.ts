@@ -168,4 +168,28 @@ contexts:
     assert.match(wrong.stderr, /--group a,a: has an empty .*--expires 1m: must be at least 10m0s\n/s);
     assert.match((await make()).stderr, /needs --user NAME/);
   });
+
+  it('asks for nothing when the certificate would have no place, or the name would fool a terminal', async () => {
+    const before = (await requestsLeft()).length;
+    const file = join(folder, 'broken');
+    const bomb = [
+      'a: &a [x]',
+      'b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]',
+      'c: &c [*b, *b, *b, *b, *b, *b]',
+      'd: [*c, *c, *c]',
+    ];
+    for (const text of ['[', bomb.join('\n'), 'a: *nothing']) {
+      await writeFile(file, text);
+      const { code, stderr } = await make('--user=fay', '--merge', '-o', file);
+      assert.equal(code, 1);
+      assert.match(stderr, /broken: is neither YAML nor JSON/);
+      assert.equal(await readFile(file, 'utf8'), text);
+    }
+    for (const flags of [['--user=a\nb'], ['--user=fay', '--group=\u001b[2J']]) {
+      const { code, stderr } = await make(...flags);
+      assert.equal(code, 2);
+      assert.match(stderr, /has a control character/);
+    }
+    assert.equal((await requestsLeft()).length, before);
+  });
 });

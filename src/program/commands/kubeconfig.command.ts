@@ -8,7 +8,7 @@ import { StartupError } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
-import { writeFileAtomically } from '../files.js';
+import { readFileIfPresent, writeFileAtomically } from '../files.js';
 
 const groups = { kubeconfig: KubeconfigOptions, client: ApiClientOptions } as const;
 type Options = ParsedOptions<typeof groups>;
@@ -35,6 +35,12 @@ export const kubeconfigCommand: Command = {
     const { mergeKubeconfig, userKubeconfig } = await import('../user-kubeconfig/merge-kubeconfig.js');
     const { changeKubeconfig } = await import('../user-kubeconfig/locked-file.js');
     const access = await accessOf(options.client, context.environment.KUBECONFIG);
+    if (file !== undefined && options.kubeconfig.merge) {
+      // Nobody shall have a certificate that has no place.
+      const none = { certificate: '', privateKey: '' };
+      const config = { name: options.kubeconfig.name, user, access, client: none };
+      mergeKubeconfig((await readFileIfPresent(file)) ?? '', file, config);
+    }
     const { signal } = context.signals;
     const client = new ClusterClient(access, pause, connections, 'plinth-kubeconfig');
     try {

@@ -30,7 +30,7 @@ export function mergeKubeconfig(text: string, file: string, config: UserKubeconf
   if (document.errors.length > 0) throw new StartupError(`${file}: is neither YAML nor JSON`);
   if (document.contents === null) document.contents = document.createNode({});
   if (!isMap(document.contents)) throw new StartupError(`${file}: is no kubeconfig`);
-  const { kind = 'Config', apiVersion = 'v1' } = document.toJS() as { kind?: unknown; apiVersion?: unknown };
+  const { kind = 'Config', apiVersion = 'v1' } = plain(document, file);
   if (kind !== 'Config' || apiVersion !== 'v1')
     throw new StartupError(`${file}: must be of kind Config in apiVersion v1`);
   document.set('apiVersion', 'v1');
@@ -63,6 +63,15 @@ export function mergeKubeconfig(text: string, file: string, config: UserKubeconf
   const current = document.get('current-context');
   if (current === undefined || current === null || current === '') document.set('current-context', full);
   return document.toString({ lineWidth: 0 });
+}
+
+function plain(document: Document, file: string): { readonly kind?: unknown; readonly apiVersion?: unknown } {
+  try {
+    return document.toJS();
+  } catch {
+    // Aliases that grow without end, or that name nothing.
+    throw new StartupError(`${file}: is neither YAML nor JSON`);
+  }
 }
 
 function listOf(document: Document, list: string, file: string): YAMLSeq | undefined {
