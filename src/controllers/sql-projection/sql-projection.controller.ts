@@ -22,7 +22,7 @@ export interface SqlProjectionOptions {
  * How often the log is looked at. Also while much happens: what comes together costs less than the same changes one by one,
  * and of an object that changes often only the last state is made into a row.
  */
-const pauseMs = 250;
+const pauseMs = 400;
 /** While there is more to do, others have their turn for as long as a step took, up to this. */
 const longestTurnMs = 100;
 const retryMs = 2_000;
