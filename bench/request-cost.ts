@@ -13,8 +13,8 @@ import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
  * scheduler, which other work on the machine changes least. `npm run bench:cost -- [flags]`.
  *   --peer FILE     this program in another tree, `dist/bench/request-cost.js`: measured in turn, and compared
  *   --only a,b      some of the works
- *   --rounds N      bursts of each work (default 8)
- *   --requests N    requests of a burst (default 1,500; lists: a fiftieth of that)
+ *   --rounds N      bursts of each work (default 20); many short ones in turn see the same machine
+ *   --requests N    requests of a burst (default 300; lists: a fiftieth of that, at least 4)
  *   --clients N     connections (default 16)
  *   --objects N     pods to list (default 5,000)
  */
@@ -22,8 +22,8 @@ const { values: flags } = parseArgs({
   options: {
     peer: { type: 'string' },
     only: { type: 'string' },
-    rounds: { type: 'string', default: '8' },
-    requests: { type: 'string', default: '1500' },
+    rounds: { type: 'string', default: '20' },
+    requests: { type: 'string', default: '300' },
     clients: { type: 'string', default: '16' },
     objects: { type: 'string', default: '5000' },
   },
@@ -191,6 +191,7 @@ async function measured(): Promise<void> {
     process.send?.({ result });
     if (result === 'ended') process.disconnect?.();
   };
+  process.once('disconnect', () => process.exit());
   process.on('message', (order: { name: string; count: number } | 'prepare' | 'end') => {
     const answer = async (): Promise<unknown> => {
       if (order === 'prepare') return prepare();
@@ -234,14 +235,18 @@ async function compared(): Promise<void> {
     Math.max(4, Math.round(Number(flags.requests) / (works[name]?.isList === true ? 50 : 1)));
   for (const child of children) {
     // Code is compiled by then.
-    for (const name of names) for (let i = 0; i < 3; i++) await ask(child, { name, count: count(name) });
+    for (const name of names) await ask(child, { name, count: 4500 / (works[name]?.isList === true ? 50 : 1) });
   }
   const results = children.map(() => new Map(names.map((name) => [name, [] as Costs[]])));
   for (let round = 0; round < Number(flags.rounds); round++) {
     for (const name of names) {
-      for (const [i, child] of children.entries()) {
+      // Who comes second finds other caches: both take turns in that.
+      const inTurn = [...children.entries()];
+      for (const [i, child] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
         const costs = (await ask(child, { name, count: count(name) })) as Costs;
         results[i]?.get(name)?.push(costs);
+        // A run that is cut short has shown what it found.
+        console.error(`${round} ${name} ${i === 0 ? 'here' : 'peer'} ${JSON.stringify(costs)}`);
       }
     }
   }
