@@ -22,6 +22,7 @@ import {
 import { Logger } from '../observability/logger.js';
 import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { EndpointServices } from './services.js';
 
 /** The error to answer with, for any thrown value. Faults of our own become a 500 that reveals no internals. */
@@ -44,6 +45,16 @@ export function toAnswer(error: unknown): StatusError {
   if (error instanceof Error && error.name === 'AbortError')
     return timeoutError('the request did not complete in time');
   return internalError(new Error('the server has an unexpected fault, see its log'));
+}
+
+/** Whether the answer says all that there is to know. */
+function isExplained(error: unknown): boolean {
+  return error instanceof StatusError && error.cause === undefined;
+}
+
+/** Whether it is only that work on a request was given up, because its client left or its time is over. */
+function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
+  return context?.isOver === true && error instanceof Error && error.name === 'AbortError';
 }
 
 /** The one place where errors become answers: every failure is a `Status` (specification 7). */
@@ -88,7 +99,7 @@ export class StatusFilter implements ExceptionFilter {
     const answer = toAnswer(error);
     const context = request.plinthContext;
     if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
-    if (answer.code >= 500 && !(error instanceof StatusError && error.cause === undefined)) {
+    if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
       this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
     }
     // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.

@@ -70,8 +70,7 @@ export class HttpRequestContext implements RequestContext {
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
-  /** Whether the client has left or the time is over. */
-  private isOver: boolean;
+  private over: boolean;
   private upgraded: boolean;
 
   constructor(request: FastifyRequest) {
@@ -107,7 +106,7 @@ export class HttpRequestContext implements RequestContext {
     this.isAborted = false;
     this.annotations = undefined;
     this.controller = undefined;
-    this.isOver = false;
+    this.over = false;
     this.upgraded = false;
     this.requestInfo = parseRequestInfo(request.method, path, this.query);
   }
@@ -141,14 +140,19 @@ export class HttpRequestContext implements RequestContext {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      if (this.isOver) this.controller.abort();
+      if (this.over) this.controller.abort();
     }
     return this.controller.signal;
   }
 
+  /** Whether the client has left or the time is over. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
   /** Ends all current and future work that depends on {@link signal}. */
   abort(): void {
-    this.isOver = true;
+    this.over = true;
     this.controller?.abort();
   }
 }
