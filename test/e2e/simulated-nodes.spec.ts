@@ -243,7 +243,7 @@ describe('simulated nodes', () => {
       });
       assert.equal(made.status, 201);
       const { status, text } = await log('waiting');
-      assert.deepEqual([status, text], [200, '']);
+      assert.deepEqual([status, text], [204, '']);
       assert.equal((await log('none')).status, 404);
     });
 
