@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 import { costOfRequest } from './fairness/cost.js';
-import { configMaps, leases, namespace, Sender, type Target } from './fairness/target.js';
+import { configMaps, leases, prepareNamespace, Sender, type Target } from './fairness/target.js';
 
 /*
  * What one greedy user costs all others: `npm run bench:fairness -- [flags]`. A user lists everything and creates, with
@@ -55,38 +55,6 @@ function probesOf(target: Target): { readonly probes: readonly Probe[]; readonly
   };
 }
 
-async function prepare(target: Target): Promise<void> {
-  const admin = new Sender(target, undefined, 32);
-  const make = async (path: string, body: unknown) => {
-    const { status } = await admin.send('POST', path, body);
-    if (status !== 201 && status !== 409) throw new Error(`POST ${path}: ${status}`);
-  };
-  const rbac = '/apis/rbac.authorization.k8s.io/v1';
-  const apiGroup = 'rbac.authorization.k8s.io';
-  await make('/api/v1/namespaces', { metadata: { name: namespace } });
-  await make(`${rbac}/clusterroles`, {
-    metadata: { name: namespace },
-    rules: [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create'] },
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'patch'] },
-    ],
-  });
-  await make(`${rbac}/clusterrolebindings`, {
-    metadata: { name: namespace },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: namespace },
-    subjects: ['greedy', 'modest', 'system:node:one'].map((name) => ({ kind: 'User', apiGroup, name })),
-  });
-  await make(leases, { metadata: { name: 'one' }, spec: { holderIdentity: 'one' } });
-  let next = 0;
-  const writer = async () => {
-    for (let i = next++; i < objects; i = next++) {
-      await make(configMaps, { metadata: { name: `kept-${i}` }, data: { text: 'x'.repeat(1024) } });
-    }
-  };
-  await Promise.all(Array.from({ length: 32 }, writer));
-  admin.close();
-}
-
 /** Sends every probe at its pace for a while; the times by probe, ascending. */
 async function measure(target: Target): Promise<Map<string, number[]>> {
   const { probes, close } = probesOf(target);
@@ -131,7 +99,8 @@ function quantile(times: readonly number[], part: number): number {
 }
 
 async function report(target: Target): Promise<void> {
-  await prepare(target);
+  const users = ['greedy', 'modest', 'system:node:one'].map((name) => ({ kind: 'User', name }) as const);
+  await prepareNamespace(target, users, objects);
   // Memory and compiled code settle.
   await measure({ ...target });
   const quiet = await measure(target);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
-import { configMaps, leases, namespace, Sender, type Target } from './fairness/target.js';
+import { configMaps, leases, prepareNamespace, Sender } from './fairness/target.js';
 
 /*
  * What others feel while somebody floods the server in one of many ways: `npm run bench:floods -- [flags]`. Beside each
@@ -58,35 +58,6 @@ async function measure(probes: readonly Probe[]): Promise<Map<string, { times: n
   return new Map(await Promise.all(outcomes));
 }
 
-async function prepare(target: Target): Promise<void> {
-  const admin = new Sender(target, undefined, 16);
-  const make = async (path: string, body: unknown) => {
-    const { status } = await admin.send('POST', path, body);
-    if (status !== 201) throw new Error(`POST ${path}: ${status}`);
-  };
-  const rbac = '/apis/rbac.authorization.k8s.io/v1';
-  const apiGroup = 'rbac.authorization.k8s.io';
-  await make('/api/v1/namespaces', { metadata: { name: namespace } });
-  await make(`${rbac}/clusterroles`, {
-    metadata: { name: namespace },
-    rules: [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create'] },
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'patch'] },
-    ],
-  });
-  await make(`${rbac}/clusterrolebindings`, {
-    metadata: { name: namespace },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: namespace },
-    subjects: [{ kind: 'Group', apiGroup, name: 'system:authenticated' }],
-  });
-  await make(leases, { metadata: { name: 'one' }, spec: { holderIdentity: 'one' } });
-  for (let at = 0; at < 1000; at += 50) {
-    const some = Array.from({ length: 50 }, (_, i) => `kept-${at + i}`);
-    await Promise.all(some.map((name) => make(configMaps, { metadata: { name }, data: { text: 'x'.repeat(1024) } })));
-  }
-  admin.close();
-}
-
 function quantile(times: readonly number[], part: number): number {
   return times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
 }
@@ -98,7 +69,7 @@ const cluster = await TestCluster.start({
 let isRefused = false;
 try {
   const target = { name: 'plinth', url: cluster.first.url, token: tokens.admin };
-  await prepare(target);
+  await prepareNamespace(target, [{ kind: 'Group', name: 'system:authenticated' }], 1000);
   const senders = {
     user: new Sender(target, { user: 'modest' }, 1),
     account: new Sender(target, { user: 'system:serviceaccount:modest:x', group: 'system:serviceaccounts' }, 1),

@@ -60,3 +60,39 @@ export class Sender {
     this.agent.destroy();
   }
 }
+
+/** Who gets rights in the namespace. */
+type Subject = { readonly kind: 'User' | 'Group'; readonly name: string };
+
+/** Makes the namespace, the rights of the users in it, a lease, and ConfigMaps of 1 KiB. Repeats nothing that is there. */
+export async function prepareNamespace(target: Target, subjects: readonly Subject[], objects: number): Promise<void> {
+  const admin = new Sender(target, undefined, 32);
+  const make = async (path: string, body: unknown) => {
+    const { status } = await admin.send('POST', path, body);
+    if (status !== 201 && status !== 409) throw new Error(`POST ${path}: ${status}`);
+  };
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const apiGroup = 'rbac.authorization.k8s.io';
+  await make('/api/v1/namespaces', { metadata: { name: namespace } });
+  await make(`${rbac}/clusterroles`, {
+    metadata: { name: namespace },
+    rules: [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'patch'] },
+    ],
+  });
+  await make(`${rbac}/clusterrolebindings`, {
+    metadata: { name: namespace },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: namespace },
+    subjects: subjects.map((subject) => ({ ...subject, apiGroup })),
+  });
+  await make(leases, { metadata: { name: 'one' }, spec: { holderIdentity: 'one' } });
+  let next = 0;
+  const writer = async () => {
+    for (let i = next++; i < objects; i = next++) {
+      await make(configMaps, { metadata: { name: `kept-${i}` }, data: { text: 'x'.repeat(1024) } });
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, writer));
+  admin.close();
+}

@@ -12,6 +12,12 @@ import { ResourcesAppModule } from '../resources-app.module.js';
 import { hasBegun, type ReplicaSettings, subscribe } from '../storage/postgres/replica.js';
 import type { Running } from './lifecycle.js';
 
+/** A replica that is kept. */
+export interface RunningReplica extends Running {
+  /** Rejects when it is no longer kept up, by a fault of the process itself. */
+  readonly ended: Promise<unknown>;
+}
+
 const lookMs = 1_000;
 
 /**
@@ -27,7 +33,7 @@ export async function runReplica(
   replica: ReplicaSettings,
   logger: Logger,
   signal: AbortSignal,
-): Promise<Running | undefined> {
+): Promise<RunningReplica | undefined> {
   if (await subscribe(replica)) logger.info('the replica follows; the objects and the log are copied');
   while (!(await hasBegun(replica.databaseUrl))) {
     if (signal.aborted) return undefined;
@@ -42,9 +48,9 @@ export async function runReplica(
   const stopping = new AbortController();
   const loops = [new SqlViewsController(parts), ...(mode.hasTables ? [new SqlProjectionController(parts)] : [])];
   const ended = Promise.all(loops.map((loop) => loop.run(stopping.signal)));
-  ended.catch((error: unknown) => logger.error('a loop of the replica ended', { error }));
   logger.info('the replica can be read');
   return {
+    ended,
     stop: async () => {
       stopping.abort();
       await ended.catch(() => undefined);

@@ -86,6 +86,9 @@ async function write(parts: RestoreParts, step: RestoreStep): Promise<string | u
   return note;
 }
 
+/** How often an object is written that a loop writes, too. */
+const mostAttempts = 5;
+
 /** Tries again while a loop changes the object between the read and the write. */
 async function againstLoops<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -96,5 +99,3 @@ async function againstLoops<T>(write: () => Promise<T>): Promise<T> {
     }
   }
 }
-
-const mostAttempts = 5;

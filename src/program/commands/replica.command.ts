@@ -38,7 +38,7 @@ export const replicaCommand: Command = {
     const { signal } = context.signals;
     const running = await runReplica({ storage: { ...storage, databaseUrl }, cluster }, settings, logger, signal);
     if (running === undefined) return;
-    await context.signals.wait();
+    await Promise.race([context.signals.wait(), running.ended]);
     context.signals.endWithin(stopLimit());
     await running.stop();
   },

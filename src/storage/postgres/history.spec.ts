@@ -1,119 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { onlyViews } from '../../config/sql-projection.js';
-import type { StorageKey } from '../storage.interface.js';
+import { HOUR_MS, key, Scene, text, update } from '../testing/history-scene.js';
 import { failsWith, put } from '../testing/storage-contract.js';
 import { remove } from '../testing/storage-helpers.js';
-import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 import { resolveOptions } from './postgres-storage-options.js';
 import { Retention } from './retention.js';
-import { SessionPool } from './session-pool.js';
-import { sqlView } from './sql-view-text.js';
-import { readerRole, syncSqlViews } from './sql-views.js';
 
-const HOUR_MS = 3_600_000;
-const denied = { code: '42501' };
 let server: TestPostgres;
 before(async () => {
   server = await startTestPostgres({ fsync: false });
 });
 after(() => server.stop());
 
-const view = (resource: string, name = resource.split('.')[0] ?? resource) =>
-  sqlView({ name, storageResource: resource, namespaced: true, comment: 'Test.', fields: [] });
-const key = (name: string, resource = 'things', namespace = 'default'): StorageKey => ({ resource, namespace, name });
-const text = (value: unknown, manager = 'test') =>
-  JSON.stringify({
-    kind: 'Thing',
-    metadata: { labels: { app: 'web' }, managedFields: [{ manager, operation: 'Update', time: String(value) }] },
-    spec: value,
-  });
-
-async function update(storage: PostgresStorage, name: string, value: unknown, resource = 'things') {
-  const { object } = await put(storage, key(name, resource), text(value));
-  return object;
-}
-
-interface Row {
-  readonly name: string;
-  readonly resource_version: string;
-  readonly object: { readonly spec?: unknown } | null;
-}
-
-/** A database whose past is kept, with log upkeep at the test's command. */
-class Scene {
-  private constructor(
-    readonly url: string,
-    readonly storage: PostgresStorage,
-    readonly owner: pg.Client,
-    readonly pool: SessionPool,
-    readonly retention: Retention,
-  ) {}
-
-  static async use(
-    work: (scene: Scene) => Promise<void>,
-    settings: { readonly historyRetentionMs?: number; readonly historyExclude?: readonly string[] } = {},
-  ): Promise<void> {
-    const databaseUrl = await server.createTestDatabase();
-    const options = resolveOptions({
-      databaseUrl,
-      retentionIntervalMs: 0,
-      historyRetentionMs: HOUR_MS,
-      historyExclude: ['leases'],
-      ...settings,
-    });
-    const storage = await createPostgresStorage(options);
-    const pool = new SessionPool(options);
-    const owner = new pg.Client({ connectionString: databaseUrl });
-    await owner.connect();
-    await syncSqlViews(
-      databaseUrl,
-      ['things', 'others', 'leases', 'secrets'].map((name) => view(name)),
-      onlyViews,
-    );
-    try {
-      await work(new Scene(databaseUrl, storage, owner, pool, new Retention(options, pool)));
-    } finally {
-      await owner.end();
-      await pool.stop();
-      await storage.stop();
-    }
-  }
-
-  /** Moves everything written so far from the log to the history. */
-  async retire(retention = this.retention): Promise<void> {
-    await retention.round(HOUR_MS, 0);
-    await retention.round(0, HOUR_MS);
-  }
-
-  async asOf(at: bigint | string, resource = 'things'): Promise<Record<string, unknown>> {
-    const moment = typeof at === 'bigint' ? '$2::bigint' : '$2::text';
-    const sql = `select name, resource_version, object from cluster.as_of($1, ${moment})`;
-    const { rows } = await this.owner.query<Row>(sql, [resource, String(at)]);
-    return Object.fromEntries(
-      rows.map(({ name, resource_version, object }) => [name, [resource_version, object?.spec]]),
-    );
-  }
-
-  async rows<T extends object = Record<string, unknown>>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
-    return (await this.owner.query<T>(sql, [...values])).rows;
-  }
-
-  async listed(resource = 'things'): Promise<[bigint, Record<string, unknown>]> {
-    const page = await this.storage.list({ resource });
-    const entries = page.items.map(({ key: { name }, json, resourceVersion }) => [
-      name,
-      [String(resourceVersion), (JSON.parse(json) as { spec?: unknown }).spec],
-    ]);
-    return [page.resourceVersion, Object.fromEntries(entries)];
-  }
-}
-
 describe('the past behind the log', () => {
   it('shows every version as a list showed it, whether in the log, copied, or both', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       const seen: [bigint, Record<string, unknown>][] = [];
       await storage.create(key('before'), 'u0', text(0));
@@ -155,7 +57,7 @@ describe('the past behind the log', () => {
     }));
 
   it('stays right while others write, and whoever copies and drops is killed again and again', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage, retention } = scene;
       await retention.round(HOUR_MS, HOUR_MS);
       const seen: [bigint, Record<string, unknown>][] = [];
@@ -192,7 +94,7 @@ describe('the past behind the log', () => {
     }));
 
   it('copies a state before a change only where no other row of the partition has it', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       await scene.retention.round(HOUR_MS, HOUR_MS);
       await scene.storage.create(key('a'), 'u', text(0));
       await update(scene.storage, 'a', 1);
@@ -211,7 +113,7 @@ describe('the past behind the log', () => {
     }));
 
   it('goes by age: drops partitions, and refuses what was before', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const old = await storage.create(key('a'), 'u', text(1));
@@ -233,7 +135,7 @@ describe('the past behind the log', () => {
     }));
 
   it('is not given up by one process without the option, but an hour after the last one with it', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage, pool } = scene;
       const without = new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), pool);
       await scene.retention.round(HOUR_MS, HOUR_MS);
@@ -251,7 +153,7 @@ describe('the past behind the log', () => {
     }));
 
   it('begins anew after a partition of the log that was dropped without a copy', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const lost = await storage.create(key('a'), 'u', text(1));
@@ -273,7 +175,7 @@ describe('the past behind the log', () => {
     }));
 
   it('leaves out resources, and takes them in again from then on', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const lease = await storage.create(key('l', 'leases'), 'u', text(1));
@@ -292,7 +194,7 @@ describe('the past behind the log', () => {
     }));
 
   it('finds versions by time, in every form', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const versions: bigint[] = [];
@@ -317,7 +219,7 @@ describe('the past behind the log', () => {
     }));
 
   it('tells what happened to an object, by whom, and what changed', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage, owner } = scene;
       await storage.create(key('a'), 'u', text({ replicas: 1 }));
       await scene.retire(new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), scene.pool));
@@ -365,7 +267,7 @@ describe('the past behind the log', () => {
     }));
 
   it('tells of very many changes in an object, of long keys and of depth, and answers about the others', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage, owner } = scene;
       const many = (value: number) => Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, value]));
       const spread = (value: number) =>
@@ -406,7 +308,7 @@ describe('the past behind the log', () => {
     }));
 
   it('tells what changed between two versions', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       for (const name of ['gone', 'kept', 'replaced', 'same']) await storage.create(key(name), name, text(1));
       await storage.create(key('o', 'others', 'shop'), 'o', text(1));
@@ -443,7 +345,7 @@ describe('the past behind the log', () => {
     }));
 
   it('shows one object, one name and those with labels, as the whole shows them', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage } = scene;
       const labelled = (labels: object, value: unknown) => JSON.stringify({ metadata: { labels }, spec: value });
       await storage.create(key('a'), 'u1', labelled({ app: 'web', tier: 'x' }, 1));
@@ -481,7 +383,7 @@ describe('the past behind the log', () => {
     }));
 
   it('computes only what a query asks for', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       await scene.storage.create(key('a'), 'u', text(1));
       const plan = async (sql: string) => JSON.stringify(await scene.rows(`explain verbose ${sql}`));
       const asOf = `from cluster.as_of('things', 'now') where namespace = 'default'`;
@@ -493,7 +395,7 @@ describe('the past behind the log', () => {
     }));
 
   it('can be read by a transaction with one snapshot, or tells it to start again', () =>
-    Scene.use(async (scene) => {
+    Scene.use(server, async (scene) => {
       const { storage, owner } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const { resourceVersion } = await storage.create(key('a'), 'u', text(1));
@@ -505,175 +407,5 @@ describe('the past behind the log', () => {
       await assert.rejects(scene.asOf(resourceVersion), { code: '40001' });
       await owner.query('rollback');
       assert.deepEqual(await scene.asOf(resourceVersion), { a: [String(resourceVersion), 1] });
-    }));
-});
-
-describe('a reader of the past', () => {
-  it('sees no secret, no internal object and nothing of a view that was not granted', () =>
-    Scene.use(async (scene) => {
-      const { storage, owner, url } = scene;
-      await owner.query(`do $$ begin
-        if not exists (select from pg_roles where rolname = 'paula') then create role paula login; end if;
-        if not exists (select from pg_roles where rolname = 'bob') then create role bob login; end if; end $$`);
-      await owner.query(
-        `grant ${readerRole} to paula; grant usage on schema cluster to bob; grant select on cluster.things to bob`,
-      );
-      const secret = (value: string) =>
-        JSON.stringify({
-          kind: 'Secret',
-          metadata: { annotations: { 'x/last-applied-configuration': `{"data":"${value}"}` } },
-          data: { password: value },
-          stringData: { other: value },
-        });
-      const values = ['c2VjcmV0LW9uZQ', 'c2VjcmV0LXR3bw'];
-      await storage.create(key('s', 'secrets'), 'u', secret(values[0] ?? ''));
-      await storage.create(key('sealed'), 'u', '"enc:v1:aesgcm:AAAA"');
-      await storage.create(key('i', 'endeddefinitions.internal', ''), 'u', text('hidden'));
-      const from = (await storage.create(key('a'), 'u', text(1))).resourceVersion;
-      await scene.retention.round(HOUR_MS, HOUR_MS);
-      await put(storage, key('s', 'secrets'), secret(values[1] ?? ''));
-      await scene.retire();
-      await put(storage, key('a'), text(2));
-      await remove(storage, key('s', 'secrets'));
-      const to = await storage.head();
-      const connect = async (user: string) => {
-        const client = new pg.Client({ connectionString: url.replace('postgres@', `${user}@`) });
-        await client.connect();
-        return client;
-      };
-      const paula = await connect('paula');
-      const bob = await connect('bob');
-      try {
-        for (const sql of [
-          `select * from cluster.as_of('secrets', ${from})`,
-          `select * from cluster.as_of('secrets', ${to - 1n})`,
-          `select * from cluster.history('secrets', 'default', 's')`,
-          `select * from cluster.changes_between(${from}, ${to})`,
-          `select * from cluster.changes_between(${from}, ${to}, 'secrets')`,
-        ]) {
-          const { rows } = await paula.query(sql);
-          assert.ok(rows.length > 0, sql);
-          const answer = JSON.stringify(rows);
-          for (const value of values) assert.ok(!answer.includes(value), `${sql} shows a secret`);
-          assert.ok(!answer.includes('enc:'), sql);
-        }
-        const [updated] = (
-          await paula.query(`select diff from cluster.history('secrets', 'default', 's') where verb = 'updated'`)
-        ).rows;
-        assert.deepEqual(updated.diff, [{ op: 'replace', path: 'data', from: '(hidden)', to: '(hidden)' }]);
-        const { rows: sealed } = await paula.query(
-          `select object from cluster.as_of('things', ${from}) where name = 'sealed'`,
-        );
-        assert.deepEqual(sealed, [{ object: null }]);
-        await assert.rejects(paula.query(`select * from cluster.as_of('endeddefinitions.internal', ${from})`), {
-          code: '42704',
-        });
-        // Tables and inner functions are out of reach, also behind the path of the role and its own functions.
-        for (const sql of [
-          'select * from plinth.history',
-          'select * from plinth.history_state',
-          `select * from plinth.past_page('secrets', '', '', 'z', '', null, ${from}, null)`,
-          `select * from plinth.key_changes('secrets', 'default', 's')`,
-          `select plinth.copy_to_history(0)`,
-          `select * from plinth.keep_history('0', '{}')`,
-          'do $$ begin lock table plinth.lock_history in exclusive mode; end $$',
-        ]) {
-          await assert.rejects(paula.query(sql), denied, sql);
-        }
-        await paula.query(
-          `create function pg_temp.safe_jsonb(json) returns jsonb language sql as 'select null::jsonb'`,
-        );
-        await paula.query('set search_path = pg_temp, cluster, pg_catalog');
-        assert.ok(
-          (await paula.query(`select object from as_of('things', ${from}) where name = 'a'`)).rows[0].object !== null,
-        );
-        await paula.query('reset search_path');
-        // One who may read one view.
-        await assert.rejects(bob.query(`select * from cluster.as_of('secrets', ${from})`), denied);
-        await assert.rejects(bob.query(`select * from cluster.history('others', 'default', 's')`), denied);
-        await assert.rejects(bob.query(`select * from cluster.changes_between(${from}, ${to}, 'secrets')`), denied);
-        const { rows: his } = await bob.query(`select distinct resource from cluster.changes_between(${from}, ${to})`);
-        assert.deepEqual(his, [{ resource: 'things' }]);
-        // A role that was set counts in place of the login.
-        await owner.query('set role bob');
-        await assert.rejects(owner.query(`select * from cluster.as_of('secrets', ${from})`), denied);
-        await owner.query('reset role');
-      } finally {
-        await paula.end();
-        await bob.end();
-      }
-    }));
-
-  it('learns nothing about a secret from how long a question takes', () =>
-    Scene.use(async (scene) => {
-      const { storage, owner } = scene;
-      const value = 'c2VjcmV0LW9uZQ==';
-      const json = JSON.stringify({ kind: 'Secret', metadata: { labels: { app: 'web' } }, data: { password: value } });
-      await storage.create(key('s', 'secrets'), 'u', json);
-      const head = await storage.head();
-      const calls = async () => {
-        const sql = `select pg_stat_get_xact_function_calls('plinth.safe_jsonb(json)'::regprocedure)::int as calls`;
-        return (await owner.query<{ calls: number | null }>(sql)).rows[0]?.calls ?? 0;
-      };
-      const effort = async (guess: string): Promise<number> => {
-        await owner.query(`begin; set local track_functions = 'all'`);
-        const before = await calls();
-        const sql = `select from cluster.as_of('secrets', $1::bigint, 'default', 's', $2)`;
-        assert.equal((await owner.query(sql, [head, { app: guess }])).rowCount, guess === 'web' ? 1 : 0);
-        const made = (await calls()) - before;
-        await owner.query('rollback');
-        return made;
-      };
-      assert.equal(await effort(value), await effort('c2VjcmV0LXR3bw=='));
-    }));
-
-  it('gets nowhere by names, namespaces and times that are no such', () =>
-    Scene.use(async (scene) => {
-      const { storage } = scene;
-      await storage.create(key('a'), 'u', text(1));
-      const head = await storage.head();
-      const attacks = [
-        `things'; drop table plinth.history; --`,
-        `things" union select * from plinth.objects --`,
-        `$$; select 1; $$`,
-        '\\',
-        `'||(select data from plinth.objects limit 1)||'`,
-        '%I',
-        '',
-        'a'.repeat(100_000),
-      ];
-      for (const attack of attacks) {
-        await assert.rejects(scene.rows('select * from cluster.as_of($1, $2::bigint)', [attack, head]), {
-          code: '42704',
-        });
-        await assert.rejects(scene.rows('select * from cluster.history($1, $1, $1)', [attack]), { code: '42704' });
-        assert.deepEqual(await scene.rows(`select * from cluster.history('things', $1, $1)`, [attack]), []);
-        assert.deepEqual(await scene.rows(`select * from cluster.as_of('things', $2::bigint, $1)`, [attack, head]), []);
-        assert.deepEqual(
-          await scene.rows(`select * from cluster.changes_between($2::bigint, $2::bigint, null, $1)`, [attack, head]),
-          [],
-        );
-        await assert.rejects(scene.rows(`select * from cluster.as_of('things', $1::text)`, [attack]), {
-          code: /^22/,
-        });
-      }
-      for (const moment of [
-        '999999999999999999999',
-        '1 ago',
-        '99999999y ago',
-        '-1',
-        'infinity',
-        '-infinity',
-        'now() - 1',
-      ]) {
-        await assert.rejects(scene.rows(`select * from cluster.as_of('things', $1::text)`, [moment]), (error) => {
-          assert.match((error as pg.DatabaseError).code ?? '', /^22/, moment);
-          return true;
-        });
-      }
-      for (const nothing of ['null::bigint', 'null::text', 'null::timestamptz']) {
-        await assert.rejects(scene.rows(`select * from cluster.as_of('things', ${nothing})`), { code: '22004' });
-      }
-      assert.equal((await scene.rows('select from plinth.objects')).length, 1);
     }));
 });

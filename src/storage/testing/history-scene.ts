@@ -1,0 +1,110 @@
+import pg from 'pg';
+import type { TestPostgres } from '../../../test/support/test-postgres.js';
+import { onlyViews } from '../../config/sql-projection.js';
+import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
+import { resolveOptions } from '../postgres/postgres-storage-options.js';
+import { Retention } from '../postgres/retention.js';
+import { SessionPool } from '../postgres/session-pool.js';
+import { sqlView } from '../postgres/sql-view-text.js';
+import { syncSqlViews } from '../postgres/sql-views.js';
+import type { StorageKey } from '../storage.interface.js';
+import { put } from './storage-contract.js';
+
+export const HOUR_MS = 3_600_000;
+
+/** A view of a resource of the test, named after it. */
+export const view = (resource: string, name = resource.split('.')[0] ?? resource) =>
+  sqlView({ name, storageResource: resource, namespaced: true, comment: 'Test.', fields: [] });
+export const key = (name: string, resource = 'things', namespace = 'default'): StorageKey => ({
+  resource,
+  namespace,
+  name,
+});
+/** An object with this spec, as a manager wrote it. */
+export const text = (value: unknown, manager = 'test') =>
+  JSON.stringify({
+    kind: 'Thing',
+    metadata: { labels: { app: 'web' }, managedFields: [{ manager, operation: 'Update', time: String(value) }] },
+    spec: value,
+  });
+
+export async function update(storage: PostgresStorage, name: string, value: unknown, resource = 'things') {
+  const { object } = await put(storage, key(name, resource), text(value));
+  return object;
+}
+
+interface Row {
+  readonly name: string;
+  readonly resource_version: string;
+  readonly object: { readonly spec?: unknown } | null;
+}
+
+/** A database whose past is kept, with log upkeep at the test's command. */
+export class Scene {
+  private constructor(
+    readonly url: string,
+    readonly storage: PostgresStorage,
+    readonly owner: pg.Client,
+    readonly pool: SessionPool,
+    readonly retention: Retention,
+  ) {}
+
+  static async use(
+    server: TestPostgres,
+    work: (scene: Scene) => Promise<void>,
+    settings: { readonly historyRetentionMs?: number; readonly historyExclude?: readonly string[] } = {},
+  ): Promise<void> {
+    const databaseUrl = await server.createTestDatabase();
+    const options = resolveOptions({
+      databaseUrl,
+      retentionIntervalMs: 0,
+      historyRetentionMs: HOUR_MS,
+      historyExclude: ['leases'],
+      ...settings,
+    });
+    const storage = await createPostgresStorage(options);
+    const pool = new SessionPool(options);
+    const owner = new pg.Client({ connectionString: databaseUrl });
+    await owner.connect();
+    await syncSqlViews(
+      databaseUrl,
+      ['things', 'others', 'leases', 'secrets'].map((name) => view(name)),
+      onlyViews,
+    );
+    try {
+      await work(new Scene(databaseUrl, storage, owner, pool, new Retention(options, pool)));
+    } finally {
+      await owner.end();
+      await pool.stop();
+      await storage.stop();
+    }
+  }
+
+  /** Moves everything written so far from the log to the history. */
+  async retire(retention = this.retention): Promise<void> {
+    await retention.round(HOUR_MS, 0);
+    await retention.round(0, HOUR_MS);
+  }
+
+  async asOf(at: bigint | string, resource = 'things'): Promise<Record<string, unknown>> {
+    const moment = typeof at === 'bigint' ? '$2::bigint' : '$2::text';
+    const sql = `select name, resource_version, object from cluster.as_of($1, ${moment})`;
+    const { rows } = await this.owner.query<Row>(sql, [resource, String(at)]);
+    return Object.fromEntries(
+      rows.map(({ name, resource_version, object }) => [name, [resource_version, object?.spec]]),
+    );
+  }
+
+  async rows<T extends object = Record<string, unknown>>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
+    return (await this.owner.query<T>(sql, [...values])).rows;
+  }
+
+  async listed(resource = 'things'): Promise<[bigint, Record<string, unknown>]> {
+    const page = await this.storage.list({ resource });
+    const entries = page.items.map(({ key: { name }, json, resourceVersion }) => [
+      name,
+      [String(resourceVersion), (JSON.parse(json) as { spec?: unknown }).spec],
+    ]);
+    return [page.resourceVersion, Object.fromEntries(entries)];
+  }
+}
