@@ -1,12 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { childrenOf } from '../test/e2e/support/processes.js';
+import { childrenOf, proportionalBytes } from '../test/e2e/support/processes.js';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 import { type Figures, forMs, Load } from './growth/load.js';
 import { plot } from './growth/plot.js';
 import { podJson } from './pod-json.js';
+import { docs, writeSection } from './write-section.js';
 
 /*
  * How the server grows: one process over one Postgres (fsync on), filled step by step with Pods and ConfigMaps of about
@@ -25,7 +25,6 @@ const { values: flags } = parseArgs({
 });
 const sizes = flags.objects.split(',').map(Number);
 const durationMs = Number(flags.seconds) * 1000;
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pods = '/api/v1/namespaces/default/pods';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const pageSize = 500;
@@ -51,12 +50,6 @@ function bodyOf(i: number): { readonly path: string; readonly body: string } {
   }
   const data = { settings: `${i} `.repeat(1600 / `${i} `.length) };
   return { path: configMaps, body: JSON.stringify({ metadata: { name: `c-${i}`, labels }, data }) };
-}
-
-/** Memory of a process, including its part of shared memory. */
-function proportionalBytes(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
 function postgresBytes(server: number): number {
@@ -157,12 +150,7 @@ function write(steps: readonly Step[]): void {
       { name: 'Postgres', values: steps.map((s) => s.postgresBytes / 2 ** 20) },
     ]),
   );
-  const file = join(docs, 'benchmarks.md');
-  const text = readFileSync(file, 'utf8');
-  const [begin, end] = ['<!-- growth -->', '<!-- /growth -->'];
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/benchmarks.md has no place for the table: ${begin} ... ${end}`);
-  writeFileSync(file, `${text.slice(0, from + begin.length)}\n\n${table(steps)}\n\n${text.slice(to)}`);
+  writeSection('growth', table(steps));
 }
 
 const cluster = await TestCluster.start({ servers: 1, fsync: true });

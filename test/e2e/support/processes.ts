@@ -21,6 +21,12 @@ export function residentBytes(pid: number): number {
   return Number(kib) * 1024;
 }
 
+/** Memory of a process in bytes, of shared memory its part. */
+export function proportionalBytes(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
+}
+
 /** The process that started another one. */
 export function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

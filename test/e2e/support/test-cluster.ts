@@ -39,6 +39,8 @@ export interface TestClusterOptions {
   readonly controllerFlags?: readonly string[];
   /** Real durability of the database, for tests that crash it. */
   readonly fsync?: boolean;
+  /** Folder of the programs of the database server, as in `TestPostgresOptions`. */
+  readonly programs?: string;
   /**
    * Puts a pooler between the processes and the database, in session mode or in transaction mode; with `direct-listen`
    * they have a direct connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
@@ -146,7 +148,11 @@ export class TestCluster {
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
     removeWithUs(directory);
-    const postgres = await startTestPostgres(options.fsync === true ? { fsync: true } : {});
+    const { fsync, programs } = options;
+    const postgres = await startTestPostgres({
+      ...(fsync === true ? { fsync } : {}),
+      ...(programs === undefined ? {} : { programs }),
+    });
     let cluster: TestCluster | undefined;
     let route: Route | undefined;
     try {

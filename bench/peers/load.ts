@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Peer } from './peer.js';
+
+/** What one kind of work gave. */
+export interface Result {
+  /** Requests per second, of watches events. */
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly errors: number;
+}
+
+export interface LoadOptions {
+  /** The load generator. */
+  readonly program: string;
+  readonly objects: number;
+  readonly seconds: number;
+  readonly http2: boolean;
+  /** Namespace; one for warming up and another to measure. */
+  readonly namespace: string;
+}
+
+/** Kinds of work in the order in which they run: name for tables, scenario of the generator. */
+export const works: ReadonlyMap<string, string> = new Map([
+  ['create ConfigMap, 1 client', 'create1'],
+  ['create ConfigMap, 16 clients', 'create'],
+  ['create Pod, 16 clients', 'preload'],
+  ['get Pod, 1 client', 'get1'],
+  ['get Pod, 16 clients', 'get'],
+  ['merge patch Pod, 16 clients', 'update'],
+  ['get and put Pod, 16 clients', 'put'],
+  ['list Pods, newest version', 'list'],
+  ['list Pods, version 0, 1 client', 'list0'],
+  ['list Pods, version 0, 4 clients', 'list0c'],
+  ['list by label, 4 clients', 'selector'],
+  ['list Pods by 500', 'page'],
+  ['watch, 1 watcher, 50 writes/s', 'watch1'],
+  ['watch, 500 watchers, 20 writes/s', 'watchN'],
+  ['watch, 500 watchers, writes of one client', 'burst'],
+]);
+
+/** Lets the generator do one kind of work. Other scenarios must have created the Pods it reads. */
+export async function runWork(peer: Peer, scenario: string, options: LoadOptions): Promise<Result> {
+  const args = [
+    `-server=${peer.url}`,
+    `-token=${peer.token}`,
+    `-objects=${options.objects}`,
+    `-d=${options.seconds}s`,
+    `-ns=${options.namespace}`,
+    `-only=${scenario}`,
+    ...(options.http2 ? ['-h2'] : []),
+  ];
+  const child = spawn(options.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  let result: Result | undefined;
+  for await (const line of createInterface({ input: child.stdout })) result = parse(line);
+  const code = await ended;
+  if (code !== 0 || result === undefined) throw new Error(`${options.program} ${scenario} ended with ${code}`);
+  return result;
+}
+
+function parse(line: string): Result {
+  const { rps, p50_ms, p99_ms, errors, delivered, expected, seconds } = JSON.parse(line);
+  return {
+    perSecond: delivered === undefined ? rps : delivered / seconds,
+    p50Ms: p50_ms ?? Number.NaN,
+    p99Ms: p99_ms ?? Number.NaN,
+    errors: errors + (delivered === undefined ? 0 : expected - delivered),
+  };
+}

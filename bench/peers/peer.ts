@@ -1,0 +1,51 @@
+import type { ChildProcess } from 'node:child_process';
+import { childrenOf, processorSeconds, proportionalBytes } from '../../test/e2e/support/processes.js';
+
+/** A server to compare, started for one run over a store that was empty. */
+export interface Peer {
+  readonly url: string;
+  /** Token of a user who may do everything. */
+  readonly token: string;
+  /** First processes of the API server and of its store. */
+  readonly roots: { readonly server: readonly number[]; readonly store: readonly number[] };
+  stop(): Promise<void>;
+}
+
+/** How a peer is called in tables, and how it starts. */
+export interface PeerKind {
+  readonly name: string;
+  start(): Promise<Peer>;
+}
+
+/** What a part of a peer used so far. */
+export interface Use {
+  /** Of its memory that is shared among its processes, each counts its part. */
+  readonly bytes: number;
+  readonly processorSeconds: number;
+}
+
+function family(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(family)];
+}
+
+/** Adds up processes and all their children. */
+export function useOf(roots: readonly number[]): Use {
+  const all = roots.flatMap(family);
+  return {
+    bytes: all.reduce((sum, pid) => sum + proportionalBytes(pid), 0),
+    processorSeconds: all.reduce((sum, pid) => sum + processorSeconds(pid), 0),
+  };
+}
+
+/** Resolves when the process ended; kills it after ten seconds. */
+export function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    child.once('exit', () => {
+      clearTimeout(late);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}

@@ -1,0 +1,123 @@
+import type { Result } from './load.js';
+import { works } from './load.js';
+import type { Use } from './peer.js';
+
+/** What one peer gave in one run. */
+export interface Run {
+  readonly results: ReadonlyMap<string, Result>;
+  readonly server: Use;
+  readonly store: Use;
+}
+
+/** The runs of a peer. */
+export interface Measured {
+  readonly name: string;
+  readonly runs: readonly Run[];
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return Number.isInteger(middle)
+    ? ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
+    : (sorted[Math.floor(middle)] ?? Number.NaN);
+}
+
+function shown(value: number): string {
+  if (Number.isNaN(value)) return '-';
+  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+}
+
+/** The median over the runs of a peer. */
+function summary({ runs }: Measured, work: string): Result {
+  const of = (field: keyof Result) => median(runs.map(({ results }) => results.get(work)?.[field] ?? Number.NaN));
+  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), errors: of('errors') };
+}
+
+/** How many times as much per second as the base a peer did. */
+function ratio(of: Measured, base: Measured, work: string): number {
+  return summary(of, work).perSecond / summary(base, work).perSecond;
+}
+
+/**
+ * A table of all kinds of work: for each peer how much per second (p50, p99 in ms), and for all but the base the ratio to
+ * the base; then memory and processor time of the whole run.
+ */
+export function table(measured: readonly Measured[], base: Measured): string {
+  const others = measured.filter((one) => one !== base);
+  const head = ['Work', ...measured.map(({ name }) => name), ...others.map(({ name }) => `${name}, ratio`)];
+  const rows = [...works.keys()]
+    .filter((work) => measured.some(({ runs }) => runs.some(({ results }) => results.has(work))))
+    .map((work) => [
+      work,
+      ...measured.map((one) => {
+        const { perSecond, p50Ms, p99Ms, errors } = summary(one, work);
+        const failed = errors > 0 ? `, ${shown(errors)} errors` : '';
+        return `${shown(perSecond)} (${shown(p50Ms)}, ${shown(p99Ms)}${failed})`;
+      }),
+      ...others.map((one) => shown(ratio(one, base, work))),
+    ]);
+  const total = (title: string, of: (run: Run) => number) => [
+    title,
+    ...measured.map(({ runs }) => shown(median(runs.map(of)))),
+    ...others.map(({ runs }) => (median(runs.map(of)) / median(base.runs.map(of))).toFixed(2)),
+  ];
+  const lines = [
+    ...rows,
+    total('memory of the server after the run, MiB', ({ server }) => server.bytes / 2 ** 20),
+    total('memory of its store, MiB', ({ store }) => store.bytes / 2 ** 20),
+    total('processor time of the server, seconds', ({ server }) => server.processorSeconds),
+    total('processor time of its store, seconds', ({ store }) => store.processorSeconds),
+  ];
+  return [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+const colours = ['#1f77b4', '#17becf', '#7f7f7f', '#d62728'];
+const [left, width, bar, gap] = [250, 760, 9, 10];
+
+/** Bars of how much each peer does per second against the base, on a logarithmic axis, as SVG. */
+export function bars(title: string, measured: readonly Measured[], base: Measured): string {
+  const others = measured.filter((one) => one !== base);
+  const names = [...works.keys()];
+  const ratios = others.flatMap((one) => names.map((work) => ratio(one, base, work))).filter((value) => value > 0);
+  const [low, high] = [Math.floor(Math.log10(Math.min(...ratios))), Math.ceil(Math.log10(Math.max(...ratios)))];
+  const x = (value: number) => left + ((Math.log10(value) - low) / Math.max(1, high - low)) * (width - left - 40);
+  const top = 44 + others.length * 16;
+  const block = others.length * bar + gap;
+  const height = top + names.length * block + 24;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${width}" height="${height}" fill="white"/>`,
+    `<text x="12" y="22" font-size="14">${title}</text>`,
+  ];
+  others.forEach(({ name }, i) => {
+    const y = 34 + i * 16;
+    parts.push(
+      `<rect x="12" y="${y}" width="14" height="9" fill="${colours[i % colours.length]}"/>`,
+      `<text x="32" y="${y + 9}">${name}</text>`,
+    );
+  });
+  for (let power = low; power <= high; power++) {
+    const at = x(10 ** power).toFixed(1);
+    parts.push(
+      `<line x1="${at}" x2="${at}" y1="${top - 6}" y2="${height - 20}" stroke="${power === 0 ? '#333' : '#ddd'}"/>`,
+      `<text x="${at}" y="${height - 6}" text-anchor="middle">${10 ** power}</text>`,
+    );
+  }
+  names.forEach((work, row) => {
+    const y = top + row * block;
+    parts.push(`<text x="${left - 8}" y="${y + (others.length * bar) / 2 + 4}" text-anchor="end">${work}</text>`);
+    others.forEach((one, i) => {
+      const value = ratio(one, base, work);
+      if (!(value > 0)) return;
+      const [from, to] = [x(1), x(value)].sort((a, b) => a - b) as [number, number];
+      parts.push(
+        `<rect x="${from.toFixed(1)}" y="${y + i * bar}" width="${Math.max(1, to - from).toFixed(1)}" height="${bar - 1}" fill="${colours[i % colours.length]}"/>`,
+      );
+    });
+  });
+  parts.push('</svg>', '');
+  return parts.join('\n');
+}
