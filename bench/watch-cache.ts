@@ -107,13 +107,13 @@ function inMemory(objects: number): void {
   report('list of everything, 2,000 changes ago', objects, {
     nsPerItem: rounded((cpuPerCall(3, () => cache.list({ at: past })) * 1000) / objects),
   });
-  const entries = new OrderedEntries<{ key: { namespace: string; name: string } }>();
-  for (let i = 0; i < objects; i++) entries.set({ key: { namespace: 'one', name: `pod-${i}` } });
+  const entries = new OrderedEntries<{ namespace: string; name: string }>();
+  for (let i = 0; i < objects; i++) entries.set({ namespace: 'one', name: `pod-${i}` });
   report('put in and take out in one namespace', objects, {
     usPerCall: rounded(
       cpuPerCall(5_000, (i) => {
         const name = `pod-${(i * 7919) % objects}x`;
-        entries.set({ key: { namespace: 'one', name } });
+        entries.set({ namespace: 'one', name });
         entries.delete('one', name);
       }) / 2,
     ),

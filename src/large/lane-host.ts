@@ -112,10 +112,15 @@ export class LaneHost {
       characters += json.length;
       return i > 0 && characters > mostPageCharacters;
     });
-    if (end < 0) return page;
+    if (end < 0) return { ...page, items: page.items.map(copied) };
     const left = page.items.length - end;
     const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
-    return { resourceVersion: page.resourceVersion, items: page.items.slice(0, end), more: true, ...remaining };
+    return {
+      resourceVersion: page.resourceVersion,
+      items: page.items.slice(0, end).map(copied),
+      more: true,
+      ...remaining,
+    };
   }
 
   private decide(id: number, current: StoredObject | undefined): Promise<UpdateDecision> {
@@ -142,4 +147,9 @@ export class LaneHost {
 /** Informers don't look at the state before a change, and copying it takes time. */
 function withoutPrevious({ changes, position }: ChangeBatch): ChangeBatch {
   return { changes: changes.map((change) => ({ ...change, previousJson: undefined })), position };
+}
+
+/** An object of data properties only, as messages between threads need them: those of the cache compute some. */
+function copied({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
+  return { key, uid, resourceVersion, json };
 }

@@ -61,7 +61,7 @@ export class RemoteStorage implements Storage {
       const page = (await this.call('list', { ...rest, at, after, limit: rest.pageSize ?? limit })) as ListPage;
       at = page.resourceVersion;
       for (const [i, item] of page.items.entries()) {
-        if (!selects(select, select.source.extract(item.json))) continue;
+        if (!selects(select, select.source.extract(item.json), item.key)) continue;
         items.push(item);
         const more = page.more || i < page.items.length - 1;
         if (items.length === limit) return { resourceVersion: at, items, more };

@@ -27,7 +27,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
     const page = await source.list({ ...plain, at, after, limit: SCAN_ROWS, countRemaining: false });
     at = page.resourceVersion;
     for (const [i, item] of page.items.entries()) {
-      if (!selects(select, select.source.extract(item.json))) continue;
+      if (!selects(select, select.source.extract(item.json), item.key)) continue;
       items.push(item);
       if (items.length < wanted) continue;
       return { resourceVersion: at, items, more: page.more || i < page.items.length - 1 };

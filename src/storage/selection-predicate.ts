@@ -1,11 +1,16 @@
 import type { FieldSelector } from '../machinery/field-selector.js';
 import type { LabelSelector, Labels } from '../machinery/label-selector.js';
+import type { StorageKey } from './storage.interface.js';
 
-/** The attributes of one state of an object that selection needs; extracted once per state. */
+/**
+ * The attributes of one state of an object that selection needs; extracted once per state. Objects with the same ones may
+ * share them.
+ */
 export interface ObjectAttributes {
   /** The source that extracted them; attributes of another source mean nothing. */
   readonly source: AttributeSource;
   readonly labels: Labels | undefined;
+  /** Values of the selectable fields of the kind. Name and namespace are in the key. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +26,13 @@ export interface SelectionPredicate {
   readonly fields: FieldSelector;
 }
 
-/** Whether an object with these attributes is wanted. */
-export function selects(predicate: SelectionPredicate, attributes: ObjectAttributes): boolean {
-  return predicate.labels.matches(attributes.labels) && predicate.fields.matches(attributes.fields);
+/** Whether the object of that key is wanted, with these attributes. */
+export function selects(
+  { labels, fields }: SelectionPredicate,
+  attributes: ObjectAttributes,
+  { namespace, name }: Pick<StorageKey, 'namespace' | 'name'>,
+): boolean {
+  if (!labels.matches(attributes.labels)) return false;
+  if (fields.requirements.length === 0) return true;
+  return fields.matches({ ...attributes.fields, 'metadata.name': name, 'metadata.namespace': namespace });
 }

@@ -140,8 +140,8 @@ export class WatchEncoder {
       return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
     }
     const { after, before } = attributesOfChange(change, this.selection.source);
-    const isSelected = change.type !== 'delete' && selects(this.selection, after);
-    const wasSelected = change.type !== 'create' && selects(this.selection, before ?? after);
+    const isSelected = change.type !== 'delete' && selects(this.selection, after, change.key);
+    const wasSelected = change.type !== 'create' && selects(this.selection, before ?? after, change.key);
     if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
     return wasSelected ? 'DELETED' : undefined;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { skimObject } from './skim.js';
+import { describe, it } from 'node:test';
+import { memberText, skimObject } from './skim.js';
 
 const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `value ${i}`]));
 
@@ -44,4 +44,27 @@ it('takes a limited number of values', () => {
   const skimmed = skimObject(JSON.stringify({ data, type: 't' }), []) as { data: object; type: string };
   assert.equal(Object.keys(skimmed.data).length, 1000);
   assert.equal(skimmed.type, 't');
+});
+
+describe('the text of a member', () => {
+  const inner = { name: 'a"}{,', list: [{ labels: { no: 'no' } }], n: -1.5, none: null, yes: true };
+  const text = JSON.stringify({ labels: { outer: '1' }, metadata: { ...inner, labels: { 'a/b': 'c' }, more: 1 } });
+  const start = text.indexOf('"metadata":') + '"metadata":'.length;
+
+  it('is found behind others of any kind', () => {
+    assert.equal(memberText(text, start, 'labels'), '{"a/b":"c"}');
+    assert.equal(memberText(text, start, 'n'), '-1.5');
+    assert.equal(memberText(text, start, 'yes'), 'true');
+    assert.equal(memberText(text, start, 'more'), '1');
+    assert.equal(memberText(text, 0, 'labels'), '{"outer":"1"}');
+  });
+
+  it('is not taken from elsewhere', () => {
+    const { labels: _labels, ...rest } = JSON.parse(text).metadata;
+    const without = JSON.stringify({ metadata: rest, labels: { outer: '1' } });
+    assert.equal(memberText(without, without.indexOf('{', 1), 'labels'), undefined);
+    assert.equal(memberText(text, start, 'no'), undefined);
+    assert.equal(memberText(text, start, 'label'), undefined);
+    assert.equal(memberText('{}', 0, 'labels'), undefined);
+  });
 });

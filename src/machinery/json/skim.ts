@@ -16,6 +16,21 @@ export function skimObject(text: string, always: readonly string[]): Record<stri
   return skim(text, text.indexOf('{'), '', wholeMember, always);
 }
 
+/**
+ * The text of a member of the object that begins at `start`; undefined when it has none of that name. Everything before it
+ * is skipped without parsing. The text must be JSON as JSON.stringify writes it, and the name one that is written as it is.
+ */
+export function memberText(text: string, start: number, name: string): string | undefined {
+  let i = start + 1;
+  while (text.charCodeAt(i) === quote) {
+    const keyEnd = endOfString(text, i);
+    const end = endOfValue(text, keyEnd + 2);
+    if (keyEnd - i - 1 === name.length && text.startsWith(name, i + 1)) return text.slice(keyEnd + 2, end);
+    i = end + 1;
+  }
+  return undefined;
+}
+
 function skim(
   text: string,
   start: number,

@@ -1,13 +1,19 @@
 import { largeBytes } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { everyField, type FieldSelector, parseFieldSelector } from '../../machinery/field-selector.js';
-import { skimObject } from '../../machinery/json/skim.js';
-import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../machinery/label-selector.js';
+import { memberText, skimObject } from '../../machinery/json/skim.js';
+import {
+  everything,
+  type LabelSelector,
+  type Labels,
+  parseLabelSelector,
+  SelectorError,
+} from '../../machinery/label-selector.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../../storage/selection-predicate.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
-import { isPresentForm, parseText } from './object-codec.js';
+import { isPresentForm, parseText, storedForm } from './object-codec.js';
 
 const metadataFields: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
@@ -54,34 +60,71 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
 
 /** How many large objects are remembered: an index asks for the same object as all watches do. */
 const mostRecent = 2;
+/** How many sets of labels are remembered. */
+const mostLabelSets = 4_096;
+/** Longer sets of labels are not remembered, in UTF-16 units. */
+const longestLabelSet = 1_024;
 
 const sources = new WeakMap<ResourceDefinition, AttributeSource>();
+const noFields: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Reads the selectable values of stored text of the resource; one reader for all versions. */
 function attributeSource(resource: ServedResource): AttributeSource {
-  const { definition } = resource;
-  let source = sources.get(definition);
+  let source = sources.get(resource.definition);
   if (source === undefined) {
-    const recent: { readonly json: string; readonly attributes: ObjectAttributes }[] = [];
-    const look = (json: string): ObjectAttributes => {
-      const object = selectablePart(resource, json);
-      return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
-    };
-    const made: AttributeSource = {
-      extract: (json) => {
-        if (json.length <= largeBytes) return look(json);
-        const known = recent.find((one) => one.json === json);
-        if (known !== undefined) return known.attributes;
-        const attributes = look(json);
-        recent.push({ json, attributes });
-        if (recent.length > mostRecent) recent.shift();
-        return attributes;
-      },
-    };
-    source = made;
-    sources.set(definition, made);
+    source = resource.definition.selectableFields === undefined ? labelSource(resource) : fieldSource(resource);
+    sources.set(resource.definition, source);
   }
   return source;
+}
+
+/** For kinds that have labels only. Most objects have the same ones as others: they share the attributes. */
+function labelSource(resource: ServedResource): AttributeSource {
+  const known = new Map<string, ObjectAttributes>();
+  const without = { labels: undefined, fields: noFields };
+  const extract = (json: string): ObjectAttributes => {
+    if (!isPresentForm(resource, json)) {
+      return { source: made, labels: parseText(resource, json).metadata.labels, fields: noFields };
+    }
+    const text = memberText(json, storedForm(resource).prefix.length - 1, 'labels');
+    if (text === undefined) return none;
+    let attributes = known.get(text);
+    if (attributes !== undefined) return attributes;
+    attributes = { source: made, labels: JSON.parse(text) as Labels, fields: noFields };
+    if (text.length > longestLabelSet) return attributes;
+    if (known.size >= mostLabelSets) known.clear();
+    known.set(detached(text), attributes);
+    return attributes;
+  };
+  const made: AttributeSource = { extract };
+  const none: ObjectAttributes = { source: made, ...without };
+  return made;
+}
+
+/** A copy that does not keep the text alive that it was cut out of. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function fieldSource(resource: ServedResource): AttributeSource {
+  const { definition } = resource;
+  const recent: { readonly json: string; readonly attributes: ObjectAttributes }[] = [];
+  const look = (json: string): ObjectAttributes => {
+    const object = selectablePart(resource, json);
+    return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+  };
+  const made: AttributeSource = {
+    extract: (json) => {
+      if (json.length <= largeBytes) return look(json);
+      const known = recent.find((one) => one.json === json);
+      if (known !== undefined) return known.attributes;
+      const attributes = look(json);
+      recent.push({ json, attributes });
+      if (recent.length > mostRecent) recent.shift();
+      return attributes;
+    },
+  };
+  return made;
 }
 
 /** The object, or of a large one only the part that selectors can use: parsing all of it would hold up the others. */
@@ -90,11 +133,7 @@ function selectablePart(resource: ServedResource, json: string): ApiObject {
   return skimObject(json, ['metadata.labels']) as unknown as ApiObject;
 }
 
-/** Values of all selectable fields of an object. */
-export function fieldsOf(definition: ResourceDefinition, object: ApiObject): Record<string, string> {
-  return {
-    'metadata.name': object.metadata.name ?? '',
-    'metadata.namespace': object.metadata.namespace ?? '',
-    ...definition.selectableFields?.(object),
-  };
+/** Values of the selectable fields of the kind; name and namespace are not among them. */
+export function fieldsOf(definition: ResourceDefinition, object: ApiObject): Readonly<Record<string, string>> {
+  return definition.selectableFields?.(object) ?? noFields;
 }

@@ -1,3 +1,4 @@
+import type { Steps } from '../../machinery/turns.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
 import type { CacheEntry } from './cache-entry.js';
 
@@ -19,6 +20,8 @@ const MOST_TERMS = 16;
  */
 export class AttributeIndex {
   private readonly terms = new Map<string, Map<string, Postings>>();
+  /** Terms that do not have all entries yet. */
+  private readonly unfinished = new Set<string>();
   private source: AttributeSource | undefined;
 
   /** Whether anybody has selected entries. */
@@ -28,27 +31,32 @@ export class AttributeIndex {
 
   /**
    * A superset of the selected entries, in no order. Undefined when the predicate has no equality that is or could be
-   * indexed. `all` visits every entry, to index a new term.
+   * indexed, and when they are more than `most` says of their number. `some` visits every entry in steps, to index a new
+   * term.
    */
-  candidates(
+  *candidates(
     predicate: SelectionPredicate,
-    all: (visit: (entry: CacheEntry) => boolean) => void,
-  ): readonly CacheEntry[] | undefined {
+    most: (count: number) => boolean,
+    some: (visit: (entry: CacheEntry) => void) => Steps,
+  ): Steps<readonly CacheEntry[] | undefined> {
     this.source ??= predicate.source;
     if (this.source !== predicate.source) return undefined;
+    const terms = termsOf(predicate);
+    for (const { id } of terms) if (!this.terms.has(id)) yield* this.build(id, some);
+    // From here on without a pause: the candidates are those of one moment.
     let best: readonly Postings[] | undefined;
     let bestSize = Number.POSITIVE_INFINITY;
-    for (const term of termsOf(predicate)) {
-      const byValue = this.terms.get(term.id) ?? this.build(term.id, all);
-      if (byValue === undefined) continue;
-      const postings = term.values.map((value) => byValue.get(value)).filter((found) => found !== undefined);
+    for (const { id, values } of terms) {
+      const byValue = this.terms.get(id);
+      if (byValue === undefined || this.unfinished.has(id)) continue;
+      const postings = values.map((value) => byValue.get(value)).filter((found) => found !== undefined);
       const size = postings.reduce((sum, found) => sum + (found instanceof Set ? found.size : 1), 0);
       if (size < bestSize) {
         best = postings;
         bestSize = size;
       }
     }
-    if (best === undefined) return undefined;
+    if (best === undefined || !most(bestSize)) return undefined;
     return best.flatMap((found) => (found instanceof Set ? [...found] : [found]));
   }
 
@@ -62,16 +70,15 @@ export class AttributeIndex {
     }
   }
 
-  private build(id: string, all: (visit: (entry: CacheEntry) => boolean) => void): Map<string, Postings> | undefined {
-    if (this.terms.size >= MOST_TERMS) return undefined;
+  /** Changes are followed from the first step on, so an entry may be added twice. */
+  private *build(id: string, some: (visit: (entry: CacheEntry) => void) => Steps): Steps {
+    if (this.terms.size >= MOST_TERMS) return;
     const source = this.source as AttributeSource;
     const byValue = new Map<string, Postings>();
-    all((entry) => {
-      add(byValue, indexedValue(id, entry.attributes(source)), entry);
-      return true;
-    });
     this.terms.set(id, byValue);
-    return byValue;
+    this.unfinished.add(id);
+    yield* some((entry) => add(byValue, indexedValue(id, entry.attributes(source)), entry));
+    this.unfinished.delete(id);
   }
 }
 
@@ -98,7 +105,7 @@ export function indexedValue(id: string, { labels, fields }: ObjectAttributes): 
 function add(byValue: Map<string, Postings>, value: string | undefined, entry: CacheEntry): void {
   if (value === undefined) return;
   const found = byValue.get(value);
-  if (found === undefined) byValue.set(value, entry);
+  if (found === undefined || found === entry) byValue.set(value, entry);
   else if (found instanceof Set) found.add(entry);
   else byValue.set(value, new Set([found, entry]));
 }

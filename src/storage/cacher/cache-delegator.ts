@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import type { AttributeSource } from '../selection-predicate.js';
+import { inTurns } from '../../machinery/turns.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
@@ -132,8 +131,7 @@ export class CachedStorage implements Storage {
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
-    if (cache !== undefined && query.select !== undefined) await extractAll(cache, query.select.source);
-    const page = cache?.list(query);
+    const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
     this.options.observer.read(query.resource, page !== undefined);
     return page ?? this.inner.list(query);
   }
@@ -269,14 +267,5 @@ export class CachedStorage implements Storage {
       cacher.drop('budget');
     }
     return total <= maxBytes;
-  }
-}
-
-/** Extracts the attributes of all objects as a selection would, in turns with other work. */
-async function extractAll(cache: WatchCache, source: AttributeSource): Promise<void> {
-  let after = cache.extractSome(source, undefined);
-  while (after !== undefined) {
-    await setImmediate();
-    after = cache.extractSome(source, after);
   }
 }

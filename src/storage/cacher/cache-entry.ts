@@ -2,37 +2,70 @@ import type { AttributeSource, ObjectAttributes } from '../selection-predicate.j
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 
 /**
- * Bytes of an entry besides its text: objects, key strings, its place in the order. Measured by bench/watch-cache.ts.
+ * Bytes of an entry besides its text: its fields, name and version, its place in the order and in indexes, and what the
+ * engine keeps free. Measured by bench/watch-cache.ts.
  */
-const OVERHEAD_BYTES = 700;
+const OVERHEAD_BYTES = 300;
 
-/** One state of an object in a cache. Never changed, so lists and history can hold it by reference. */
-export class CacheEntry {
-  readonly object: StoredObject;
+/** What the objects of a namespace have in common. */
+export type Shelf = Pick<StorageKey, 'resource' | 'namespace'>;
+
+/**
+ * One state of an object in a cache. Never changed, so lists and history can hold it by reference. There may be a million
+ * of them, so it keeps nothing that can be had from its text.
+ */
+export class CacheEntry implements StoredObject {
+  readonly name: string;
+  readonly resourceVersion: bigint;
+  readonly json: string;
   /** Estimated memory. */
   readonly bytes: number;
+  private readonly shelf: Shelf;
+  /** Where the text has it: the position, and in the lowest byte the length. */
+  private readonly uidPlace: number | string;
   private knownAttributes: ObjectAttributes | undefined;
 
-  constructor(object: StoredObject) {
-    this.object = object;
-    this.bytes = OVERHEAD_BYTES + textBytes(object.json);
+  /** `shelf` is kept: one for all objects of the namespace. */
+  constructor(shelf: Shelf, { key, uid, resourceVersion, json }: StoredObject) {
+    this.shelf = shelf;
+    this.name = key.name;
+    this.resourceVersion = resourceVersion;
+    this.json = json;
+    this.bytes = OVERHEAD_BYTES + textBytes(json);
+    const at = json.indexOf(uid);
+    this.uidPlace = at < 0 || at > FARTHEST || uid.length > LONGEST ? uid : (at << 8) | uid.length;
     this.knownAttributes = undefined;
   }
 
   get key(): StorageKey {
-    return this.object.key;
+    const { resource, namespace } = this.shelf;
+    return { resource, namespace, name: this.name };
+  }
+
+  get namespace(): string {
+    return this.shelf.namespace;
+  }
+
+  get uid(): string {
+    const place = this.uidPlace;
+    if (typeof place === 'string') return place;
+    const at = place >> 8;
+    return this.json.slice(at, at + (place & LONGEST));
   }
 
   /** The attributes that selection needs: extracted on first use, then kept. */
   attributes(source: AttributeSource): ObjectAttributes {
     let known = this.knownAttributes;
     if (known === undefined || known.source !== source) {
-      known = source.extract(this.object.json);
+      known = source.extract(this.json);
       this.knownAttributes = known;
     }
     return known;
   }
 }
+
+const LONGEST = 0xff;
+const FARTHEST = 0x3fffff;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what fits one byte.
 const NOT_ONE_BYTE = /[^\u0000-\u00ff]/;

@@ -5,8 +5,7 @@ import type { ListPosition } from '../storage.interface.js';
 import { compareBytewise, comparePositions } from './key-order.js';
 import { OrderedEntries } from './ordered-entries.js';
 
-interface Entry {
-  readonly key: ListPosition;
+interface Entry extends ListPosition {
   readonly n: number;
 }
 
@@ -38,7 +37,7 @@ describe('OrderedEntries', () => {
           assert.equal(entries.delete(key.namespace, key.name), model.get(id));
           model.delete(id);
         } else {
-          const entry = { key, n };
+          const entry = { ...key, n };
           assert.equal(entries.set(entry), model.get(id));
           model.set(id, entry);
         }
@@ -51,10 +50,10 @@ describe('OrderedEntries', () => {
         };
         const after = random.chance(0.5) ? anyKey() : undefined;
         const expected = [...model.values()]
-          .filter((entry) => filter.namespace === undefined || entry.key.namespace === filter.namespace)
-          .filter((entry) => filter.name === undefined || entry.key.name === filter.name)
-          .filter((entry) => after === undefined || comparePositions(entry.key, after) > 0)
-          .sort((a, b) => byBytes(a.key.namespace, b.key.namespace) || byBytes(a.key.name, b.key.name));
+          .filter((entry) => filter.namespace === undefined || entry.namespace === filter.namespace)
+          .filter((entry) => filter.name === undefined || entry.name === filter.name)
+          .filter((entry) => after === undefined || comparePositions(entry, after) > 0)
+          .sort((a, b) => byBytes(a.namespace, b.namespace) || byBytes(a.name, b.name));
         assert.equal(entries.count(filter, after), expected.length);
         const most = random.below(expected.length + 2);
         const found: Entry[] = [];
@@ -63,4 +62,47 @@ describe('OrderedEntries', () => {
       }
     });
   }
+
+  it('agrees with a sorted list of many entries of one namespace', () => {
+    const random = new Random(11);
+    const entries = new OrderedEntries<Entry>();
+    const model = new Map<string, Entry>();
+    const namespace = 'one';
+    const check = () => {
+      const expected = [...model.values()].sort((a, b) => byBytes(a.name, b.name));
+      assert.equal(entries.size, expected.length);
+      const found: Entry[] = [];
+      entries.visit({ namespace }, undefined, (entry) => found.push(entry) > 0);
+      assert.deepEqual(found, expected);
+      for (let i = 0; i < 50; i++) {
+        const at = random.below(expected.length);
+        const after = expected[at] as Entry;
+        assert.equal(entries.count({}, after), expected.length - at - 1);
+        assert.equal(entries.get(namespace, after.name), after);
+        const next: Entry[] = [];
+        entries.visit({}, after, (entry) => next.push(entry) < 3);
+        assert.deepEqual(next, expected.slice(at + 1, at + 4));
+        const name = `${after.name}/`;
+        assert.equal(entries.get(namespace, name), undefined);
+        assert.equal(entries.count({ namespace, name: after.name }, { namespace, name }), 0);
+        assert.equal(entries.count({ namespace }, { namespace, name }), expected.length - at - 1);
+      }
+    };
+    for (const share of [1, 0.4, 0.02, 0.5]) {
+      const wanted = Math.floor(share * 6_000);
+      for (let n = 0; model.size !== wanted; n++) {
+        const isGrowing = model.size < wanted;
+        const name = isGrowing ? `n${random.below(20_000)}` : (random.pick([...model.keys()]) as string);
+        const entry = { namespace, name, n };
+        if (isGrowing) {
+          assert.equal(entries.set(entry), model.get(name));
+          model.set(name, entry);
+        } else {
+          assert.equal(entries.delete(namespace, name), model.get(name));
+          model.delete(name);
+        }
+      }
+      check();
+    }
+  });
 });

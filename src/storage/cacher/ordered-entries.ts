@@ -1,10 +1,8 @@
-import type { ListPosition, StorageKey } from '../storage.interface.js';
+import type { ListPosition } from '../storage.interface.js';
 import { compareBytewise } from './key-order.js';
 
-/** Anything with a key. */
-export interface Keyed {
-  readonly key: Pick<StorageKey, 'namespace' | 'name'>;
-}
+/** Anything with a place in the order. */
+export type Keyed = ListPosition;
 
 /** The keys that a scan covers; see `Scope`. */
 export interface KeyFilter {
@@ -12,15 +10,28 @@ export interface KeyFilter {
   readonly name?: string | undefined;
 }
 
+/** A full chunk is split, so that adding in the middle of very many entries moves few pointers. */
+const MOST_IN_CHUNK = 512;
+/** A chunk that shrinks below this is joined with its neighbour where both fit one. */
+const FEW_IN_CHUNK = 64;
+
 interface Shelf<T> {
   readonly namespace: string;
-  readonly entries: T[];
+  /** In order; none is empty. */
+  readonly chunks: T[][];
+  size: number;
+}
+
+/** A place in a shelf: index of the chunk, and index in it. */
+interface Place {
+  readonly chunk: number;
+  readonly index: number;
 }
 
 /**
- * Entries in (namespace, name) byte order, one per key: a sorted array per namespace, and a sorted array of namespaces.
- * A lookup is a binary search. Adding or removing in the middle only moves pointers, which is quicker than any tree
- * even with 100,000 entries in one namespace (see docs/decisions/0004-watch-cache.md).
+ * Entries in (namespace, name) byte order, one per key: a sorted array of namespaces, and per namespace sorted chunks of
+ * a sorted array. A lookup is two binary searches. Adding or removing in the middle moves pointers of one chunk only
+ * (see docs/decisions/0004-watch-cache.md).
  */
 export class OrderedEntries<T extends Keyed> {
   private readonly byNamespace = new Map<string, Shelf<T>>();
@@ -34,28 +45,31 @@ export class OrderedEntries<T extends Keyed> {
   get(namespace: string, name: string): T | undefined {
     const shelf = this.byNamespace.get(namespace);
     if (shelf === undefined) return undefined;
-    const index = lowerBound(shelf.entries, name);
-    const found = shelf.entries[index];
-    return found?.key.name === name ? found : undefined;
+    const found = entryAt(shelf, lowerBound(shelf, name));
+    return found?.name === name ? found : undefined;
   }
 
   /** Puts an entry under its key and returns the one that was there before. */
   set(entry: T): T | undefined {
-    const { namespace, name } = entry.key;
-    const { entries } = this.byNamespace.get(namespace) ?? this.addShelf(namespace);
-    const last = entries.at(-1);
-    if (last === undefined || compareBytewise(last.key.name, name) < 0) {
-      entries.push(entry);
-      this.total += 1;
-      return undefined;
+    const { namespace, name } = entry;
+    const shelf = this.byNamespace.get(namespace) ?? this.addShelf(namespace);
+    const { chunks } = shelf;
+    const last = chunks.at(-1);
+    if (last === undefined || compareBytewise((last.at(-1) as T).name, name) < 0) {
+      if (last === undefined || last.length >= MOST_IN_CHUNK) chunks.push([entry]);
+      else last.push(entry);
+    } else {
+      const place = lowerBound(shelf, name);
+      const chunk = chunks[place.chunk] as T[];
+      const found = chunk[place.index] as T;
+      if (found.name === name) {
+        chunk[place.index] = entry;
+        return found;
+      }
+      chunk.splice(place.index, 0, entry);
+      if (chunk.length > MOST_IN_CHUNK) chunks.splice(place.chunk + 1, 0, chunk.splice(MOST_IN_CHUNK / 2));
     }
-    const index = lowerBound(entries, name);
-    const found = entries[index];
-    if (found?.key.name === name) {
-      entries[index] = entry;
-      return found;
-    }
-    entries.splice(index, 0, entry);
+    shelf.size += 1;
     this.total += 1;
     return undefined;
   }
@@ -64,12 +78,15 @@ export class OrderedEntries<T extends Keyed> {
   delete(namespace: string, name: string): T | undefined {
     const shelf = this.byNamespace.get(namespace);
     if (shelf === undefined) return undefined;
-    const index = lowerBound(shelf.entries, name);
-    const found = shelf.entries[index];
-    if (found?.key.name !== name) return undefined;
-    shelf.entries.splice(index, 1);
+    const place = lowerBound(shelf, name);
+    const found = entryAt(shelf, place);
+    if (found?.name !== name) return undefined;
+    const chunk = shelf.chunks[place.chunk] as T[];
+    chunk.splice(place.index, 1);
+    if (chunk.length < FEW_IN_CHUNK) shrink(shelf.chunks, place.chunk);
+    shelf.size -= 1;
     this.total -= 1;
-    if (shelf.entries.length === 0) {
+    if (shelf.size === 0) {
       this.byNamespace.delete(namespace);
       this.shelves.splice(shelfBound(this.shelves, namespace), 1);
     }
@@ -105,21 +122,41 @@ export class OrderedEntries<T extends Keyed> {
   }
 
   private addShelf(namespace: string): Shelf<T> {
-    const shelf: Shelf<T> = { namespace, entries: [] };
+    const shelf: Shelf<T> = { namespace, chunks: [], size: 0 };
     this.byNamespace.set(namespace, shelf);
     this.shelves.splice(shelfBound(this.shelves, namespace), 0, shelf);
     return shelf;
   }
 }
 
-/** Index of the first entry in the shelf that lies after `after`. */
-function startIn<T extends Keyed>(shelf: Shelf<T>, after: ListPosition | undefined): number {
-  if (after === undefined) return 0;
-  const order = compareBytewise(shelf.namespace, after.namespace);
-  if (order !== 0) return order < 0 ? shelf.entries.length : 0;
-  const index = lowerBound(shelf.entries, after.name);
-  return shelf.entries[index]?.key.name === after.name ? index + 1 : index;
+function entryAt<T>({ chunks }: Shelf<T>, { chunk, index }: Place): T | undefined {
+  return chunks[chunk]?.[index];
 }
+
+/** Takes an empty chunk out, or joins a small one with a neighbour. */
+function shrink<T>(chunks: T[][], at: number): void {
+  const chunk = chunks[at] as T[];
+  if (chunk.length === 0) {
+    chunks.splice(at, 1);
+    return;
+  }
+  const left = at > 0 ? at - 1 : at;
+  const [first, second] = [chunks[left] as T[], chunks[left + 1]];
+  if (second === undefined || first.length + second.length > MOST_IN_CHUNK / 2) return;
+  for (const entry of second) first.push(entry);
+  chunks.splice(left + 1, 1);
+}
+
+/** The place of the first entry in the shelf that lies after `after`. */
+function startIn<T extends Keyed>(shelf: Shelf<T>, after: ListPosition | undefined): Place {
+  if (after === undefined) return start;
+  const order = compareBytewise(shelf.namespace, after.namespace);
+  if (order !== 0) return order < 0 ? { chunk: shelf.chunks.length, index: 0 } : start;
+  const place = lowerBound(shelf, after.name);
+  return entryAt(shelf, place)?.name === after.name ? { chunk: place.chunk, index: place.index + 1 } : place;
+}
+
+const start: Place = Object.freeze({ chunk: 0, index: 0 });
 
 function visitShelf<T extends Keyed>(
   shelf: Shelf<T>,
@@ -127,15 +164,27 @@ function visitShelf<T extends Keyed>(
   after: ListPosition | undefined,
   visit: (entry: T) => boolean,
 ): boolean {
-  const { entries } = shelf;
-  const start = startIn(shelf, after);
+  const { chunks } = shelf;
+  const from = startIn(shelf, after);
   if (name !== undefined) {
-    const index = lowerBound(entries, name);
-    const found = entries[index];
-    return index < start || found?.key.name !== name || visit(found);
+    const found = named(shelf, name, from);
+    return found === undefined || visit(found);
   }
-  for (let i = start; i < entries.length; i++) if (!visit(entries[i] as T)) return false;
+  let { index } = from;
+  for (let c = from.chunk; c < chunks.length; c++) {
+    const chunk = chunks[c] as T[];
+    for (; index < chunk.length; index++) if (!visit(chunk[index] as T)) return false;
+    index = 0;
+  }
   return true;
+}
+
+/** The entry of that name, if it does not lie before `from`. */
+function named<T extends Keyed>(shelf: Shelf<T>, name: string, from: Place): T | undefined {
+  const place = lowerBound(shelf, name);
+  if (place.chunk < from.chunk || (place.chunk === from.chunk && place.index < from.index)) return undefined;
+  const found = entryAt(shelf, place);
+  return found?.name === name ? found : undefined;
 }
 
 function countShelf<T extends Keyed>(
@@ -143,22 +192,34 @@ function countShelf<T extends Keyed>(
   name: string | undefined,
   after: ListPosition | undefined,
 ): number {
-  const start = startIn(shelf, after);
-  if (name === undefined) return shelf.entries.length - start;
-  const index = lowerBound(shelf.entries, name);
-  return index >= start && shelf.entries[index]?.key.name === name ? 1 : 0;
+  const from = startIn(shelf, after);
+  if (name !== undefined) return named(shelf, name, from) === undefined ? 0 : 1;
+  if (from === start) return shelf.size;
+  let count = -from.index;
+  for (let c = from.chunk; c < shelf.chunks.length; c++) count += (shelf.chunks[c] as T[]).length;
+  return Math.max(0, count);
 }
 
-/** Index of the first entry whose name is not less than `name`. */
-function lowerBound<T extends Keyed>(entries: readonly T[], name: string): number {
+/** The place of the first entry whose name is not less than `name`; behind all chunks when there is none. */
+function lowerBound<T extends Keyed>({ chunks }: Shelf<T>, name: string): Place {
   let low = 0;
-  let high = entries.length;
+  let high = chunks.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareBytewise((entries[middle] as T).key.name, name) < 0) low = middle + 1;
+    const chunk = chunks[middle] as T[];
+    if (compareBytewise((chunk[chunk.length - 1] as T).name, name) < 0) low = middle + 1;
     else high = middle;
   }
-  return low;
+  const entries = chunks[low];
+  if (entries === undefined) return { chunk: low, index: 0 };
+  let first = 0;
+  let last = entries.length;
+  while (first < last) {
+    const middle = (first + last) >>> 1;
+    if (compareBytewise((entries[middle] as T).name, name) < 0) first = middle + 1;
+    else last = middle;
+  }
+  return { chunk: low, index: first };
 }
 
 function shelfBound<T>(shelves: readonly Shelf<T>[], namespace: string): number {

@@ -3,7 +3,7 @@ import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, StorageKey, WatchScope } from '../storage.interface.js';
 import { indexedValue, termsOf } from './attribute-index.js';
 import { type CacheWatcher, sizedBatch } from './cache-watcher.js';
-import { concerns } from './watch-cache.js';
+import { concerns } from './list-walk.js';
 
 interface Group {
   readonly scope: WatchScope;

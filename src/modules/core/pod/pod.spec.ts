@@ -47,8 +47,6 @@ describe('pod creation', () => {
 
   it('shows fields to select by', () => {
     assert.deepEqual(fieldsOf(definition, create({ nodeName: 'n', serviceAccountName: 's' })), {
-      'metadata.name': 'a',
-      'metadata.namespace': 'default',
       'spec.nodeName': 'n',
       'spec.restartPolicy': 'Always',
       'spec.schedulerName': 'default-scheduler',
