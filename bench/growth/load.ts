@@ -8,6 +8,8 @@ export interface Figures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly bytesPerAnswer: number;
+  /** How long the series took. */
+  readonly spanMs: number;
 }
 
 /** Sends requests over kept connections and throws the bodies away: parsing them would measure the client. */
@@ -30,7 +32,7 @@ export class Load {
   async send(method: string, path: string, expected: number, body?: string, keep = false): Promise<[number, string]> {
     const headers: Record<string, string | number> = { authorization: `Bearer ${this.token}` };
     if (body !== undefined) {
-      headers['content-type'] = 'application/json';
+      headers['content-type'] = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
       headers['content-length'] = Buffer.byteLength(body);
     }
     const request = httpsRequest(`${this.url}${path}`, { method, headers, agent: this.agent });
@@ -44,6 +46,19 @@ export class Load {
     }
     if (message.statusCode !== expected) throw new Error(`${method} ${path}: ${message.statusCode}`);
     return [length, Buffer.concat(kept).toString()];
+  }
+
+  /** Waits for the head of an answer, and leaves. */
+  async begin(path: string): Promise<number> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    const request = httpsRequest(`${this.url}${path}`, { headers, agent: this.agent });
+    request.end();
+    const [message] = (await once(request, 'response')) as [IncomingMessage];
+    request.on('error', () => {});
+    message.on('error', () => {});
+    request.destroy();
+    if (message.statusCode !== 200) throw new Error(`GET ${path}: ${message.statusCode}`);
+    return 0;
   }
 
   /** Runs `once` with `clients` at a time until `more` returns false. */
@@ -68,6 +83,7 @@ export class Load {
       perSecond: times.length / seconds,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
+      spanMs: seconds * 1000,
       bytesPerAnswer: bytes / Math.max(1, times.length),
     };
   }

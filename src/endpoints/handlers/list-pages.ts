@@ -30,7 +30,9 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
   for await (const page of pages) {
-    const converting = convertedTexts(resource, page.items, context.signal);
+    // Objects of the cache compute some of their properties, and copies would lose them.
+    const items = page.items.map(({ key, uid, resourceVersion, json }) => ({ key, uid, resourceVersion, json }));
+    const converting = convertedTexts(resource, items, context.signal);
     yield converting === undefined ? page : { ...page, items: await converting };
   }
 }
