@@ -113,7 +113,9 @@ export class WatchEncoder {
 
   /** Encodes a synthetic ADDED for an object that existed when the watch began. */
   encodeInitial(stored: StoredObject): Buffer | Promise<Buffer> {
-    return this.encode('ADDED', stored);
+    // Nothing else of it: it may have to go to the other thread.
+    const { json, resourceVersion } = stored;
+    return this.encode('ADDED', { json, resourceVersion });
   }
 
   /** Encodes a BOOKMARK: all events up to `version` were sent. */
