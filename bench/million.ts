@@ -33,7 +33,9 @@ await admin.connect();
 
 const report = (line: Record<string, unknown>) =>
   console.log(
-    JSON.stringify(line, (_, value) => (typeof value === 'number' && !Number.isInteger(value) ? Math.round(value * 100) / 100 : value)),
+    JSON.stringify(line, (_, value) =>
+      typeof value === 'number' && !Number.isInteger(value) ? Math.round(value * 100) / 100 : value,
+    ),
   );
 
 /** Processor seconds of a process with all its threads. */
@@ -51,13 +53,15 @@ function seconds(pid: number): number {
 
 function postgresSeconds(server: number): number {
   const postmasters = childrenOf(process.pid).filter((pid) => pid !== server);
-  return postmasters.flatMap((pid) => [pid, ...childrenOf(pid)]).reduce((sum, pid) => {
-    try {
-      return sum + seconds(pid);
-    } catch {
-      return sum;
-    }
-  }, 0);
+  return postmasters
+    .flatMap((pid) => [pid, ...childrenOf(pid)])
+    .reduce((sum, pid) => {
+      try {
+        return sum + seconds(pid);
+      } catch {
+        return sum;
+      }
+    }, 0);
 }
 
 function residentBytes(pid: number): number {
@@ -140,7 +144,13 @@ async function listAll(load: Load, part: string, size: number): Promise<void> {
   const worst = await probed(load, async () => {
     bytes = (await load.send('GET', `${maps}?resourceVersion=0`, 200))[0];
   });
-  report({ part, size, 'list of all ConfigMaps, s': (performance.now() - began) / 1000, MB: bytes / 1e6, 'longest wait of others, ms': worst });
+  report({
+    part,
+    size,
+    'list of all ConfigMaps, s': (performance.now() - began) / 1000,
+    MB: bytes / 1e6,
+    'longest wait of others, ms': worst,
+  });
 }
 
 async function memory(server: TestServer, part: string, size: number, empty: number, text: number): Promise<void> {
@@ -193,7 +203,13 @@ try {
     await load.send('GET', `${maps}?limit=500`, 200);
     const listed = performance.now();
     await load.send('GET', `/api/v1/namespaces/${namespaceOf(1)}/pods`, 200);
-    report({ part, size, 'ready, s': (ready - began) / 1000, 'first page, ms': listed - ready, 'a namespace, ms': performance.now() - listed });
+    report({
+      part,
+      size,
+      'ready, s': (ready - began) / 1000,
+      'first page, ms': listed - ready,
+      'a namespace, ms': performance.now() - listed,
+    });
     if (part === 'after a kill') {
       await listAll(load, 'from the database, while memory is filled', size);
       await listAll(load, 'from memory', size);
