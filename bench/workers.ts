@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { childrenOf, parentOf, processorSeconds } from '../test/e2e/support/processes.js';
-import { TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
+import { eventually, TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
 import { Sender } from './fairness/target.js';
 
 /*
@@ -44,14 +44,23 @@ async function seconds(server: TestServer, admin: pg.Client): Promise<{ server: 
   return { server: sum(own), database: sum([postmaster, ...childrenOf(postmaster)]) };
 }
 
+/** Serials grow from the warm-up to the measured part, so each patch changes something; Pods repeat after `requests`. */
 const works: Readonly<Record<string, (sender: Sender, serial: number) => Promise<{ status: number }>>> = {
   create: (sender, serial) => sender.send('POST', pods, pod(`p-${serial}`)),
   get: (sender, serial) => sender.send('GET', `${pods}/p-${serial}`),
   patch: (sender, serial) =>
-    sender.send('PATCH', `${pods}/p-${serial}`, { metadata: { annotations: { turn: String(serial) } } }),
+    sender.send('PATCH', `${pods}/p-${serial % requests}`, { metadata: { annotations: { turn: String(serial) } } }),
 };
 
 const results = new Map<string, { server: number[]; database: number[] }>();
+
+/** Resolves when all workers serve: clients would have to connect again otherwise. */
+async function allUp({ client }: TestServer, workers: number): Promise<void> {
+  await eventually(async () => {
+    const { text } = await client.get('/metrics');
+    return text.split('\n').filter((line) => /^plinth_worker_up\{.*\} 1$/.test(line)).length === workers;
+  }, 'all workers to be up');
+}
 
 async function measure(workers: number): Promise<void> {
   const flag = workers === 1 ? [] : [`--workers=${workers}`];
@@ -59,6 +68,7 @@ async function measure(workers: number): Promise<void> {
   const admin = new pg.Client({ connectionString: cluster.databaseUrl });
   await admin.connect();
   try {
+    if (workers > 1) await allUp(cluster.first, workers);
     const target = { name: 'plinth', url: cluster.first.url, token: tokens.admin };
     const sender = new Sender(target, undefined, clients);
     const run = async (name: string, from: number, count: number): Promise<void> => {
@@ -75,7 +85,7 @@ async function measure(workers: number): Promise<void> {
       // Code is compiled by then.
       await run(name, 0, requests);
       const before = await seconds(cluster.first, admin);
-      await run(name, name === 'create' ? requests : 0, requests);
+      await run(name, requests, requests);
       const after = await seconds(cluster.first, admin);
       const key = `${name}, ${workers}`;
       const own = results.get(key) ?? { server: [], database: [] };

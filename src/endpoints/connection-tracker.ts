@@ -28,11 +28,27 @@ export class ConnectionTracker {
   private readonly connections = new Set<Socket>();
   /** TLS sockets with a completed handshake. */
   private readonly sockets = new Set<Socket>();
+  /** HTTP/1.1 connections that end with their next answer. */
+  private readonly leaving = new WeakSet<Socket>();
   private draining = false;
 
-  /** From now on, answers on HTTP/1.1 connections must say `Connection: close`. */
+  /** Ends all connections; nothing new may begin that lasts. */
   get isDraining(): boolean {
     return this.draining;
+  }
+
+  /** Whether the next answer on an HTTP/1.1 connection must say `Connection: close`. */
+  endsWithAnswer(socket: Socket): boolean {
+    return this.draining || this.leaving.has(socket);
+  }
+
+  /**
+   * Lets the clients that are connected now connect again, to share processes that have come: HTTP/2 connections finish
+   * their streams and close, HTTP/1.1 connections close after their next answer. Watches go on.
+   */
+  spread(): void {
+    for (const socket of this.sockets) this.leaving.add(socket);
+    for (const session of this.sessions) session.close();
   }
 
   watch(server: Http2SecureServer): void {

@@ -114,6 +114,11 @@ export class HttpListener
     this.tls.start(server, this.state.ended);
   }
 
+  /** Lets clients connect again, to share processes that have come (see `ConnectionTracker.spread`). */
+  spreadConnections(): void {
+    this.connections.spread();
+  }
+
   /** Fails readiness before anything else stops. */
   onModuleDestroy(): void {
     // An application that never listened has no clients to inform.

@@ -45,7 +45,8 @@ export async function buildLaneServer(settings: LaneSettings, storage: Storage, 
     goawayChance: 0,
     tracer: settings.tracing && (await innerTracer(settings.tracing)),
   };
-  registerRequestHooks(fastify, hooks, app.get(Metrics), app.get(StatusFilter), { isDraining: false });
+  const connections = { isDraining: false, endsWithAnswer: () => false };
+  registerRequestHooks(fastify, hooks, app.get(Metrics), app.get(StatusFilter), connections);
   await app.init();
   await fastify.ready();
   const guard = app.get(ForwardedGuard);

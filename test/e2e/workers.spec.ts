@@ -158,6 +158,46 @@ describe('workers', () => {
     assert.equal(childrenOf(pidOf(server)).length, count);
   });
 
+  it('share the clients that connected while one of them was away', async () => {
+    const server = cluster.first;
+    const listed = async (): Promise<number[]> => {
+      const counts = new Map<number, number>();
+      for (const line of (await scrape(server)).split('\n')) {
+        const worker = /^apiserver_request_total\{.*resource="podtemplates".*worker="(\d)"/.exec(line)?.[1];
+        if (worker !== undefined) counts.set(Number(worker), Number(line.split(' ').at(-1)));
+      }
+      return Array.from({ length: count }, (_, i) => counts.get(i + 1) ?? 0);
+    };
+    const clients = Array.from({ length: 3 * count }, () => cluster.clientFor(server, { token: tokens.admin }));
+    const two = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
+    const [stuck] = childrenOf(pidOf(server));
+    process.kill(stuck as number, 'SIGKILL');
+    const ask = async (): Promise<void> => {
+      for (const client of clients) {
+        assert.equal((await client.get('/api/v1/namespaces/default/podtemplates')).status, 200);
+      }
+    };
+    try {
+      await ask();
+      await allUp(server);
+      // The old connections end with their next answer; what follows reaches all.
+      await ask();
+      await ask();
+      const before = await listed();
+      await ask();
+      const now = await listed();
+      const gained = now.map((value, i) => value - (before[i] as number));
+      assert.ok(
+        gained.every((requests) => requests > 0),
+        `the workers answered ${gained}`,
+      );
+      await eventually(() => two.session.destroyed, 'the HTTP/2 connection to end');
+    } finally {
+      for (const client of clients) client.close();
+      await two.close();
+    }
+  });
+
   it('that die with a connection in their hands leave it to another', async () => {
     const server = cluster.first;
     const [stuck] = childrenOf(pidOf(server));

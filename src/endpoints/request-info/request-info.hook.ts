@@ -59,7 +59,7 @@ export function registerRequestHooks(
   options: RequestHookOptions,
   metrics: Metrics,
   filter: StatusFilter,
-  connections: Pick<ConnectionTracker, 'isDraining'>,
+  connections: Pick<ConnectionTracker, 'isDraining' | 'endsWithAnswer'>,
 ): RequestsUnderWay {
   const { unread, clients, auditor, tracer, logger, slowMs = 0 } = options;
   let underWay = 0;
@@ -102,7 +102,8 @@ export function registerRequestHooks(
     reply.raw.on('error', ignore);
     noticeEnd(context, reply.raw);
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
-    if (connections.isDraining && request.raw.httpVersionMajor === 1) reply.raw.setHeader('connection', 'close');
+    const { httpVersionMajor, socket } = request.raw;
+    if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (isForNodeAgent(request.headers.via)) {
       throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');

@@ -15,6 +15,7 @@ export class ParentLink {
   private nextId = 1;
   private start: (message: Message<'start'>) => void = () => undefined;
   private stop: () => void = () => undefined;
+  private spread: () => void = () => undefined;
   private collect: ((page: MetricsPage) => Promise<MetricFamilies>) | undefined;
   private collectFlows: ((page: FlowPage) => FlowTable | undefined) | undefined;
 
@@ -28,6 +29,10 @@ export class ParentLink {
 
   onStop(listener: () => void): void {
     this.stop = listener;
+  }
+
+  onSpread(listener: () => void): void {
+    this.spread = listener;
   }
 
   /** Sets the function that collects the metrics of this process. */
@@ -82,6 +87,9 @@ export class ParentLink {
         return;
       case 'stop':
         this.stop();
+        return;
+      case 'spread':
+        this.spread();
         return;
       case 'collect':
         this.collect?.(message.page).then(

@@ -36,8 +36,9 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
   limitMs = stopLimit(message.options.api);
   lastResort.logTo(new Logger(logLevel, logFormat, undefined, { worker: message.index }));
   try {
-    const [{ serveAlone }, { HubDatabase }] = await Promise.all([
+    const [{ serveAlone }, { HttpListener }, { HubDatabase }] = await Promise.all([
       import('../serving.js'),
+      import('../../endpoints/http-listener.js'),
       import('../../storage/hub/hub-database.js'),
     ]);
     const server = await serveAlone(message.options, {
@@ -50,6 +51,7 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
       },
       signal: stopping.signal,
     });
+    link.onSpread(() => server.get(HttpListener).spreadConnections());
     link.onCollect((page) => server.get(Metrics).families(page));
     const flows = server.get<FlowControl | undefined>(FLOW_CONTROL);
     if (flows !== undefined) link.onCollectFlows((page) => flowTable(page, flows.levels()));

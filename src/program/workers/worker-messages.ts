@@ -15,6 +15,8 @@ export type ParentMessage =
       readonly isFirst: boolean;
     }
   | { readonly type: 'stop' }
+  /** Other workers have become ready: clients are to connect again and spread over all. */
+  | { readonly type: 'spread' }
   | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
   | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined }
   | { readonly type: 'collectFlows'; readonly id: number; readonly page: FlowPage }

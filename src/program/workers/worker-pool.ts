@@ -200,6 +200,7 @@ export class WorkerPool implements Running {
             hasServed = true;
             slot.isReady = true;
             ready?.(message.url);
+            this.spread(slot);
             // A stop may have been requested while it started.
             if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
             return;
@@ -232,6 +233,15 @@ export class WorkerPool implements Running {
         resolve({ hasServed, code, reason, failure });
       });
     });
+  }
+
+  /**
+   * Clients that connected while other workers served would stay with these. Once no worker is starting any more, all
+   * clients but those of the newest worker connect again, in turn to all.
+   */
+  private spread(newest: Slot): void {
+    if (this.slots.some(({ worker, isReady }) => worker !== undefined && !isReady)) return;
+    for (const slot of this.slots) if (slot !== newest) this.tell(slot, { type: 'spread' });
   }
 
   private optionsOf({ index }: Slot): ServerOptions {

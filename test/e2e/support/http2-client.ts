@@ -55,7 +55,7 @@ export class Http2Client {
   }
 
   async close(): Promise<void> {
-    if (this.session.closed && this.session.destroyed) return;
+    if (this.session.destroyed) return;
     const closed = new Promise<void>((resolve) => this.session.once('close', () => resolve()));
     this.session.destroy();
     await closed;
