@@ -24,7 +24,8 @@ begin
     where h.resource = p_resource and h.namespace = p_namespace and h.name = p_name
       and h.resource_version > (select c.floor from copied c) and h.resource_version < (select c.upto from copied c)
     union all
-    select c.resource_version, c.type, c.uid, c.data, c.previous, c.previous_version, c.at
+    select c.resource_version, c.type, c.uid, c.data, coalesce(c.previous,
+      (select b.data from plinth.changes b where b.resource_version = c.previous_version)), c.previous_version, c.at
     from plinth.changes c
     where c.resource = p_resource and c.namespace = p_namespace and c.name = p_name
       and c.resource_version > (select x.floor from copied x) and c.resource_version >= (select x.upto from copied x)

@@ -67,7 +67,8 @@ begin
           case when o.resource_version <= p_at then o.data else f.previous end as data
         from plinth.objects o
         left join lateral (
-          select c.uid, c.previous_version, c.previous
+          select c.uid, c.previous_version, coalesce(c.previous,
+            (select b.data from plinth.changes b where b.resource_version = c.previous_version)) as previous
           from plinth.changes c
           where o.resource_version > p_at
             and c.resource = p_resource and c.namespace = o.namespace and c.name = o.name
@@ -93,7 +94,8 @@ begin
           order by c.namespace, c.name
         ) d
         cross join lateral (
-          select c.uid, c.previous_version, c.previous
+          select c.uid, c.previous_version, coalesce(c.previous,
+            (select b.data from plinth.changes b where b.resource_version = c.previous_version)) as previous
           from plinth.changes c
           where c.resource = p_resource and c.namespace = d.namespace and c.name = d.name
             and c.resource_version > p_at

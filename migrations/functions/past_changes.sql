@@ -62,7 +62,9 @@ begin
         then (select b.data from plinth.history b where b.resource_version = h.previous_version) else h.previous end as previous
       from plinth.history h where k.first < copied and h.resource_version = k.first
       union all
-      select h.uid, h.previous_version, h.previous from plinth.changes h
+      select h.uid, h.previous_version,
+        coalesce(h.previous, (select b.data from plinth.changes b where b.resource_version = h.previous_version))
+      from plinth.changes h
       where k.first >= copied and h.resource_version = k.first
     ) f
     cross join lateral (

@@ -40,8 +40,9 @@ begin
       select coalesce((select s.upto from plinth.history_state s where s.singleton), 0) as upto
     )
     select null::bigint, null::bigint, m.namespace, m.name, m.uid, m.resource_version,
-      case when m.data is null then (
-        select h.data from plinth.history h where h.resource_version = m.resource_version) else m.data end
+      case when m.data is null then coalesce(
+        (select h.data from plinth.history h where h.resource_version = m.resource_version),
+        (select c.data from plinth.changes c where c.resource_version = m.resource_version)) else m.data end
     from (
       (select o.namespace, o.name,
         case when o.resource_version <= p_at then o.uid else f.uid end as uid,

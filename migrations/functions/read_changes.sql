@@ -40,13 +40,17 @@ begin
     from (
       select l.*, sum(l.size) over (order by l.resource_version rows unbounded preceding)::bigint as total
       from (
-        select c.*, coalesce(pg_column_size(c.data), 0) + coalesce(pg_column_size(c.previous), 0) as size
-        from plinth.changes c
-        where c.resource_version > p_after and c.resource_version <= p_upto
-          and (p_resources is null or c.resource = any (p_resources))
-          and (p_namespace is null or c.namespace = p_namespace)
-          and (p_name is null or c.name = p_name)
-        order by c.resource_version limit p_limit
+        select s.*, coalesce(pg_column_size(s.data), 0) + coalesce(pg_column_size(s.previous), 0) as size
+        from (
+          select c.resource_version, c.type, c.resource, c.namespace, c.name, c.uid, c.data, coalesce(c.previous,
+            (select b.data from plinth.changes b where b.resource_version = c.previous_version)) as previous
+          from plinth.changes c
+          where c.resource_version > p_after and c.resource_version <= p_upto
+            and (p_resources is null or c.resource = any (p_resources))
+            and (p_namespace is null or c.namespace = p_namespace)
+            and (p_name is null or c.name = p_name)
+          order by c.resource_version limit p_limit
+        ) s
       ) l
     ) w
     where w.total - w.size <= p_bytes

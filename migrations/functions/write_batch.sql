@@ -31,6 +31,10 @@
 -- is only parsed if the word occurs in it. The check costs about as much as the look-up of the object itself, and no
 -- round trip.
 --
+-- The state before a change is not stored again where the row of p_expected has it in the same partition of the log: the
+-- two leave together (lowest and highest: the bounds of that partition; null, and nothing is left out, where the newest
+-- version lies in none).
+--
 -- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary key
 -- is ever the right way in.
 create or replace function plinth.write_batch(
@@ -65,6 +69,8 @@ declare
   parts text[];
   drawn bigint;
   drawn_before bigint;
+  lowest bigint;
+  highest bigint;
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
@@ -92,6 +98,8 @@ begin
     raise exception 'batch % was given up by its sender', p_batch using errcode = 'PL001';
   end if;
   drawn_before := pg_sequence_last_value('plinth.resource_version');
+  select p.lower, p.upper into lowest, highest from plinth.change_partitions p
+    where p.lower <= drawn_before order by p.lower desc limit 1;
   if cardinality(p_op) = 1 then
     select o.uid, o.resource_version, o.data into live from plinth.objects o
       where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
@@ -131,7 +139,8 @@ begin
     end if;
     insert into plinth.changes
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, p_data[1]::json, live.data,
+      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, p_data[1]::json,
+        case when live.resource_version >= lowest and drawn < highest then null else live.data end,
         live.resource_version, p_batch, clock_timestamp());
     if p_hint then
       perform pg_notify(hints, drawn::text);
@@ -189,8 +198,9 @@ begin
     ), logged as (
       insert into plinth.changes
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      select v.version, v.op, v.resource, v.namespace, v.name, v.uid, v.data, v.current_data, v.current_version,
-        p_batch, clock_timestamp()
+      select v.version, v.op, v.resource, v.namespace, v.name, v.uid, v.data,
+        case when v.current_version >= lowest and v.version < highest then null else v.current_data end,
+        v.current_version, p_batch, clock_timestamp()
       from versioned v where v.holds
     ), notified as materialized (
       select pg_notify(hints, max(v.version)::text) from versioned v having p_hint and count(v.version) > 0

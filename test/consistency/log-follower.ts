@@ -143,9 +143,10 @@ export class LogFollower {
       await client.query('begin isolation level repeatable read read only');
       const bounds = await client.query<{ head: string }>('select head from plinth.log_bounds()');
       const { rows } = await client.query<Row>(
-        `select resource_version as v, type, resource, namespace, name, data::text as data, previous::text as previous,
-           previous_version as pv
-         from plinth.changes where resource_version > $1 order by resource_version limit ${pageSize}`,
+        `select c.resource_version as v, c.type, c.resource, c.namespace, c.name, c.data::text as data,
+           coalesce(c.previous, b.data)::text as previous, c.previous_version as pv
+         from plinth.changes c left join plinth.changes b on c.previous is null and b.resource_version = c.previous_version
+         where c.resource_version > $1 order by c.resource_version limit ${pageSize}`,
         [this.history.applied],
       );
       await client.query('commit');

@@ -59,8 +59,9 @@ describe('the change feed', () => {
     for (const { from, resource, subscription } of started) {
       const changes = await collectUpTo(subscription, end);
       const { rows } = await client.query<{ v: string; previous: string | null }>(
-        `select resource_version as v, previous::text as previous from plinth.changes
-         where resource = $1 and resource_version > $2 order by resource_version`,
+        `select c.resource_version as v, coalesce(c.previous, b.data)::text as previous
+         from plinth.changes c left join plinth.changes b on b.resource_version = c.previous_version
+         where c.resource = $1 and c.resource_version > $2 order by c.resource_version`,
         [resource, from],
       );
       assert.deepEqual(

@@ -119,6 +119,65 @@ describe('retention of the log', () => {
     assert.equal((await storage.get(key('a')))?.json, '2');
   });
 
+  it('stores a state once in a partition, and tells what was before a change after older partitions have gone', async () => {
+    resource += 1;
+    await forget();
+    const names = Array.from({ length: 12 }, (_, i) => `n${i}`);
+    for (const name of names) await storage.create(key(name), 'u', `"1 ${name}"`);
+    const putAll = (turn: number) => Promise.all(names.map((name) => put(storage, key(name), `"${turn} ${name}"`)));
+    await putAll(2);
+    // The batch of the next writes begins in this partition and ends in the next one.
+    const { rows: bounds } = await client.query<{ upper: string }>(
+      `select p.upper from plinth.change_partitions p where p.lower <= $1 and p.upper > $1`,
+      [String(await storage.head())],
+    );
+    const upper = BigInt(bounds[0]?.upper ?? 0);
+    await client.query(`select setval('plinth.resource_version', $1)`, [String(upper - 7n)]);
+    await putAll(3);
+    await putAll(4);
+    const { rows } = await client.query<{ inPlace: boolean; stored: boolean; batch: string }>(
+      `select c.previous_version / (1 << 20) = c.resource_version / (1 << 20) as "inPlace", c.previous is not null as stored,
+         c.batch from plinth.changes c where c.resource = $1 and c.type = 1 order by c.resource_version`,
+      [`r${resource}`],
+    );
+    assert.deepEqual(new Set(rows.map(({ inPlace, stored }) => inPlace !== stored)), new Set([true]));
+    assert.ok(rows.some(({ stored }) => stored) && rows.some(({ stored }) => !stored));
+    const crossing = new Set(rows.filter(({ stored }) => stored).map(({ batch }) => batch));
+    assert.ok(
+      rows.some(({ stored, batch }) => !stored && crossing.has(batch)),
+      'a batch has rows of both kinds',
+    );
+    const shown = async (from: bigint) => {
+      const subscription = await storage.watch({ resource: `r${resource}` }, from);
+      const changes = await collectUpTo(subscription, await storage.head());
+      subscription.close();
+      return changes.map(({ key, previousJson, json }) => ({ name: key.name, before: previousJson, after: json }));
+    };
+    const all = await shown(await storage.compactRevision());
+    const last = new Map<string, string>();
+    for (const { name, before, after } of all) {
+      assert.equal(before, last.get(name));
+      last.set(name, after);
+    }
+    assert.equal(all.length, 4 * names.length);
+    // The partition of the first states goes.
+    await client.query('update plinth.change_partitions set closed_at = clock_timestamp() where upper = $1', [
+      String(upper),
+    ]);
+    await client.query('update plinth.retention set closed = $1', [String(upper - 1n)]);
+    await retention.round(0, HOUR_MS);
+    const floor = await storage.compactRevision();
+    assert.equal(floor, upper - 1n);
+    const left = await shown(floor);
+    assert.ok(left.length > 12 && left.length < 24);
+    assert.deepEqual(left, all.slice(-left.length));
+    const { items } = await storage.list({ resource: `r${resource}`, at: floor });
+    assert.deepEqual(
+      new Map(items.map((item) => [item.key.name, item.json])),
+      new Map(all.slice(0, -left.length).map(({ name, after }) => [name, after])),
+    );
+  });
+
   it('never lowers the compact revision', async () => {
     const compactRevision = await storage.compactRevision();
     await retention.round(HOUR_MS * 24, HOUR_MS * 24);
