@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Seat } from '../flow-control/seat.js';
 import { cut, type UnreadAnswers } from './unread-answers.js';
@@ -44,10 +45,24 @@ export class ResponseWriter {
    * waits is buffered. Rejects when the request lost its place meanwhile and did not get one again in time.
    */
   async write(chunk: string | Uint8Array): Promise<void> {
-    if (this.isGone || this.target.write(chunk) || this.wake !== undefined) return;
+    await this.send(chunk);
+  }
+
+  /**
+   * Like {@link write}; undefined if more may be written at once. `connection`: where to write what is framed already,
+   * once the head was sent.
+   */
+  send(chunk: string | Uint8Array, connection?: Socket): Promise<void> | undefined {
+    if (this.isGone || (connection ?? this.target).write(chunk) || this.wake !== undefined) return undefined;
+    // The response does not say so for what it did not write.
+    connection?.once('drain', () => this.wake?.());
+    return this.untilRead(chunk.length);
+  }
+
+  private async untilRead(bytes: number): Promise<void> {
     // No later write may ever come (a watch without changes), so a full buffer alone would not reveal a client that
     // doesn't read.
-    this.unread?.add(this.sink, chunk.length);
+    this.unread?.add(this.sink, bytes);
     this.seat?.waitForReader();
     await new Promise<void>((resolve) => {
       this.wake = resolve;

@@ -197,9 +197,28 @@ export interface ChangeBatch {
 export interface ChangeSubscription {
   /** Resolves with the next batch, which may be empty when only the position moved; undefined after `close()`. */
   next(): Promise<ChangeBatch | undefined>;
+  /**
+   * Gives every batch to `take` from now on, instead of {@link next}: many subscriptions cost less that way. Resolves
+   * after `close()`, rejects with the error that ends the stream or that `take` throws. Where it is missing, `next` does
+   * the same; see {@link followChanges}.
+   */
+  follow?(take: TakeBatch): Promise<void>;
   /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;
   close(): void;
+}
+
+/** Takes a batch. Nothing more is given while the promise it returns is pending. */
+export type TakeBatch = (batch: ChangeBatch) => Promise<void> | undefined;
+
+/** See `ChangeSubscription.follow`. */
+export async function followChanges(subscription: ChangeSubscription, take: TakeBatch): Promise<void> {
+  if (subscription.follow !== undefined) return subscription.follow(take);
+  for (;;) {
+    const batch = await subscription.next();
+    if (batch === undefined) return;
+    await take(batch);
+  }
 }
 
 /** Looks for objects that have not been written for a while. */

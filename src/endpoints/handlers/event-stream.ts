@@ -1,3 +1,5 @@
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { formatWarning } from '../negotiation/respond.js';
@@ -13,8 +15,8 @@ export interface WatchStream {
   /** Queues events for the next flush. */
   push(bytes: Buffer): void;
   flush(): Promise<void>;
-  /** Resolves when the client can take more or has left. */
-  write(bytes: Buffer): Promise<void>;
+  /** Undefined if the client can take more; otherwise resolves when it can or has left. */
+  write(bytes: Buffer): Promise<void> | undefined;
   /** Cuts a client that doesn't read: no message could reach it any longer. */
   cutIfBlocked(): void;
   end(): void;
@@ -27,6 +29,11 @@ export class EventStream implements WatchStream {
   private bytes = 0;
   /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
+  /**
+   * The connection of an HTTP/1.1 response in chunks. Each event is one write to it, of a chunk that all watchers share:
+   * the response itself would make its frame anew for each of them, as three writes.
+   */
+  private readonly connection: Socket | undefined;
 
   /** Sends the response head, so the client knows at once that the watch is established. */
   constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
@@ -39,6 +46,8 @@ export class EventStream implements WatchStream {
     raw.setHeader('cache-control', 'no-cache, private');
     raw.writeHead(200);
     raw.flushHeaders?.();
+    if (raw instanceof ServerResponse && raw.chunkedEncoding && raw.headersSent)
+      this.connection = raw.socket ?? undefined;
   }
 
   get isClosed(): boolean {
@@ -66,9 +75,14 @@ export class EventStream implements WatchStream {
     await this.write(bytes);
   }
 
-  async write(bytes: Buffer): Promise<void> {
-    if (this.throttle !== undefined) await this.throttle(bytes.length);
-    await this.writer.write(bytes);
+  write(bytes: Buffer): Promise<void> | undefined {
+    if (this.throttle !== undefined) return this.throttle(bytes.length).then(() => this.send(bytes));
+    return this.send(bytes);
+  }
+
+  private send(bytes: Buffer): Promise<void> | undefined {
+    const { connection } = this;
+    return connection === undefined ? this.writer.send(bytes) : this.writer.send(chunkOf(bytes), connection);
   }
 
   cutIfBlocked(): void {
@@ -78,4 +92,20 @@ export class EventStream implements WatchStream {
   end(): void {
     this.writer.end();
   }
+}
+
+/** The last bytes that were framed: watchers whose turns follow each other mostly send the same. */
+let framed: { readonly bytes: Buffer; readonly chunk: Buffer } | undefined;
+
+/** The bytes as one chunk of the transfer coding (RFC 9112 section 7.1). */
+function chunkOf(bytes: Buffer): Buffer {
+  if (framed?.bytes !== bytes) {
+    const head = `${bytes.length.toString(16)}\r\n`;
+    const chunk = Buffer.allocUnsafe(head.length + bytes.length + 2);
+    chunk.write(head, 0, "latin1");
+    chunk.set(bytes, head.length);
+    chunk.write("\r\n", head.length + bytes.length, "latin1");
+    framed = { bytes, chunk };
+  }
+  return framed.chunk;
 }

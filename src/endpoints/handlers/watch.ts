@@ -6,7 +6,12 @@ import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import { parseSelection, type Selection } from '../../registry/store/selection.js';
 import { toStatusError } from '../../registry/store/to-status-error.js';
-import type { ChangeSubscription, ListPosition } from '../../storage/storage.interface.js';
+import {
+  type ChangeBatch,
+  type ChangeSubscription,
+  followChanges,
+  type ListPosition,
+} from '../../storage/storage.interface.js';
 import { type AcceptedType, streamParameter } from '../negotiation/accept.js';
 import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
@@ -82,7 +87,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     // Clients expect an expired version as an event; as a plain answer it would look like any other failure.
     services.metrics.watchEndedEarly(resource.definition, error.reason);
     const refused = open();
-    await refused.write(encoder.encodeError(error.toStatus())).catch(() => undefined);
+    await refused.write(encoder.encodeError(error.toStatus()))?.catch(() => undefined);
     refused.end();
     return undefined;
   });
@@ -123,7 +128,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
       services.metrics.watchEndedEarly(resource.definition, status.reason);
-      await stream.write(encoder.encodeError(status.toStatus())).catch(() => undefined);
+      await stream.write(encoder.encodeError(status.toStatus()))?.catch(() => undefined);
     } else if (!stream.isClosed) throw error;
   } finally {
     ending.stop();
@@ -175,28 +180,36 @@ async function pump(
   stream.onClose(leave);
   if (shutdown.aborted) leave();
   else shutdown.addEventListener('abort', leave, { once: true });
+  const send = (encoded: Buffer | undefined): Promise<void> | undefined => {
+    if (encoded === undefined) return undefined;
+    countEvents(series, encoded);
+    return stream.write(encoded);
+  };
+  const moveTo = ({ changes, position: reached }: ChangeBatch): void => {
+    if (changes.length > 0 || tellsQuietPositions) position = reached;
+    if (ending.isAt(reached)) subscription.close();
+  };
+  const sendLater = async (encoding: Promise<Buffer | undefined>, batch: ChangeBatch): Promise<void> => {
+    isEncoding = true;
+    const encoded = await encoding;
+    isEncoding = false;
+    const sending = send(encoded);
+    moveTo(batch);
+    await sending;
+  };
+  // Most batches are sent before the next watcher gets them, without a promise for each.
+  const take = (batch: ChangeBatch): Promise<void> | undefined => {
+    const encoded = batch.changes.length === 0 ? undefined : encoder.encodeConverted(batch.changes);
+    if (encoded instanceof Promise) return sendLater(encoded, batch);
+    const sending = send(encoded);
+    moveTo(batch);
+    return sending;
+  };
   try {
-    for (;;) {
-      const batch = await subscription.next();
-      if (batch === undefined) {
-        if (fault !== undefined) throw fault.error;
-        // The client continues elsewhere, from this version.
-        if (shutdown.aborted) await writeBookmark();
-        return;
-      }
-      if (batch.changes.length > 0) {
-        const encoded = encoder.encodeConverted(batch.changes);
-        isEncoding = encoded instanceof Promise;
-        const bytes = encoded instanceof Promise ? await encoded : encoded;
-        isEncoding = false;
-        if (bytes !== undefined) {
-          countEvents(series, bytes);
-          await stream.write(bytes);
-        }
-      }
-      if (batch.changes.length > 0 || tellsQuietPositions) position = batch.position;
-      if (ending.isAt(batch.position)) return;
-    }
+    await followChanges(subscription, take);
+    if (fault !== undefined) throw fault.error;
+    // The client continues elsewhere, from this version.
+    if (shutdown.aborted) await writeBookmark();
   } finally {
     for (const timer of timers) clearTimeout(timer);
     shutdown.removeEventListener('abort', leave);

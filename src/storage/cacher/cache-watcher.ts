@@ -1,6 +1,7 @@
 import type { BufferLimits } from '../feed/subscription.js';
 import type { StorageError } from '../storage.errors.js';
-import type { Change, ChangeBatch, ChangeSubscription, WatchScope } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, TakeBatch, WatchScope } from '../storage.interface.js';
+import type { DeliveryTurn } from './delivery.js';
 
 /** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {
@@ -24,7 +25,21 @@ export interface WatcherHome {
    */
   join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined;
   leave(watcher: CacheWatcher): void;
+  /** Calls {@link CacheWatcher.hand} when it is the watcher's turn. */
+  turn(watcher: CacheWatcher): void;
 }
+
+/** Takes the changes as they come, see `ChangeSubscription.follow`. */
+interface Follower {
+  readonly take: TakeBatch;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  /** While it works on a batch, or the next one comes from the log. */
+  isBusy: boolean;
+}
+
+/** Batches up to this size in all are handed over as one, in UTF-16 units. */
+const JOINED_CHARACTERS = 128 * 1024;
 
 /**
  * One watch of a cached resource. In state `log` it reads the log through a subscription of its own, until the cache
@@ -36,6 +51,8 @@ export interface WatcherHome {
  */
 export class CacheWatcher implements ChangeSubscription {
   readonly scope: WatchScope;
+  /** Undefined: it had none yet. Set by the delivery. */
+  lastTurn: DeliveryTurn | undefined;
   private readonly home: WatcherHome;
   private readonly limits: BufferLimits;
   private log: ChangeSubscription | undefined;
@@ -50,6 +67,7 @@ export class CacheWatcher implements ChangeSubscription {
   private readonly failureListeners: (() => void)[] = [];
   private closed = false;
   private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
+  private follower: Follower | undefined;
 
   /** `from`: last version the consumer has. `log`: a subscription after it, when the cache can't serve it. */
   constructor(
@@ -92,6 +110,13 @@ export class CacheWatcher implements ChangeSubscription {
     });
   }
 
+  follow(take: TakeBatch): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.follower = { take, resolve, reject, isBusy: false };
+      this.hand();
+    });
+  }
+
   onFailure(listener: () => void): void {
     if (this.failure === undefined) this.failureListeners.push(listener);
     else listener();
@@ -106,31 +131,61 @@ export class CacheWatcher implements ChangeSubscription {
     const waiting = this.waiting;
     this.waiting = undefined;
     waiting?.resolve(undefined);
+    this.unfollow()?.resolve();
   }
 
-  /** Offers the next changes of the scope. False when the consumer is too far behind to take one more. */
-  offer(batch: SizedBatch): boolean {
-    if (this.closed || this.failure !== undefined || batch.position <= this.position) return true;
+  /**
+   * Offers the next changes of the scope. `due`: the follower gets them at its next turn. `slow`: the consumer is too far
+   * behind to take one more.
+   */
+  offer(batch: SizedBatch): 'taken' | 'due' | 'slow' {
+    if (this.closed || this.failure !== undefined || batch.position <= this.position) return 'taken';
     const first = batch.changes[0];
     const position = this.position;
     const overlaps = first !== undefined && first.resourceVersion <= position;
     const behind = (change: Change) => change.resourceVersion > position;
     this.enqueue(overlaps ? sizedBatch(batch.changes.filter(behind), batch.position) : batch);
-    this.hand();
-    return this.queuedChanges <= this.limits.changes && this.queuedCharacters <= this.limits.characters;
+    if (this.follower?.isBusy === false) return 'due';
+    this.settle();
+    const { changes, characters } = this.limits;
+    return this.queuedChanges <= changes && this.queuedCharacters <= characters ? 'taken' : 'slow';
   }
 
   /** Says that the scope is complete up to `position`. */
   advance(position: bigint): void {
     if (this.closed || this.failure !== undefined || position <= this.position) return;
     this.position = position;
-    this.hand();
+    // A follower with changes before its position has its turn.
+    if (this.follower === undefined) this.settle();
+    else if (this.queue.length === 0) this.hand();
+  }
+
+  /** Hands everything to the follower that it can take. */
+  hand(): void {
+    const { follower } = this;
+    if (follower === undefined || follower.isBusy) return;
+    try {
+      if (this.failure !== undefined) throw this.failure;
+      while (!this.closed) {
+        const batch = this.take();
+        if (batch === undefined) break;
+        const taking = follower.take(batch);
+        if (taking === undefined) continue;
+        this.await(follower, taking);
+        return;
+      }
+      if (this.closed) this.unfollow()?.resolve();
+      else if (!this.isLive) this.await(follower, this.takeOfLog(follower));
+    } catch (error) {
+      this.unfollow()?.reject(error);
+    }
   }
 
   /** Leaves a dropped cache: everything up to `position` was offered, the rest comes from the log. */
   rehome(position: bigint): void {
     if (position > this.position) this.position = position;
     this.isLive = false;
+    if (this.follower !== undefined) this.home.turn(this);
     const waiting = this.waiting;
     if (waiting === undefined) return;
     this.waiting = undefined;
@@ -147,6 +202,7 @@ export class CacheWatcher implements ChangeSubscription {
     const waiting = this.waiting;
     this.waiting = undefined;
     waiting?.reject(error);
+    this.unfollow()?.reject(error);
     for (const listener of this.failureListeners.splice(0)) listener();
   }
 
@@ -176,6 +232,33 @@ export class CacheWatcher implements ChangeSubscription {
     return batch;
   }
 
+  /** Gives the follower its next turn when it has finished this work. */
+  private await(follower: Follower, work: Promise<void>): void {
+    follower.isBusy = true;
+    work.then(
+      () => {
+        follower.isBusy = false;
+        if (this.follower === follower) this.home.turn(this);
+      },
+      (error: unknown) => {
+        if (this.follower === follower) this.unfollow()?.reject(error);
+      },
+    );
+  }
+
+  private async takeOfLog({ take }: Follower): Promise<void> {
+    if (this.log === undefined && this.tryJoin()) return;
+    const batch = await this.nextOfLog();
+    if (batch === undefined) this.unfollow()?.resolve();
+    else if (this.follower !== undefined) await take(batch);
+  }
+
+  private unfollow(): Follower | undefined {
+    const { follower } = this;
+    this.follower = undefined;
+    return follower;
+  }
+
   private enqueue(batch: SizedBatch): void {
     this.position = batch.position;
     this.queue.push(batch);
@@ -183,7 +266,8 @@ export class CacheWatcher implements ChangeSubscription {
     this.queuedCharacters += batch.characters;
   }
 
-  private hand(): void {
+  /** Gives who waits for it the next batch. */
+  private settle(): void {
     const waiting = this.waiting;
     if (waiting === undefined) return;
     const batch = this.take();
@@ -193,7 +277,7 @@ export class CacheWatcher implements ChangeSubscription {
   }
 
   private take(): ChangeBatch | undefined {
-    const batch = this.queue.shift();
+    const batch = this.joined();
     if (batch !== undefined) {
       this.queuedChanges -= batch.changes.length;
       this.queuedCharacters -= batch.characters;
@@ -204,4 +288,38 @@ export class CacheWatcher implements ChangeSubscription {
     this.told = this.position;
     return { changes: [], position: this.position };
   }
+
+  /** Takes the first batches of the queue as one, which watchers share that have the same queue. */
+  private joined(): SizedBatch | undefined {
+    const { queue } = this;
+    const first = queue[0];
+    if (first === undefined) return undefined;
+    let count = 1;
+    let characters = first.characters;
+    for (let next = queue[1]; next !== undefined; next = queue[count]) {
+      characters += next.characters;
+      if (characters > JOINED_CHARACTERS) break;
+      count += 1;
+    }
+    if (count === queue.length) this.queue = [];
+    else this.queue = queue.slice(count);
+    return count === 1 ? first : join(queue.slice(0, count));
+  }
+}
+
+/** What was joined last, and what came of it: watchers whose turns follow each other have mostly the same. */
+let lastJoined: { readonly batches: readonly SizedBatch[]; readonly batch: SizedBatch } | undefined;
+
+function join(batches: readonly SizedBatch[]): SizedBatch {
+  const last = lastJoined?.batches;
+  if (lastJoined !== undefined && last?.length === batches.length && batches.every((batch, i) => batch === last[i])) {
+    return lastJoined.batch;
+  }
+  const position = (batches.at(-1) as SizedBatch).position;
+  const batch = sizedBatch(
+    batches.flatMap(({ changes }) => changes),
+    position,
+  );
+  lastJoined = { batches, batch };
+  return batch;
 }

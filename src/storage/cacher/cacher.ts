@@ -65,10 +65,7 @@ export class Cacher implements WatcherHome {
     this.options = options;
     this.admits = admits;
     this.lastUsedAt = options.timers.now();
-    this.delivery = new Delivery(this.groups, options.timers, (watcher) => {
-      options.observer.slowConsumer(resource);
-      watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
-    });
+    this.delivery = new Delivery(options.timers);
   }
 
   /** The cache, while it can be read. */
@@ -236,6 +233,11 @@ export class Cacher implements WatcherHome {
     return { changes, position: cache.position };
   }
 
+  turn(watcher: CacheWatcher): void {
+    this.delivery.add(watcher);
+    this.delivery.start();
+  }
+
   leave(watcher: CacheWatcher): void {
     this.groups.delete(watcher);
     this.touch();
@@ -331,7 +333,6 @@ export class Cacher implements WatcherHome {
     if (this.live !== live) return;
     this.live = undefined;
     this.countedObjects = live.cache.objects;
-    this.delivery.flush();
     this.cancelTell?.();
     this.cancelTell = undefined;
     for (const waiter of this.waiters) waiter.settle(false);
@@ -339,7 +340,7 @@ export class Cacher implements WatcherHome {
 
   private deliver(changes: readonly Change[], position: bigint): void {
     if (this.groups.size === 0) return;
-    if (changes.length > 0) this.delivery.deliver(changes, position);
+    if (changes.length > 0) this.offer(changes, position);
     if (this.cancelTell !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.toldAt + quietMs - timers.now();
@@ -348,13 +349,21 @@ export class Cacher implements WatcherHome {
     else this.cancelTell = timers.after(Math.max(wait, 0), () => this.tell());
   }
 
+  private offer(changes: readonly Change[], position: bigint): void {
+    const { slow, due } = this.groups.offer(changes, position);
+    for (const watcher of slow) {
+      this.options.observer.slowConsumer(this.resource);
+      watcher.fail(new StorageError('SlowConsumer', `a watch of ${this.resource} fell too far behind`));
+    }
+    for (const watcher of due) this.delivery.add(watcher);
+    this.delivery.start();
+  }
+
   /** Moves the positions of watchers that have no changes. */
   private tell(): void {
     this.cancelTell = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.told) return;
-    // A position must never arrive before the changes up to it.
-    this.delivery.flush();
     this.told = position;
     this.toldAt = this.options.timers.now();
     for (const watcher of this.groups.all()) watcher.advance(position);

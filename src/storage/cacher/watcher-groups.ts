@@ -12,6 +12,14 @@ interface Group {
   pending: Change[];
 }
 
+/** What became of an offer. */
+interface Offered {
+  /** Watchers whose buffers are now too full. */
+  readonly slow: readonly CacheWatcher[];
+  /** Watchers that wait for a turn to get what they were offered. */
+  readonly due: readonly CacheWatcher[];
+}
+
 /** What the objects of a watch must have: one value of one label or field. */
 interface Term {
   readonly source: AttributeSource;
@@ -84,15 +92,20 @@ export class WatcherGroups {
     return [...this.ids.keys()];
   }
 
-  /** Hands changes to the watchers they concern; returns those whose buffers are now too full. */
-  offer(changes: readonly Change[], position: bigint): CacheWatcher[] {
+  /** Offers changes to the watchers they concern. */
+  offer(changes: readonly Change[], position: bigint): Offered {
     const slow: CacheWatcher[] = [];
+    const due: CacheWatcher[] = [];
     for (const { group, concerned } of this.concerned(changes)) {
       const batch = sizedBatch(concerned, position);
       // A copy, because a watcher may leave as soon as it gets changes.
-      for (const watcher of [...group.watchers]) if (!watcher.offer(batch)) slow.push(watcher);
+      for (const watcher of [...group.watchers]) {
+        const taken = watcher.offer(batch);
+        if (taken === 'due') due.push(watcher);
+        else if (taken === 'slow') slow.push(watcher);
+      }
     }
-    return slow;
+    return { slow, due };
   }
 
   private concerned(changes: readonly Change[]): { group: Group; concerned: readonly Change[] }[] {
