@@ -102,9 +102,9 @@ function chunkOf(bytes: Buffer): Buffer {
   if (framed?.bytes !== bytes) {
     const head = `${bytes.length.toString(16)}\r\n`;
     const chunk = Buffer.allocUnsafe(head.length + bytes.length + 2);
-    chunk.write(head, 0, "latin1");
+    chunk.write(head, 0, 'latin1');
     chunk.set(bytes, head.length);
-    chunk.write("\r\n", head.length + bytes.length, "latin1");
+    chunk.write('\r\n', head.length + bytes.length, 'latin1');
     framed = { bytes, chunk };
   }
   return framed.chunk;

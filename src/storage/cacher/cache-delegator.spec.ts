@@ -8,7 +8,14 @@ import { parseLabelSelector } from '../../machinery/label-selector.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import { silentObserver } from '../postgres/postgres-storage-options.js';
 import { type AttributeSource, selects } from '../selection-predicate.js';
-import type { Change, ListQuery, StorageKey, StoredObject } from '../storage.interface.js';
+import {
+  type Change,
+  type ChangeSubscription,
+  followChanges,
+  type ListQuery,
+  type StorageKey,
+  type StoredObject,
+} from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { CachedStorage } from './cache-delegator.js';
 import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from './cache-options.js';
@@ -56,6 +63,33 @@ const select = (labels: string, fields = '') => ({
   labels: parseLabelSelector(labels),
   fields: parseFieldSelector(fields),
 });
+
+/** Reads a subscription up to a version, batch by batch. */
+function asking(subscription: ChangeSubscription): (version: bigint) => Promise<Change[]> {
+  return (version) => collectUpTo(subscription, version);
+}
+
+/** The same with all batches given as they come; `slowly`: the consumer needs time for each. */
+function following(subscription: ChangeSubscription, slowly: boolean): (version: bigint) => Promise<Change[]> {
+  let changes: Change[] = [];
+  let position = 0n;
+  const ended = followChanges(subscription, (batch) => {
+    changes.push(...batch.changes);
+    position = batch.position;
+    return slowly ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  });
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  ended.then(over, over);
+  return async (version) => {
+    while (position < version && !isOver) await new Promise((resolve) => setImmediate(resolve));
+    const read = changes;
+    changes = [];
+    return read;
+  };
+}
 
 describe('CachedStorage', () => {
   let server: TestPostgres;
@@ -366,40 +400,96 @@ describe('CachedStorage', () => {
       }
     });
 
-    it('go on without gap or double when the cache is dropped under them, and filled again', async () => {
-      const timers = new ManualTimers();
-      const { cached, drops, stop } = await open({ timers, maxBytes: 30_000, idleMs: 1_000 });
+    for (const way of ['asked for', 'followed', 'followed slowly'] as const) {
+      it(`${way}, go on without gap or double when the cache is dropped under them, and filled again`, async () => {
+        const timers = new ManualTimers();
+        const { cached, drops, stop } = await open({ timers, maxBytes: 30_000, idleMs: 1_000 });
+        try {
+          const resource = 'things';
+          const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
+          const watch = await cached.watch({ resource }, (await cached.list({ resource })).resourceVersion);
+          const seen: Change[] = [];
+          const reader = way === 'asked for' ? asking(watch) : following(watch, way === 'followed slowly');
+          const readOn = async () => seen.push(...(await reader(await cached.head())));
+          const watchers = () => [...cached.statistics()].map((cache) => cache.watchers);
+          const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
+          for (let i = 0; i < 40; i++) await cached.create(key(i), 'u', json);
+          await readOn();
+          assert.deepEqual(watchers(), [1]);
+          for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
+          // The next look at the memory finds too much of it used. Changes that wait for the watch must not get lost.
+          timers.pass(5_000);
+          assert.deepEqual([drops, watchers()], [['things budget'], []]);
+          for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
+          await readOn();
+          for (let i = 0; i < 45; i++) await remove(cached, key(i));
+          timers.pass(2_000);
+          await cached.list({ resource });
+          await readOn();
+          await cached.create(key(50), 'u', json);
+          await readOn();
+          assert.deepEqual(watchers(), [1], 'the watch is served from memory again');
+          await cached.create(key(51), 'u', json);
+          await readOn();
+          watch.close();
+          const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
+          const named = (type: string) =>
+            seen.filter((change) => change.type === type).map((change) => change.key.name);
+          assert.deepEqual(named('create'), numbers(0, 52));
+          assert.deepEqual(named('delete'), numbers(0, 45));
+        } finally {
+          await stop();
+        }
+      });
+    }
+
+    it('that are followed end with the fault of their consumer, alone', async () => {
+      const { cached, stop } = await open();
       try {
         const resource = 'things';
-        const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
-        const watch = await cached.watch({ resource }, (await cached.list({ resource })).resourceVersion);
-        const seen: Change[] = [];
-        const readOn = async () => seen.push(...(await collectUpTo(watch, await cached.head())));
-        const watchers = () => [...cached.statistics()].map((cache) => cache.watchers);
-        const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
-        for (let i = 0; i < 40; i++) await cached.create(key(i), 'u', json);
-        await readOn();
-        assert.deepEqual(watchers(), [1]);
-        for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
-        // The next look at the memory finds too much of it used. Changes that wait for the watch must not get lost.
-        timers.pass(5_000);
-        assert.deepEqual([drops, watchers()], [['things budget'], []]);
-        for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
-        await readOn();
-        for (let i = 0; i < 45; i++) await remove(cached, key(i));
-        timers.pass(2_000);
-        await cached.list({ resource });
-        await readOn();
-        await cached.create(key(50), 'u', json);
-        await readOn();
-        assert.deepEqual(watchers(), [1], 'the watch is served from memory again');
-        await cached.create(key(51), 'u', json);
-        await readOn();
+        const from = (await cached.list({ resource })).resourceVersion;
+        const faulty = await cached.watch({ resource }, from);
+        const faultyLater = await cached.watch({ resource }, from);
+        const closing = await cached.watch({ resource }, from);
+        const other = await cached.watch({ resource }, from);
+        const fault = new Error('a fault');
+        const ends = [
+          followChanges(faulty, () => {
+            throw fault;
+          }),
+          followChanges(faultyLater, () => Promise.reject(fault)),
+          followChanges(closing, () => closing.close() as undefined),
+        ];
+        const read = following(other, false);
+        await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', '{}');
+        const outcomes = await Promise.allSettled(ends);
+        assert.deepEqual(
+          outcomes.map(({ status }) => status),
+          ['rejected', 'rejected', 'fulfilled'],
+        );
+        assert.equal((await read(await cached.head())).length, 1);
+        await cached.create({ resource, namespace: 'a', name: 'y' }, 'u', '{}');
+        assert.equal((await read(await cached.head())).length, 1);
+        for (const watch of [faulty, faultyLater, other]) watch.close();
+      } finally {
+        await stop();
+      }
+    });
+
+    it('that are followed end when their consumer is too slow, and others do not wait for it', async () => {
+      const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
+      try {
+        const resource = 'things';
+        const from = (await cached.list({ resource })).resourceVersion;
+        const slow = await cached.watch({ resource }, from);
+        const stuck = followChanges(slow, () => new Promise<void>(() => {}));
+        const failed = assert.rejects(stuck, failsWith('SlowConsumer'));
+        const watch = await cached.watch({ resource }, from);
+        const read = following(watch, false);
+        for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
+        assert.equal((await read(await cached.head())).length, 20);
+        await failed;
         watch.close();
-        const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
-        const named = (type: string) => seen.filter((change) => change.type === type).map((change) => change.key.name);
-        assert.deepEqual(named('create'), numbers(0, 52));
-        assert.deepEqual(named('delete'), numbers(0, 45));
       } finally {
         await stop();
       }

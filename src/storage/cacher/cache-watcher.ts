@@ -1,7 +1,7 @@
 import type { BufferLimits } from '../feed/subscription.js';
 import type { StorageError } from '../storage.errors.js';
 import type { Change, ChangeBatch, ChangeSubscription, TakeBatch, WatchScope } from '../storage.interface.js';
-import type { DeliveryTurn } from './delivery.js';
+import type { DeliveryTurn, DueWatcher } from './delivery.js';
 
 /** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {
@@ -49,9 +49,8 @@ const JOINED_CHARACTERS = 128 * 1024;
  *
  * Watchers of the same scope share batches: never change one.
  */
-export class CacheWatcher implements ChangeSubscription {
+export class CacheWatcher implements ChangeSubscription, DueWatcher {
   readonly scope: WatchScope;
-  /** Undefined: it had none yet. Set by the delivery. */
   lastTurn: DeliveryTurn | undefined;
   private readonly home: WatcherHome;
   private readonly limits: BufferLimits;

@@ -1,5 +1,4 @@
 import type { CacheTimers } from './cache-options.js';
-import type { CacheWatcher } from './cache-watcher.js';
 
 /** Shortest and longest turn in milliseconds (approximately: what one watcher gets is not interrupted). */
 const SHORTEST_TURN_MS = 1;
@@ -16,6 +15,14 @@ export interface DeliveryTurn {
   readonly worked: number;
 }
 
+/** A watcher, as the delivery sees it. */
+export interface DueWatcher {
+  /** Undefined: it had none yet. Set by the delivery. */
+  lastTurn: DeliveryTurn | undefined;
+  /** Hands over what has come for it. Never throws. */
+  hand(): void;
+}
+
 /**
  * Hands changes to the watchers of a resource, one after the other in the order in which they fell behind. Writing to
  * hundreds of sockets takes longer than any other work of this process. So it is done in turns: each round of the event
@@ -26,7 +33,7 @@ export interface DeliveryTurn {
  * as the delivery since its last turn. So more changes go out in one write, and requests get half of the time.
  */
 export class Delivery {
-  private readonly due = new Set<CacheWatcher>();
+  private readonly due = new Set<DueWatcher>();
   private isRunning = false;
   private endedAt = 0;
   private worked = 0;
@@ -34,7 +41,7 @@ export class Delivery {
   constructor(private readonly timers: CacheTimers) {}
 
   /** Queues a watcher; one that waits already keeps its place. */
-  add(watcher: CacheWatcher): void {
+  add(watcher: DueWatcher): void {
     this.due.add(watcher);
   }
 
@@ -52,20 +59,32 @@ export class Delivery {
       return;
     }
     const now = this.timers.now();
-    const { lastTurn } = first;
-    const pause = lastTurn === undefined ? 0 : 2 * (this.worked - lastTurn.worked) - (now - lastTurn.at);
-    if (pause >= SHORTEST_PAUSE_MS) {
-      this.timers.after(Math.min(pause, LONGEST_PAUSE_MS), () => this.deliver(this.timers.now(), SHORTEST_TURN_MS));
+    const pause = this.pauseBefore(first, now);
+    if (pause > 0) {
+      this.timers.after(pause, () => {
+        // The pause was for others, so it does not make this turn longer.
+        this.endedAt = this.timers.now();
+        this.goOn();
+      });
       return;
     }
     this.deliver(now, Math.min(Math.max(now - this.endedAt, SHORTEST_TURN_MS), LONGEST_TURN_MS));
   };
+
+  /** How long a watcher has to wait yet, in milliseconds. */
+  private pauseBefore({ lastTurn }: DueWatcher, now: number): number {
+    if (lastTurn === undefined) return 0;
+    const worked = this.worked - lastTurn.worked;
+    const pause = worked + Math.min(worked, LONGEST_PAUSE_MS) - (now - lastTurn.at);
+    return pause < SHORTEST_PAUSE_MS ? 0 : pause;
+  }
 
   private deliver(began: number, turnMs: number): void {
     const { timers } = this;
     const turn = { at: began, worked: this.worked };
     let now = began;
     for (const watcher of this.due) {
+      if (this.pauseBefore(watcher, began) > 0) break;
       this.due.delete(watcher);
       watcher.lastTurn = turn;
       watcher.hand();
