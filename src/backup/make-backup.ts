@@ -1,7 +1,9 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../machinery/clock.js';
+import { fileProblem } from '../machinery/file-problem.js';
 import { errorCode, StartupError } from '../machinery/startup-error.js';
+import { refuseOtherThanFile } from '../program/files.js';
 import type { ClusterClient } from './cluster/cluster-client.js';
 import { type DumpSink, dump, type Selection } from './cluster/dump.js';
 import { meansKind } from './cluster/kind-selection.js';
@@ -42,11 +44,13 @@ export async function makeBackup(parts: BackupParts): Promise<BackupSummary> {
   const temporary = `${parts.path}.${process.pid}.part`;
   let file: FileHandle;
   try {
+    await refuseOtherThanFile(parts.path);
     await rm(temporary, { force: true });
     // Appends, also after the file was emptied.
     file = await open(temporary, 'ax', 0o600);
   } catch (error) {
-    throw new StartupError(`${parts.path} can't be written: ${(error as Error).message}`, { cause: error });
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`${parts.path} can't be written: ${fileProblem(error)}`, { cause: error });
   }
   try {
     await write(file, parts);
@@ -56,7 +60,7 @@ export async function makeBackup(parts: BackupParts): Promise<BackupSummary> {
     return summary;
   } catch (error) {
     await rm(temporary, { force: true });
-    if (isOfDisk(error)) throw new StartupError(`${parts.path}: ${(error as Error).message}`, { cause: error });
+    if (isOfDisk(error)) throw new StartupError(`${parts.path}: ${fileProblem(error)}`, { cause: error });
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
+import { fileProblem } from '../machinery/file-problem.js';
 
 /** How to verify the other side, and the credentials of this side. All texts are PEM. */
 export interface ClientTls {
@@ -139,9 +140,12 @@ export function readUser(user: ClientConfigEntry, folder: string, problem: Probl
 export function readClientConfigRoot(path: string, problem: Problem): ClientConfigEntry {
   let content: string;
   try {
+    const found = statSync(path);
+    // It may have no end.
+    if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device: name a file');
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ClientConfigError(`the client configuration can't be read: ${(error as Error).message}`);
+    throw problem(fileProblem(error));
   }
   return rootOf(content, true, problem);
 }
@@ -221,7 +225,7 @@ function material(
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw problem(`${field} can't be read: ${(error as Error).message}`);
+    throw problem(`${field} ${file}: ${fileProblem(error)}`);
   }
 }
 
@@ -267,7 +271,7 @@ function readTokenFile(path: string, problem: Problem): void {
   try {
     readFileSync(path);
   } catch (error) {
-    throw problem(`tokenFile can't be read: ${(error as Error).message}`);
+    throw problem(`tokenFile ${path}: ${fileProblem(error)}`);
   }
 }
 

@@ -2,13 +2,8 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { flagsOf } from '../config/flag.js';
 import type { OptionGroups } from '../config/parse-options.js';
-import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EACCES: 'there is no permission to read it',
-};
+import { fileProblem } from '../machinery/file-problem.js';
+import { StartupError } from '../machinery/startup-error.js';
 
 /**
  * Makes sure that every file named by the options can be read, before anything is written or changed.
@@ -33,10 +28,13 @@ export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<s
 
 async function problemOf(file: string): Promise<string | undefined> {
   try {
-    if ((await stat(file)).isDirectory()) return 'it is a folder';
+    const found = await stat(file);
+    if (found.isDirectory()) return 'it is a folder: name a file';
+    // It may have no end.
+    if (found.isCharacterDevice() || found.isBlockDevice()) return 'it is a device: name a file';
     await access(file, constants.R_OK);
     return undefined;
   } catch (error) {
-    return reasons[errorCode(error) ?? ''] ?? errorText(error);
+    return fileProblem(error);
   }
 }

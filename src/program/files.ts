@@ -1,20 +1,53 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../machinery/startup-error.js';
+import { fileProblem } from '../machinery/file-problem.js';
+import { makeFolder } from '../machinery/make-folder.js';
+import { errorCode, StartupError } from '../machinery/startup-error.js';
 
-/** Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. */
+/**
+ * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists.
+ *
+ * @throws StartupError that names the file and says why it can't be written
+ */
 export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
+  await replace(path, async (temporary) => {
     await writeFile(temporary, content, { mode, flag: 'wx' });
     // The umask limits the mode of writeFile.
     await chmod(temporary, mode);
     await rename(temporary, path);
+  });
+}
+
+/**
+ * Makes sure that {@link writeFileAtomically} can write a file, before work is done that would be lost. Its folder is made.
+ *
+ * @throws StartupError as it does
+ */
+export async function checkWritable(path: string): Promise<void> {
+  await replace(path, async (temporary) => {
+    await writeFile(temporary, '', { mode: 0o600, flag: 'wx' });
+    await rm(temporary);
+  });
+}
+
+/** Only a file is replaced: a folder can't be, and whoever may replace a device would take it away from everybody. */
+export async function refuseOtherThanFile(path: string): Promise<void> {
+  const present = await stat(path).catch(() => undefined);
+  if (present === undefined || present.isFile()) return;
+  const what = present.isDirectory() ? 'a folder' : 'a device or a pipe';
+  throw new StartupError(`${path} can't be written: it is ${what}: name a file`);
+}
+
+async function replace(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  makeFolder(dirname(path));
+  await refuseOtherThanFile(path);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    await write(temporary);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw new StartupError(`${path} can't be written: ${fileProblem(error)}`, { cause: error });
   }
 }
 
@@ -23,7 +56,7 @@ export async function readFileIfPresent(path: string): Promise<string | undefine
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../machinery/make-folder.js';
 import { StartupError } from '../machinery/startup-error.js';
 import { readFileIfPresent, writeFileAtomically } from './files.js';
 
@@ -37,7 +37,7 @@ export class OwnFiles {
   /** @throws StartupError when the file is foreign. */
   async write(name: string, text: string, mode: number): Promise<void> {
     if (!(await this.mayWrite(name))) throw new StartupError(`${this.path(name)} was not made by plinth: ${advice}`);
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
+    makeFolder(this.directory, 0o700);
     const record = await this.record();
     const before = await this.read(name);
     const digests = [digestOf(text), ...(before === undefined ? [] : [digestOf(before)])];

@@ -2,6 +2,7 @@ import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
+import { fileProblem, isFileError } from '../machinery/file-problem.js';
 import { errorText } from '../machinery/startup-error.js';
 import { assetPrograms, commands } from './all-commands.js';
 import type { Command } from './command.js';
@@ -77,7 +78,8 @@ function report(error: unknown, command: Command): number {
     printRawError(`Run plinth ${command.name} --help for all flags.`);
     return wrongUsage;
   }
-  printError(errorText(error).replaceAll(/\s*\n\s*/g, ' '));
+  const text = isFileError(error) ? `${error.path}: ${fileProblem(error)}` : errorText(error);
+  printError(text.replaceAll(/\s*\n\s*/g, ' '));
   const debug = environment.PLINTH_LOG_LEVEL === 'debug';
   if (debug && error instanceof Error) printRawError(error.stack ?? '');
   return failed;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
+import { chmod, lstat, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../machinery/make-folder.js';
 import { StartupError } from '../machinery/startup-error.js';
 import { readFileIfPresent } from '../program/files.js';
 import { findBinaries, type PostgresBinaries } from '../program/postgres/binaries.js';
@@ -40,8 +41,8 @@ export async function keeperPlace(temporary: string = tmpdir()): Promise<KeeperP
   const fits = Buffer.byteLength(usual.socket) <= longestSocket && (await othersPass(temporary));
   const place = fits ? usual : placeIn(join('/tmp', name), binaries);
   await ownFolder(place.directory);
-  await mkdir(place.startLock, { recursive: true, mode: 0o700 });
-  await mkdir(place.keeperLock, { recursive: true, mode: 0o700 });
+  makeFolder(place.startLock, 0o700);
+  makeFolder(place.keeperLock, 0o700);
   return place;
 }
 
@@ -74,7 +75,7 @@ function placeIn(directory: string, binaries: PostgresBinaries): KeeperPlace {
 async function ownFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {
-    await mkdir(directory, { recursive: true, mode });
+    makeFolder(directory, mode);
   } catch (error) {
     throw new StartupError(
       `the shared Postgres has no place: ${(error as Error).message}; set TMPDIR to a folder that you may write`,

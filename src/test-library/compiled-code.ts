@@ -11,7 +11,7 @@ import { join } from 'node:path';
 export function compiledCodeFolder(program: string): string | undefined {
   try {
     const parent = join(tmpdir(), `plinth-compiled-${process.getuid?.() ?? 0}`);
-    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    makeOne(parent);
     const found = lstatSync(parent);
     const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
     if (!found.isDirectory() || !isOurs) return undefined;
@@ -21,11 +21,22 @@ export function compiledCodeFolder(program: string): string | undefined {
       .digest('hex')
       .slice(0, 16);
     const folder = join(parent, key);
-    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOlder(parent, key);
+    if (makeOne(folder)) removeOlder(parent, key);
     return folder;
   } catch {
     // The server starts all the same.
     return undefined;
+  }
+}
+
+/** Whether the folder is new. Node's way of making those above it too goes round without end in /proc. */
+function makeOne(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 

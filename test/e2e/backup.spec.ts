@@ -276,7 +276,7 @@ describe('plinth backup', () => {
       [],
     );
     const missing = await runProgram('backup', 'show', newFile());
-    assert.match(missing.stderr, /can't be read: ENOENT/);
+    assert.match(missing.stderr, /can't be read: there is no such file/);
     for (const args of [
       [],
       ['verify'],

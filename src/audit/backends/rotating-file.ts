@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../machinery/make-folder.js';
 import type { Logger } from '../../observability/logger.js';
 import { backupName, RotatedFiles, type RotatedFilesOptions } from './rotated-files.js';
 
@@ -39,7 +40,7 @@ export class RotatingFile {
 
   /** Opens the file; makes it, and its folder, if it does not exist. Throws when that is impossible. */
   open(): void {
-    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.path), 0o700);
     this.reopen();
     this.rotated.tidy();
   }

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { BackupFileError } from './backup-error.js';
 import { type Block, BlockReader, blockBytes } from './blocks.js';
@@ -41,6 +41,8 @@ export class BackupReader {
 
   /** @throws BackupFileError, or the error of the file system */
   static async open(path: string): Promise<BackupReader> {
+    // Opening a pipe would wait for somebody who writes.
+    if (!(await stat(path)).isFile()) throw new BackupFileError('is no file');
     const file = await open(path, 'r');
     try {
       const blocks = await BlockReader.of(file);

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, readlink, realpath, rm, symlink } from 'node:fs/promises';
+import { access, lstat, readlink, realpath, rm, symlink } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
+import { makeFolder } from '../../machinery/make-folder.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { OwnFiles } from '../own-files.js';
 
@@ -28,13 +29,13 @@ export type KubectlAsset = { readonly linkedTo: string } | { readonly note: stri
  */
 export async function writeAssets(options: AssetFilesOptions): Promise<KubectlAsset> {
   const { directory } = options;
+  // Other users may run them.
+  makeFolder(directory, 0o755);
   const files = new OwnFiles(directory);
   for (const name of programs) {
     if (await files.mayWrite(name)) continue;
     throw new StartupError(`${files.path(name)} was not made by plinth: remove it, or choose another folder`);
   }
-  // Other users may run them.
-  await mkdir(directory, { recursive: true, mode: 0o755 });
   for (const name of programs) await files.write(name, launcher(name, options), 0o755);
   return await provideKubectl(files, options);
 }

@@ -3,9 +3,11 @@ import { ApiClientOptions } from '../../config/api-client.options.js';
 import { BackupKeyOptions, BackupOptions, BackupSelectionOptions } from '../../config/backup.options.js';
 import { OptionsError, type ParsedOptions, parseOptions, separateOperands } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
+import { fileProblem } from '../../machinery/file-problem.js';
 import { errorText, StartupError } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import { readBackupSecret } from '../backup-secret.js';
+import { checkFiles } from '../check-files.js';
 import type { Command, CommandContext } from '../command.js';
 import { ProgressLine } from '../progress-line.js';
 import { readVersion } from '../version.js';
@@ -48,6 +50,7 @@ export const backupCommand: Command = {
 async function make(options: Options, context: CommandContext): Promise<void> {
   const { backup, backupSelection, backupKey, client: access } = options;
   if (backup.output === undefined || backup.output === '') throw new OptionsError(['needs -o FILE']);
+  await checkFiles({ client: ApiClientOptions }, options);
   const { makeBackup } = await import('../../backup/make-backup.js');
   const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
   const { resourceName } = await import('../../backup/format/lines.js');
@@ -100,8 +103,8 @@ async function tell(path: string, whole: boolean, options: Options, context: Com
       await reader.close();
     }
   } catch (error) {
-    const isOfFile = error instanceof BackupFileError;
-    throw new StartupError(`${path} ${isOfFile ? '' : "can't be read: "}${errorText(error)}`, { cause: error });
+    const problem = error instanceof BackupFileError ? errorText(error) : `can't be read: ${fileProblem(error)}`;
+    throw new StartupError(`${path} ${problem}`, { cause: error });
   }
 }
 

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from '../../config/server-options.js';
 import { systemClock } from '../../machinery/clock.js';
+import { makeFolder } from '../../machinery/make-folder.js';
 import type { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
@@ -71,7 +71,7 @@ async function start(
 ): Promise<void> {
   const directory = resolve(parsed.dev.dataDir);
   // The user that runs Postgres passes through root's folder; secret files inside have a mode of their own.
-  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  makeFolder(directory, process.getuid?.() === 0 ? 0o711 : 0o700);
   const lock = await lockDirectory(directory);
   started.push({ stop: () => lock.release() });
   const { bindAddress, securePort } = parsed.secureServing;

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AssetOptions, EtcdOptions, IgnoredEtcdOptions, ignoredEtcdFlags } from '../../config/assets.options.js';
 import { ignoredFlagsNote } from '../../config/ignored-flags.js';
 import { givenFlags, parseOptions } from '../../config/parse-options.js';
+import { makeFolder } from '../../machinery/make-folder.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { watchParent } from '../assets/parent-watch.js';
 import { usualPrefix } from '../assets/store-client.js';
@@ -31,7 +31,7 @@ export const etcdCommand: Command = {
     const { signals } = context;
     const endWatch = assets.outliveParent ? () => undefined : watchParent(() => signals.abort());
     const folder = resolve(etcd.dataDir ?? `${etcd.name}.etcd`);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const started: Running[] = [await lockDirectory(folder).then((lock) => ({ stop: () => lock.release() }))];
     try {
       const { leaseKeeper } = await import('../../shared-postgres/keeper-lease.js');

@@ -5,9 +5,11 @@ import { BackupKeyOptions, BackupSelectionOptions } from '../../config/backup.op
 import { ImportOptions } from '../../config/import.options.js';
 import { OptionsError, type ParsedOptions, parseOptions, separateOperands } from '../../config/parse-options.js';
 import { systemClock } from '../../machinery/clock.js';
+import { fileProblem } from '../../machinery/file-problem.js';
 import { errorText, StartupError } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import { readBackupSecret } from '../backup-secret.js';
+import { checkFiles } from '../check-files.js';
 import type { Command, CommandContext } from '../command.js';
 import { ProgressLine } from '../progress-line.js';
 import { readVersion } from '../version.js';
@@ -42,6 +44,7 @@ export const importCommand: Command = {
     if (fromContext !== undefined && fromKubeconfig === undefined) {
       throw new OptionsError(['--from-context needs --from-kubeconfig']);
     }
+    await checkFiles({ import: ImportOptions, client: ApiClientOptions }, options);
     await bring(path, options, context);
   },
 };
@@ -108,7 +111,7 @@ async function readFile(path: string, options: Options): Promise<BackupReader> {
     reader = await BackupReader.open(path);
   } catch (error) {
     if (error instanceof BackupFileError) throw error;
-    throw new StartupError(`${path} can't be read: ${errorText(error)}`, { cause: error });
+    throw new StartupError(`${path} can't be read: ${fileProblem(error)}`, { cause: error });
   }
   try {
     if (secret !== undefined) await reader.unlock(secret);

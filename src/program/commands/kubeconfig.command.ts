@@ -8,7 +8,7 @@ import { StartupError } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
+import { checkWritable, readFileIfPresent, writeFileAtomically } from '../files.js';
 
 const groups = { kubeconfig: KubeconfigOptions, client: ApiClientOptions } as const;
 type Options = ParsedOptions<typeof groups>;
@@ -30,13 +30,14 @@ export const kubeconfigCommand: Command = {
       throw new StartupError(`${file} exists: add to it by --merge, or name another file`);
     }
     await checkFiles({ client: ApiClientOptions }, options);
+    // Nobody shall have a certificate that has no place.
+    if (file !== undefined) await checkWritable(file);
     const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
     const { requestCertificate } = await import('../user-kubeconfig/request-certificate.js');
     const { mergeKubeconfig, userKubeconfig } = await import('../user-kubeconfig/merge-kubeconfig.js');
     const { changeKubeconfig } = await import('../user-kubeconfig/locked-file.js');
     const access = await accessOf(options.client, context.environment.KUBECONFIG);
     if (file !== undefined && options.kubeconfig.merge) {
-      // Nobody shall have a certificate that has no place.
       const none = { certificate: '', privateKey: '' };
       const config = { name: options.kubeconfig.name, user, access, client: none };
       mergeKubeconfig((await readFileIfPresent(file)) ?? '', file, config);

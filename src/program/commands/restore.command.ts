@@ -7,6 +7,7 @@ import { RestoreOptions } from '../../config/restore.options.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { RestoreScope } from '../../restore/plan.js';
 import { accessOf } from '../api-access.js';
+import { checkFiles } from '../check-files.js';
 import type { Command, CommandContext } from '../command.js';
 
 const groups = { restore: RestoreOptions, client: ApiClientOptions } as const;
@@ -33,6 +34,7 @@ export const restoreCommand: Command = {
     }
     const isTerminal = process.stdin.isTTY && process.stderr.isTTY;
     if (!dryRun && !yes && !isTerminal) throw new OptionsError(['needs --yes or --dry-run where there is no terminal']);
+    await checkFiles(groups, options);
 
     const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
     const { servedKinds } = await import('../../backup/cluster/kinds.js');

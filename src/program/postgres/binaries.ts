@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { access, cp, glob, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { access, cp, glob, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
 
 /** An installation of Postgres: `bin`, `lib` and `share` below `root`. */
@@ -102,7 +103,7 @@ export async function copyBinaries(from: PostgresBinaries, to: string): Promise<
   if (!(await isPresent(to))) {
     const unfinished = `${to}.${process.pid}`;
     await rm(unfinished, { recursive: true, force: true });
-    await mkdir(dirname(to), { recursive: true, mode: 0o755 });
+    makeFolder(dirname(to), 0o755);
     await cp(from.root, unfinished, { recursive: true, verbatimSymlinks: true });
     await rename(unfinished, to);
   }

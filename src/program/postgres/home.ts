@@ -3,6 +3,7 @@ import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../machinery/clock.js';
+import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, StartupError } from '../../machinery/startup-error.js';
 import { readFileIfPresent } from '../files.js';
 import { copyBinaries, ensureLibraryLinks, type PostgresBinaries } from './binaries.js';
@@ -60,7 +61,7 @@ async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeO
   if (user.uid === undefined || (await exists(join(here, 'PG_VERSION'))) || canReach(user, directory)) return directory;
 
   const place = join(fallbackRoot, createHash('sha256').update(directory).digest('hex').slice(0, 16));
-  await mkdir(place, { recursive: true, mode: 0o755 });
+  makeFolder(place, 0o755);
   if (!canReach(user, place)) {
     throw new StartupError(
       `user ${user.name}, who runs the embedded Postgres, can reach neither ${directory} nor ${place}`,
@@ -84,7 +85,7 @@ async function prepareSocketDirectory(place: string, directory: string, user: Se
 
 /** A folder of the service user that nobody else may enter. */
 async function own(path: string, user: ServiceUser, mode: number): Promise<void> {
-  await mkdir(path, { recursive: true, mode });
+  makeFolder(path, mode);
   const uid = user.uid ?? process.getuid?.() ?? 0;
   const present = await stat(path);
   if (!present.isDirectory()) throw new StartupError(`${path} is not a folder`);

@@ -1,5 +1,6 @@
-import { mkdir, open, realpath, rm } from 'node:fs/promises';
+import { open, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, StartupError } from '../../machinery/startup-error.js';
 import { readFileIfPresent, writeFileAtomically } from '../files.js';
 
@@ -15,7 +16,7 @@ export async function changeKubeconfig(file: string, change: (text: string) => s
   // A link stays one.
   const path = await realpath(file).catch(() => file);
   const lock = `${path}.lock`;
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   try {
     await (await open(lock, 'wx', 0)).close();
   } catch (error) {

@@ -1,0 +1,24 @@
+import { errorCode, errorText } from './startup-error.js';
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file: a part of the path is no folder',
+  EACCES: 'there is no permission: change its rights, or name another',
+  EPERM: 'there is no permission: change its rights, or name another',
+  EROFS: 'the file system can only be read: name a place on another',
+  EISDIR: 'it is a folder: name a file',
+  ELOOP: 'its links lead in a circle: name another',
+  ENAMETOOLONG: 'the path is too long: name a shorter one',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of the disk is used up',
+};
+
+/** Why a file can't be used, in words, without its path; with what helps where that is not plain. */
+export function fileProblem(error: unknown): string {
+  return reasons[errorCode(error) ?? ''] ?? errorText(error);
+}
+
+/** A failed call to the system that is about one path. */
+export function isFileError(error: unknown): error is Error & { readonly path: string } {
+  return error instanceof Error && errorCode(error) !== undefined && 'path' in error && typeof error.path === 'string';
+}
