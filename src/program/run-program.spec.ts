@@ -80,7 +80,7 @@ describe('command line', () => {
       const absent = join(folder, 'absent.pem');
       const flags = [`--data-dir=${join(folder, 'data')}`, `--client-ca-file=${absent}`, `--token-auth-file=${folder}`];
       const { code, errors } = await run('dev', ...flags);
-      const told = `--client-ca-file ${absent}: there is no such file; --token-auth-file ${folder}: it is a folder`;
+      const told = `--client-ca-file ${absent}: there is no such file; --token-auth-file ${folder}: it is a folder: name a file`;
       assert.deepEqual([code, errors], [1, `plinth: ${told}\n`]);
       assert.deepEqual(await readdir(folder), []);
       const database = '--database-url=postgresql://127.0.0.1:1/plinth';

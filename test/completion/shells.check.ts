@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,9 @@ import { TypingShell } from '../support/typing-shell.js';
 
 // Completion in the shells that not every machine has: zsh and fish must be installed.
 
+/** It would do harm where a shell reads it again. */
+const evilName = 'a $(touch pwned) (touch pwned) `touch pwned`';
+
 let folder: string;
 
 before(async () => {
@@ -17,6 +21,8 @@ before(async () => {
   await writeFile(join(folder, 'my ca.crt'), '');
   await writeFile(join(folder, 'token.csv'), '');
   await mkdir(join(folder, 'certs'));
+  await mkdir(join(folder, 'evil'));
+  await writeFile(join(folder, 'evil', evilName), '');
   for (const shell of ['zsh', 'fish']) {
     await writeFile(join(folder, `plinth.${shell}`), `${completionScript(shell, commands)}\n`);
   }
@@ -50,6 +56,25 @@ describe('completion in zsh', () => {
   ] as const) {
     it(`completes ${keys.slice(0, -1)}`, async () => assert.deepEqual(await shell.type(keys), expected));
   }
+
+  it('evaluates nothing of names and words', async () => {
+    // Usually the key expands the word itself first, which is no matter of completion.
+    await shell.run("bindkey '^I' complete-word");
+    const command = '$(touch pwned)';
+    for (const words of [
+      `serve --log-level ${command}`,
+      `serve --log-level=${command}`,
+      `serve ${command} --log-level `,
+      `${command} --log-level `,
+      `serve --authorization-mode ${command},RB`,
+      `serve --client-ca-file a\\ ${command}`,
+    ]) {
+      assert.deepEqual(await shell.type(`plinth ${words}\t\u0015plinth none`), ['none'], words);
+      assert.equal(existsSync(join(folder, 'pwned')), false, words);
+    }
+    assert.deepEqual(await shell.type('plinth backup verify evil/a\t'), ['backup', 'verify', `evil/${evilName}`]);
+    assert.equal(existsSync(join(folder, 'pwned')), false);
+  });
 
   it('is a function for fpath as well', async () => {
     await mkdir(join(folder, 'functions'));
@@ -85,6 +110,23 @@ describe('completion in fish', () => {
     assert.equal(found.length, 1);
     assert.match(String(found[0]), /^controllers\t\S/);
     assert.ok(words('plinth ').includes('serve') && !words('plinth ').includes('token.csv'));
+  });
+
+  it('evaluates nothing of names and words', () => {
+    const command = '(touch pwned)';
+    for (const line of [
+      `plinth serve --log-level ${command}`,
+      `plinth serve --log-level=${command}`,
+      `plinth serve ${command} --log-level `,
+      `plinth ${command} --log-level `,
+      `plinth serve --authorization-mode=${command},RB`,
+      `plinth serve --client-ca-file ${command}/`,
+      'plinth serve --client-ca-file evil/a',
+    ]) {
+      complete(line);
+      assert.equal(existsSync(join(folder, 'pwned')), false, line);
+    }
+    assert.deepEqual(words('plinth backup verify evil/a'), [`evil/${evilName}`]);
   });
 
   for (const [line, expected] of [

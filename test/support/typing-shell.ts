@@ -55,7 +55,8 @@ export class TypingShell {
       const [, text] = found[this.lines] ?? [];
       if (text !== undefined) {
         this.lines++;
-        return [...text.matchAll(/<([^<>]*)>/g)].map(([, argument = '']) => argument);
+        // The terminal puts a return before each new line.
+        return [...text.matchAll(/<([^<>]*)>/g)].map(([, argument = '']) => argument.replaceAll('\r\n', '\n'));
       }
       if (this.child.exitCode !== null) assert.fail(`the shell ended: ${this.output}`);
       const heard = new AbortController();

@@ -15,11 +15,33 @@ _plinth_words() {
   done < <(compgen -W "$1" -- "$2")
 }
 
+# Files and folders, or folders alone, by a pattern: names may hold anything, and nothing of them or of the word is evaluated.
 _plinth_files() {
-  local word
-  while IFS= read -r word; do
+  local word start=$2 home='' strict=
+  case $start in
+    [\\"\\']*) start=\${start:1} ;;
+    *)
+      start=\${start//\\\\\\\\/$'\\1'}
+      start=\${start//\\\\/}
+      start=\${start//$'\\1'/\\\\}
+      case $start in
+        \\~/*)
+          home=$HOME
+          start=$HOME\${start:1}
+          ;;
+      esac
+      ;;
+  esac
+  shopt -q failglob && strict=yes && shopt -u failglob
+  for word in "$start"*; do
+    if [ "$1" = -d ]; then [[ -d $word ]] || continue; fi
+    [[ -e $word || -L $word ]] || continue
+    # As a word of its own it would be a flag.
+    [[ -z $head && $word == -* ]] && continue
+    [ -n "$home" ] && word=\\~\${word#"$home"}
     COMPREPLY[\${#COMPREPLY[@]}]=$word
-  done < <(compgen "$1" -- "$2")
+  done
+  [ -n "$strict" ] && shopt -s failglob
   compopt -o filenames 2>/dev/null
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -11,6 +11,18 @@ import { commands } from '../all-commands.js';
 import type { Command } from '../command.js';
 import { completionScript } from './completion-script.js';
 import { vocabularyOf } from './vocabulary.js';
+
+/** Names of files that would do harm where a shell reads them again. Each begins in another way. */
+const evilNames = [
+  'a $(touch pwned1).crt',
+  'b "quote" and it\'s `touch pwned2`',
+  'c;touch pwned3&',
+  'd*?[x]',
+  'e=a:b,c',
+  'f\\back~$HOME!',
+  'g\nnew line',
+  '-h --help',
+];
 
 describe('the words that shells complete', () => {
   const optionsClasses = new Set(commands.flatMap(({ groups }) => Object.values(groups)));
@@ -79,6 +91,8 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
     await writeFile(join(folder, 'my ca.crt'), '');
     await writeFile(join(folder, 'token.csv'), '');
     await mkdir(join(folder, 'certs'));
+    await mkdir(join(folder, 'evil'));
+    for (const name of evilNames) await writeFile(join(folder, 'evil', name), '');
     await writeFile(join(folder, 'plinth.bash'), `${completionScript('bash', commands)}\n`);
     shell = new TypingShell('bash --norc --noprofile -i', folder);
     await shell.run('source ./plinth.bash');
@@ -113,7 +127,7 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
     ['a file', 'plinth serve --token-auth-file to\t', ['serve', '--token-auth-file', 'token.csv']],
     ['a file with a space', 'plinth serve --client-ca-file my\t', ['serve', '--client-ca-file', 'my ca.crt']],
     ['a file after an equals sign', 'plinth serve --token-auth-file=to\t', ['serve', '--token-auth-file=token.csv']],
-    ['folders only', `plinth serve --cert-dir ${all}`, ['serve', '--cert-dir', 'certs']],
+    ['folders only', `plinth serve --cert-dir ${all}`, ['serve', '--cert-dir', 'certs', 'evil']],
     ['an action', 'plinth backup ver\t', ['backup', 'verify']],
     ['a file for an action', 'plinth backup verify to\t', ['backup', 'verify', 'token.csv']],
     ['nothing for what can be anything', 'plinth serve --secure-port 6\t', ['serve', '--secure-port', '6']],
@@ -121,4 +135,51 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
   ] as const) {
     it(`completes ${what}`, async () => assert.deepEqual(await shell.type(keys), expected));
   }
+
+  it('completes names that hold anything, and evaluates nothing of them', async () => {
+    for (const name of evilNames) {
+      const path = `evil/${name}`;
+      const start = name.slice(0, 1);
+      const plain = `plinth serve --client-ca-file`;
+      assert.deepEqual(await shell.type(`${plain} evil/${start}\t`), ['serve', '--client-ca-file', path], name);
+      assert.deepEqual(await shell.type(`${plain}=evil/${start}\t`), ['serve', `--client-ca-file=${path}`], name);
+      // An open quote is closed.
+      assert.deepEqual(await shell.type(`${plain} 'evil/${start}\t`), ['serve', '--client-ca-file', path], name);
+      assert.deepEqual(await shell.type(`plinth backup verify evil/${start}\t`), ['backup', 'verify', path], name);
+    }
+    const files = await readdir(folder);
+    assert.deepEqual(files.filter((name) => name.startsWith('pwned')), []);
+  });
+
+  it('evaluates nothing of the words in the line', async () => {
+    const command = '$(touch pwned)';
+    for (const words of [
+      `serve --client-ca-file ${command}/`,
+      `serve --client-ca-file=${command}/`,
+      `serve --client-ca-file \`touch pwned\`/`,
+      `serve --client-ca-file "${command}`,
+      `serve --client-ca-file 'a' --cert-dir ${command}`,
+      `serve --service-account-key-file a,${command}/`,
+      `serve --log-level ${command}`,
+      `serve --log-level x[${command}]`,
+      `serve --log-level=${command}`,
+      `serve --authorization-mode ${command},RB`,
+      `serve ${command} --log-level`,
+      `${command} --log-level`,
+      `x[${command}] --log-level `,
+      `backup verify ${command}/`,
+    ]) {
+      // The line is taken back after the attempt.
+      assert.deepEqual(await shell.type(`plinth ${words}\t\u0015plinth none`), ['none'], words);
+      assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('pwned')), [], words);
+    }
+  });
+
+  it('offers no file that would be taken for a flag', async () => {
+    await writeFile(join(folder, 'certs', '-x'), '');
+    await shell.run('cd certs');
+    assert.deepEqual(await shell.type('plinth serve --client-ca-file \t'), ['serve', '--client-ca-file']);
+    assert.deepEqual(await shell.type('plinth serve --client-ca-file=\t'), ['serve', '--client-ca-file=-x']);
+    await shell.run('cd ..');
+  });
 });

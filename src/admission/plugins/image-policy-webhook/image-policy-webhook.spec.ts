@@ -252,7 +252,7 @@ describe('the configuration of ImagePolicyWebhook', () => {
         'file: imagePolicy.kubeConfigFile must be set',
       ],
     );
-    assert.match(String(read({ kubeConfigFile: 'missing' })), /kubeConfigFile: missing: there is no such file/);
+    assert.match(String(read({ kubeConfigFile: 'missing' })), /kubeConfigFile: .*missing: there is no such file/);
     assert.deepEqual(read(undefined).toString().split(',')[0], 'file: imagePolicy must be an object');
     assert.throws(() => readImagePolicy(undefined), OptionsError);
   });
