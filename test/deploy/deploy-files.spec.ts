@@ -168,6 +168,39 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('docker-compose.yml and Dockerfile', () => {
+  it('agree on the folder of certificates, its owner and the port', () => {
+    const file = parse(read('docker-compose.yml'), { merge: true }) as Manifest;
+    const image = read('Dockerfile');
+    const folder = /PLINTH_CERT_DIR=(\S+)/.exec(image)?.[1] ?? '';
+    const user = /^USER (\S+)$/m.exec(image)?.[1] ?? '';
+    const parent = new RegExp(`mkdir -p ${folder} && chown -R ${user} (\\S+)`).exec(image)?.[1] ?? '';
+    assert.ok(parent !== '' && folder.startsWith(`${parent}/`), `${user} owns ${folder}`);
+    let count = 0;
+    for (const [
+      name,
+      { image: of, volumes = [], environment = {}, user: other, entrypoint },
+    ] of Object.entries<Manifest>(file.services)) {
+      if (of !== 'plinth') continue;
+      assert.deepEqual([other, entrypoint], [undefined, undefined], `${name} is run as the image says`);
+      // A new volume gets the owner of the folder that it is mounted on.
+      for (const volume of volumes as string[]) assert.equal(volume.split(':')[1], folder, name);
+      const files = Object.entries<string>(environment).filter(([variable]) => variable.endsWith('_FILE'));
+      for (const [variable, path] of files) {
+        count++;
+        assert.ok(path.startsWith(`${folder}/`) && pkiFiles.has(path.slice(folder.length + 1)), `${variable}: ${path}`);
+        assert.ok(volumes.length > 0, `${name} has the volume of ${variable}`);
+      }
+    }
+    assert.ok(count >= 8);
+    const port = /^EXPOSE (\d+)$/m.exec(image)?.[1] ?? '';
+    for (const name of ['api-1', 'api-2'])
+      assert.ok(read('deploy/haproxy.cfg').includes(`server ${name} ${name}:${port}\n`));
+    assert.ok(read('deploy/haproxy.cfg').includes(`bind :${port}\n`));
+    assert.deepEqual(file.services['load-balancer'].ports, [`127.0.0.1:${port}:${port}`]);
+  });
+});
+
 describe('deploy/systemd', () => {
   for (const unit of ['plinth.service', 'plinth-controllers.service']) {
     const lines = read(`deploy/systemd/${unit}`).split('\n');
