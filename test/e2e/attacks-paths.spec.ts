@@ -18,13 +18,15 @@ interface Answer {
 
 /** Stands for the code of a missing answer. */
 const reset = 0;
+/** How long the server may be silent. */
+const patienceMs = 30_000;
 
 /** One request with exactly this method and target. */
 function http1(method: string, target: string, fields = '', body = ''): Promise<Answer> {
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-  return send(cluster.first.url, cluster.pki.authority, [
-    `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${alice}\r\n${fields}${length}\r\n${body}`,
-  ]);
+  const request = `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${alice}\r\n${fields}${length}\r\n${body}`;
+  // The server closes the connection; a busy machine may take its time.
+  return send(cluster.first.url, cluster.pki.authority, [request], patienceMs);
 }
 
 async function http2(headers: OutgoingHttpHeaders): Promise<Answer> {
