@@ -33,7 +33,7 @@ describe('making a folder', () => {
     assert.equal(statSync(path).mode & 0o777, 0o700);
     assert.equal(makeFolder(path, 0o755), false);
     assert.equal(statSync(path).mode & 0o777, 0o700);
-    assert.equal(makeFolder(join(folder, 'a', '.', '..', 'd') + '/', 0o700), true);
+    assert.equal(makeFolder(`${join(folder, 'a', '.', '..', 'd')}/`, 0o700), true);
     assert.ok(existsSync(join(folder, 'd')));
     symlinkSync('d', join(folder, 'to-d'));
     assert.equal(makeFolder(join(folder, 'to-d')), false);

@@ -148,7 +148,10 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
       assert.deepEqual(await shell.type(`plinth backup verify evil/${start}\t`), ['backup', 'verify', path], name);
     }
     const files = await readdir(folder);
-    assert.deepEqual(files.filter((name) => name.startsWith('pwned')), []);
+    assert.deepEqual(
+      files.filter((name) => name.startsWith('pwned')),
+      [],
+    );
   });
 
   it('evaluates nothing of the words in the line', async () => {
@@ -171,7 +174,11 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
     ]) {
       // The line is taken back after the attempt.
       assert.deepEqual(await shell.type(`plinth ${words}\t\u0015plinth none`), ['none'], words);
-      assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('pwned')), [], words);
+      assert.deepEqual(
+        (await readdir(folder)).filter((name) => name.startsWith('pwned')),
+        [],
+        words,
+      );
     }
   });
 
