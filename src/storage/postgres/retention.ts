@@ -17,6 +17,8 @@ const DROP_TIMEOUT_MS = 60_000;
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
+/** Longer ones would save more: within a partition the state before a change is not stored again. */
+const PARTITIONS_PER_HISTORY = 5;
 /** Each partition of the log becomes one of the history, which should have neither many nor too large ones. */
 const MOST_HISTORY_PARTITIONS = 50;
 const MOST_CLOSE_AFTER_MS = 24 * 3_600_000;
@@ -132,12 +134,12 @@ export class Retention {
 }
 
 /**
- * How long a partition of the log stays open, in milliseconds. Watches can go back by a tenth more than they have to, and
+ * How long a partition of the log stays open, in milliseconds. Watches can go back by a fifth more than they have to, and
  * by more than that where the history would otherwise consist of many small partitions.
  */
 function closeAfterMs(watchHistoryMs: number, historyRetentionMs: number): number {
   const forHistory = Math.min(historyRetentionMs / MOST_HISTORY_PARTITIONS, MOST_CLOSE_AFTER_MS);
-  return Math.max(LEAST_CLOSE_AFTER_MS, watchHistoryMs / 10, forHistory);
+  return Math.max(LEAST_CLOSE_AFTER_MS, watchHistoryMs / PARTITIONS_PER_HISTORY, forHistory);
 }
 
 /** Whether the partition may be dropped: it is copied, or the past is not kept. */
