@@ -26,7 +26,10 @@ export function keepCompiledCode(program, environment = process.env) {
   }
 }
 
-/** One folder for each build of the program, of which only the newest is kept. */
+/** As with several projects on one machine. */
+const mostBuilds = 4;
+
+/** One folder for each build of the program. */
 function privateFolder(program, environment) {
   const home = cacheHome(environment);
   const parent = join(home, 'plinth-compiled');
@@ -40,10 +43,17 @@ function privateFolder(program, environment) {
   // Many homes can be written to by a group of which the user is the only member.
   if (!belongsToUs(home, 0o002) || !belongsToUs(parent, 0o022)) return undefined;
   if (!existsSync(folder)) {
-    for (const other of readdirSync(parent)) rmSync(join(parent, other), { recursive: true, force: true });
+    removeOldest(parent, mostBuilds - 1);
     mkdirSync(folder, { mode: 0o700 });
   }
   return belongsToUs(folder, 0o022) ? folder : undefined;
+}
+
+/** Removes all builds but those that were written last. */
+function removeOldest(parent, kept) {
+  const builds = readdirSync(parent).map((name) => join(parent, name));
+  const byAge = builds.map((path) => ({ path, at: lstatSync(path).mtimeMs })).sort((a, b) => b.at - a.at);
+  for (const { path } of byAge.slice(kept)) rmSync(path, { recursive: true, force: true });
 }
 
 function cacheHome({ XDG_CACHE_HOME, LOCALAPPDATA }) {

@@ -1,6 +1,9 @@
 // Bundles the compiled program into dist/program/: one file is loaded several times faster than a thousand, and parts of
 // libraries that nothing uses are left out. Tests and benchmarks import the compiled files themselves.
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+//
+// What runs as a process is in one file, program.cjs, whose compiled code src/start keeps from one start to the next;
+// main.js and the like only start it. Threads and what else is named by its path are modules with shared chunks.
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** A file named by its path in the code, because it starts a process or thread or is loaded on first use. */
@@ -8,6 +11,9 @@ const namedFile = /(new URL|createRequire\(import\.meta\.url\))\(\s*'(\.[^']+)'/
 
 /** With this, a package that is loaded on first use would be looked for beside the bundle. */
 const ownRequire = /^const require = createRequire\(import\.meta\.url\);$/m;
+
+/** The one file: src/processes.ts with everything that it needs. */
+const oneFile = 'program.cjs';
 
 /** Packages that libraries look for and that the program does without. */
 const absent = [
@@ -34,6 +40,7 @@ export async function bundle(root) {
   const { build } = await import('esbuild');
   const compiled = join(root, 'dist', 'src');
   const outdir = join(root, 'dist', 'program');
+  const processes = processFiles(compiled);
   const entries = new Map([[join(compiled, 'main.js'), 'main']]);
   for (const file of globSync('**/*.js', { cwd: compiled, exclude: ['**/*.spec.js', '**/testing/**'] })) {
     const path = join(compiled, file);
@@ -43,14 +50,10 @@ export async function bundle(root) {
     }
   }
   rmSync(outdir, { recursive: true, force: true });
-  const { metafile } = await build({
+  const settings = {
     absWorkingDir: root,
-    entryPoints: Object.fromEntries([...entries].map(([path, name]) => [name, path])),
-    outdir,
     bundle: true,
-    splitting: true,
     platform: 'node',
-    format: 'esm',
     target: 'node24',
     // Modules before CommonJS: only of modules can unused parts be left out.
     mainFields: ['module', 'main'],
@@ -64,13 +67,68 @@ export async function bundle(root) {
     sourcemap: 'linked',
     metafile: true,
     logLevel: 'warning',
+    external: [...installed(root, absent), ...apart],
+  };
+  const modules = await build({
+    ...settings,
+    entryPoints: Object.fromEntries(
+      [...entries].map(([path, name]) => [name, processes.has(path) ? `${starter}${name}` : path]),
+    ),
+    outdir,
+    splitting: true,
+    format: 'esm',
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    external: [...installed(root, absent), ...apart],
-    plugins: [namedFiles(compiled, outdir, entries), requiredLater, wholeLibraries],
+    plugins: [starters(compiled), namedFiles(compiled, outdir, entries, false), requiredLater, wholeLibraries],
   });
-  return Object.keys(metafile.inputs);
+  const one = await build({
+    ...settings,
+    entryPoints: [join(compiled, 'processes.js')],
+    outfile: join(outdir, oneFile),
+    format: 'cjs',
+    // Compiled code is kept for functions of this file only, so nothing of ours is imported by its path.
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
+    banner: { js: "'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;" },
+    charset: 'ascii',
+    plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, wholeLibraries],
+  });
+  escapeOthers(join(outdir, oneFile));
+  return [...new Set([modules, one].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+}
+
+/** The files that `processes.ts` imports. */
+function processFiles(compiled) {
+  const text = readFileSync(join(compiled, 'processes.js'), 'utf8');
+  return new Set([...text.matchAll(/import\('([^']+)'\)/g)].map(([, path]) => resolve(compiled, path)));
+}
+
+const starter = 'start-process:';
+
+/** Small files that start a process of the one file, in the place of the compiled file of the same name. */
+function starters(compiled) {
+  return {
+    name: 'starters',
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${starter}`) }, ({ path }) => ({ path, namespace: 'starters' }));
+      build.onLoad({ filter: /.*/, namespace: 'starters' }, ({ path }) => ({
+        contents: `import { join } from 'node:path';
+          import { startProcess } from './start/start-process.js';
+          startProcess(join(import.meta.dirname, '${oneFile}'), '${path.slice(starter.length)}');`,
+        resolveDir: compiled,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+/** Literals of regular expressions keep their characters in any charset, and the file is read as one byte each. */
+function escapeOthers(path) {
+  const text = readFileSync(path, 'utf8');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+  const escaped = text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (escaped !== text) writeFileSync(path, escaped);
 }
 
 function entryName(compiled, path) {
@@ -82,8 +140,11 @@ function installed(root, names) {
   return names.filter((name) => name.endsWith('/*') || !existsSync(join(root, 'node_modules', name)));
 }
 
-/** Code moves when it is bundled, so paths that are relative to it change. */
-function namedFiles(compiled, outdir, entries) {
+/**
+ * Code moves when it is bundled, so paths that are relative to it change. In the one file, what is required on first use
+ * is in it too: as a module beside it, it would bring everything that it imports a second time.
+ */
+function namedFiles(compiled, outdir, entries, isOne) {
   return {
     name: 'named-files',
     setup(build) {
@@ -91,8 +152,9 @@ function namedFiles(compiled, outdir, entries) {
         if (!path.startsWith(compiled)) return undefined;
         const contents = readFileSync(path, 'utf8')
           .replace(ownRequire, '')
-          .replace(namedFile, (text, _call, named) => {
+          .replace(namedFile, (text, call, named) => {
             const target = resolve(dirname(path), named);
+            if (isOne && call !== 'new URL' && entries.has(target)) return text.replace(call, 'require');
             const entry = entries.get(target);
             const moved = entry === undefined ? relative(outdir, target) : `./${entry}.js`;
             return text.replace(named, moved);

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -37,7 +47,7 @@ function homeFolder(name: string): string {
   return home;
 }
 
-test('compiled code is kept in a private folder, for one build', { skip: isWindowsOrMac }, () => {
+test('compiled code is kept in a private folder, for a few builds', { skip: isWindowsOrMac }, () => {
   const home = homeFolder('kept');
   assert.equal(hadCode(home), false);
   const parent = join(home, '.cache', 'plinth-compiled');
@@ -45,11 +55,42 @@ test('compiled code is kept in a private folder, for one build', { skip: isWindo
   assert.equal(readdirSync(parent).length, 1);
   const [build] = readdirSync(parent);
   assert.ok(hadCode(home));
-  // What another build left goes away with the next one.
+  // What others left goes away with the next one, the oldest first.
   rmSync(join(parent, build as string), { recursive: true });
-  mkdirSync(join(parent, 'another'));
+  for (const age of [1, 2, 3, 4, 5]) {
+    const other = join(parent, `${age}`);
+    mkdirSync(other);
+    utimesSync(other, 1e9 - age, 1e9 - age);
+  }
   assert.equal(hadCode(home), false);
-  assert.deepEqual(readdirSync(parent), [build]);
+  assert.deepEqual(readdirSync(parent).toSorted(), ['1', '2', '3', build].toSorted());
+});
+
+/** The file of kept code of the program's own file, which Node does not know of. */
+function programCode(folder: string): string {
+  const [build] = readdirSync(folder);
+  const files = readdirSync(join(folder, build as string), { recursive: true, encoding: 'utf8' });
+  const code = files.filter((name) => name.endsWith('.plinth-code'));
+  assert.equal(code.length, 1, files.join());
+  return join(folder, build as string, code[0] as string);
+}
+
+test('code that was damaged is written anew, and good code stays', { skip: isWindowsOrMac }, () => {
+  const home = homeFolder('damaged');
+  hadCode(home);
+  const path = programCode(join(home, '.cache', 'plinth-compiled'));
+  const good = readFileSync(path);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const { ino } = statSync(path);
+  hadCode(home);
+  assert.equal(statSync(path).ino, ino, 'the code was used and not written again');
+  const damaged = [good.subarray(0, good.length / 2), Buffer.alloc(3), Buffer.from(good).fill(7, good.length / 2)];
+  for (const bytes of damaged) {
+    writeFileSync(path, bytes);
+    hadCode(home);
+    assert.notDeepEqual(readFileSync(path), bytes);
+    assert.ok(readFileSync(path).length > good.length / 2);
+  }
 });
 
 test('nothing is kept where others write, and nothing is read there', { skip: isWindowsOrMac }, () => {

@@ -22,7 +22,7 @@ const mostTemplates = 12;
 /** The schema of this release without objects. */
 export async function migratedTemplate(): Promise<DatabaseTemplate> {
   return {
-    name: `schema_${await schemaFingerprint()}`,
+    name: `schema_${schemaFingerprint()}`,
     prepare: async (databaseUrl) => {
       await migrate(databaseUrl);
     },

@@ -29,7 +29,7 @@ describe('dev with simulated nodes', () => {
     const port = await freePort();
     const databaseUrl = await postgres.createTestDatabase();
     const flags = [`--data-dir=${directory}`, `--secure-port=${port}`, '--simulated-nodes=2'];
-    child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'dev', ...flags], {
+    child = spawn(process.execPath, [mainFile, 'dev', ...flags], {
       env: { ...process.env, PLINTH_DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

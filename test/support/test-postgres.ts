@@ -302,7 +302,7 @@ export async function createTestDatabase(adminUrl: string): Promise<string> {
 
 /** Makes the migrated database that others are copied from, unless there is one; resolves with its name. */
 async function ensureTemplateDatabase(admin: pg.Client, adminUrl: string): Promise<string> {
-  const template = `plinth_template_${await schemaFingerprint()}`;
+  const template = `plinth_template_${schemaFingerprint()}`;
   // Session lock: only one process builds the template, and none copies it half built.
   await admin.query('select pg_advisory_lock(7811071)');
   const known = await admin.query('select from pg_database where datname = $1', [template]);

@@ -66,7 +66,7 @@ describe('migrate', () => {
 
   it('applies missing migrations, once', async () => {
     const url = await emptyDatabase();
-    const { migrations, functions } = await loadSchemaTexts();
+    const { migrations, functions } = loadSchemaTexts();
     const version = migrations.length;
     const names = functions.map(({ name }) => name);
     assert.deepEqual(await migrate(url), {
@@ -87,7 +87,7 @@ describe('migrate', () => {
 
   it('leaves nothing behind when a migration fails', async () => {
     const { directory } = await program('1.0.0');
-    const known = (await loadSchemaTexts()).migrations.map(({ version }) => version);
+    const known = loadSchemaTexts().migrations.map(({ version }) => version);
     const next = known.length + 1;
     const file = (version: number, name: string) => join(directory, `${String(version).padStart(6, '0')}_${name}.sql`);
     await writeFile(file(next, 'bad'), 'create table plinth.bad (n integer); select 1 / 0;');
@@ -101,7 +101,7 @@ describe('migrate', () => {
   });
 
   it('has one function in each file, which begins with its name, that can be applied again', async () => {
-    for (const { name, sql } of (await loadSchemaTexts()).functions) {
+    for (const { name, sql } of loadSchemaTexts().functions) {
       const made = [...sql.matchAll(/^create .*$/gm)].map(([line]) => line);
       assert.equal(made.length, 1, name);
       assert.match(
@@ -113,7 +113,7 @@ describe('migrate', () => {
 
   it('replaces a function whose text differs, even when several processes start at once', async () => {
     const url = await emptyDatabase();
-    const { release } = await loadSchemaTexts();
+    const { release } = loadSchemaTexts();
     await migrate(url);
     const second = await program(release);
     await second.change('log_bounds', 'another text');

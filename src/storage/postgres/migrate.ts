@@ -1,6 +1,13 @@
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
-import { isLaterRelease, loadSchemaTexts, MigrationError, type SchemaText, type SchemaTexts } from './schema-texts.js';
+import {
+  calledFirst,
+  isLaterRelease,
+  loadSchemaTexts,
+  MigrationError,
+  type SchemaText,
+  type SchemaTexts,
+} from './schema-texts.js';
 import { Session } from './session.js';
 import { quoteText } from './sql-text.js';
 
@@ -29,7 +36,7 @@ const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
  * database is newer than the program, has a schema that can't be upgraded, is a standby, or denies a permission.
  */
 export async function migrate(databaseUrl: string, directory?: string): Promise<MigrationResult> {
-  const texts = await loadSchemaTexts(directory);
+  const texts = loadSchemaTexts(directory);
   const session = await open(databaseUrl);
   try {
     await checkServer(session);
@@ -49,7 +56,7 @@ export async function migrate(databaseUrl: string, directory?: string): Promise<
 
 /** The reason why this program can't work with the schema; undefined when it can. */
 export async function schemaProblem(session: Session): Promise<MigrationError | undefined> {
-  const texts = await loadSchemaTexts();
+  const texts = loadSchemaTexts();
   let state: SchemaState;
   try {
     state = await readState(session);
@@ -182,7 +189,7 @@ async function apply(session: Session, state: SchemaState, texts: SchemaTexts): 
        values (${version}, ${quoteText(name)}, ${quoteText(digest)})`,
     );
   }
-  const functions = changed.filter((text) => text !== texts.locks);
+  const functions = calledFirst(texts.functions).filter((text) => changed.includes(text));
   for (const text of functions) {
     await execute(session, text.sql);
     await record(text);

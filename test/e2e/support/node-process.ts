@@ -9,7 +9,7 @@ export class NodeProcess {
 
   /** Resolves when all nodes are registered. */
   static async start(flags: readonly string[]): Promise<NodeProcess> {
-    const child = spawn(process.execPath, ['--enable-source-maps', mainFile, 'nodes', ...flags], {
+    const child = spawn(process.execPath, [mainFile, 'nodes', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     endWithUs(child);

@@ -19,7 +19,7 @@ export interface RunningProgram {
 
 /** Starts a command of the program without any settings of ours. */
 export function startProgram(...args: readonly string[]): RunningProgram {
-  const child = spawn(process.execPath, ['--enable-source-maps', mainFile, ...args], {
+  const child = spawn(process.execPath, [mainFile, ...args], {
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -40,7 +40,7 @@ export async function answerInTerminal(
   answer: string,
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const words = [process.execPath, '--enable-source-maps', mainFile, ...args];
+  const words = [process.execPath, mainFile, ...args];
   const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', line, '/dev/null'], {
     env: { PATH: process.env.PATH, TERM: 'dumb' },

@@ -225,7 +225,6 @@ export class TestCluster {
     const child = spawn(
       process.execPath,
       [
-        '--enable-source-maps',
         this.mainFile,
         'serve',
         `--secure-port=${securePort}`,
@@ -258,7 +257,7 @@ export class TestCluster {
 
   /** Runs another command of the program on the database of the cluster, until the end or until somebody kills it. */
   startProgram(command: string, flags: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, ['--enable-source-maps', this.mainFile, command, ...flags], {
+    const child = spawn(process.execPath, [this.mainFile, command, ...flags], {
       env: this.environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
+import type { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
+
+/** A process that lived for less may not have come to all of its work. */
+const longEnoughSeconds = 10;
+/** Code is written again by a process that lived that many times as long, and for a second. */
+const worthTimes = 2;
+/** Files of other builds, commands or versions of Node that stay beside the newest one. */
+const mostFiles = 12;
+const suffix = '.plinth-code';
+/** Checksum of the rest, and for how many seconds the process lived that wrote it. */
+const headBytes = 8;
+
+/** Which code it is. */
+export interface KeptCodeOf {
+  /** Only this user can write there: who writes code can make the program do anything. */
+  readonly folder: string;
+  readonly file: string;
+  readonly name: string;
+}
+
+/**
+ * The compiled code of a file, with all functions that were called when it was written: by the first process that ends,
+ * and again by one that lives clearly longer if that one ended within seconds. A file that is damaged, or that is of another
+ * build, version of Node or set of engine flags, counts as none. Nothing about it can fail a start.
+ */
+export class KeptCode {
+  /** For how long a process has to live to write better code than what is there. */
+  private readonly worthSeconds: number;
+
+  private constructor(
+    private readonly path: string,
+    private readonly tag: number,
+    /** Undefined if there is none. */
+    readonly data: Buffer | undefined,
+    livedSeconds: number,
+  ) {
+    if (data === undefined) this.worthSeconds = 0;
+    else this.worthSeconds = livedSeconds < longEnoughSeconds ? 1 + worthTimes * livedSeconds : Infinity;
+  }
+
+  /** Undefined where it cannot be kept. */
+  static open({ folder, file, name }: KeptCodeOf): KeptCode | undefined {
+    try {
+      const { mtimeMs, size } = statSync(file);
+      const tag = cachedDataVersionTag();
+      const key = createHash('sha256').update(`${file} ${mtimeMs} ${size} ${name} ${tag}`).digest('hex').slice(0, 16);
+      const path = join(folder, `${key}${suffix}`);
+      const written = readIfThere(path);
+      return new KeptCode(path, tag, written?.data, written?.livedSeconds ?? 0);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Writes the script's code when the process ends, if that is worth it. */
+  keepFrom(script: Script): void {
+    const isRefused = script.cachedDataRejected === true;
+    const worthSeconds = isRefused ? 0 : this.worthSeconds;
+    if (worthSeconds === Infinity) return;
+    // The engine drops the code of functions that were not called for a while, such as all of the start.
+    setFlagsFromString('--no-flush-bytecode');
+    process.on('exit', () => {
+      setFlagsFromString('--flush-bytecode');
+      if (process.uptime() >= worthSeconds && cachedDataVersionTag() === this.tag) this.write(script);
+    });
+  }
+
+  private write(script: Script): void {
+    const temporary = `${this.path}.${process.pid}`;
+    try {
+      const data = script.createCachedData();
+      const head = Buffer.alloc(headBytes);
+      head.writeUInt32LE(Math.min(process.uptime(), 0xffff_ffff), 4);
+      head.writeUInt32LE(crc32(data, crc32(head.subarray(4))), 0);
+      const folder = join(this.path, '..');
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(temporary, Buffer.concat([head, data]), { mode: 0o600, flag: 'wx' });
+      renameSync(temporary, this.path);
+      removeOldest(folder);
+    } catch {
+      // A read-only or full disk.
+      rmSync(temporary, { force: true });
+    }
+  }
+}
+
+function readIfThere(path: string): { readonly data: Buffer; readonly livedSeconds: number } | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    return undefined;
+  }
+  if (bytes.length <= headBytes || crc32(bytes.subarray(4)) !== bytes.readUInt32LE(0)) return undefined;
+  return { data: bytes.subarray(headBytes), livedSeconds: bytes.readUInt32LE(4) };
+}
+
+function removeOldest(folder: string): void {
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => ({ path: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
+    .sort((a, b) => b.at - a.at);
+  for (const { path } of files.slice(mostFiles)) rmSync(path, { force: true });
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { createRequire, getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { Script } from 'node:vm';
+import { KeptCode } from './kept-code.js';
+
+/** The bundle is a function of these, as every CommonJS module is. */
+const head = '(function(exports,require,module,__filename,__dirname){';
+const tail = '\n})';
+
+/**
+ * Runs a process of the program's one file. Where Node keeps compiled code, the file's is kept as well, but with all
+ * functions that a process has called, not only with those that every start calls first: the next process compiles none
+ * of them again. With source maps on, Node loads the file itself, since it maps only what it loads.
+ *
+ * @param file path of the bundle
+ * @param name of the process, a key of `processes`
+ */
+export function startProcess(file: string, name: string): void {
+  const requireFrom = createRequire(file);
+  if (process.sourceMapsEnabled) {
+    run(requireFrom(file), name);
+    return;
+  }
+  // It has no character outside of ASCII, which the build checks; reading it so costs least.
+  const source = readFileSync(file, 'latin1');
+  const folder = getCompileCacheDir();
+  // Commands run different parts.
+  const kept =
+    folder === undefined ? undefined : KeptCode.open({ folder, file, name: `${name}-${process.argv[2] ?? ''}` });
+  const script = new Script(head + source + tail, {
+    filename: file,
+    columnOffset: -head.length,
+    ...(kept?.data === undefined ? {} : { cachedData: kept.data }),
+  });
+  kept?.keepFrom(script);
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));
+  run(module.exports, name);
+}
+
+function run(exports: unknown, name: string): void {
+  const { processes } = exports as { readonly processes: Readonly<Record<string, () => Promise<unknown>>> };
+  void processes[name]?.();
+}
