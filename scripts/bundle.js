@@ -80,7 +80,7 @@ export async function bundle(root) {
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    plugins: [starters(compiled), namedFiles(compiled, outdir, entries, false), requiredLater, wholeLibraries],
+    plugins: [starters(compiled), namedFiles(compiled, outdir, entries, false), requiredLater, laterClock, wholeLibraries],
   });
   const one = await build({
     ...settings,
@@ -92,7 +92,7 @@ export async function bundle(root) {
     define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
     banner: { js: "'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;" },
     charset: 'ascii',
-    plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, wholeLibraries],
+    plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, laterClock, wholeLibraries],
   });
   escapeOthers(join(outdir, oneFile));
   return [...new Set([modules, one].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
@@ -173,6 +173,21 @@ const requiredLater = {
       contents: readFileSync(path, 'utf8').replace(/\b__require\((?=["']@)/g, 'require('),
       loader: 'js',
     }));
+  },
+};
+
+/** The clock of a logger that the program does not use: languages and calendars for it take a fiftieth of a start. */
+const laterClock = {
+  name: 'later-clock',
+  setup(build) {
+    build.onLoad({ filter: /@nestjs\/common\/services\/console-logger\.service\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const made = /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^;]*\));/;
+      const contents = text
+        .replace(made, 'let clock;\nconst dateTimeFormatter = { format: (at) => (clock ??= $1).format(at) };');
+      if (!made.test(text)) throw new Error(`${path} has no clock where it had one`);
+      return { contents, loader: 'js' };
+    });
   },
 };
 

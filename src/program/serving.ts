@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
@@ -65,6 +66,15 @@ async function startWorkers(
     throw error;
   }
   return { url, stop: () => stopAll(started) };
+}
+
+/**
+ * Loads what serving needs, while something else that was begun before is under way: in the first turn a connection to the
+ * database is there, in the second its first message is sent, and the answer comes meanwhile.
+ */
+export async function loadServing(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await setImmediate();
+  await import('../server.js');
 }
 
 /** What runs besides serving. */

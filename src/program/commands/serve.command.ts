@@ -7,7 +7,7 @@ import { type Command, openLog, parseRequest } from '../command.js';
 import { knock } from '../knock.js';
 import { stopLimit } from '../lifecycle.js';
 import { ensureSelfSignedServing } from '../pki/pki.js';
-import { startServing } from '../serving.js';
+import { loadServing, startServing } from '../serving.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const defaultCertDir = '.plinth/pki';
@@ -25,7 +25,7 @@ export const serveCommand: Command = {
     await checkFiles(serverOptionGroups, parsed);
     const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
-    await knock(databaseUrl, logger);
+    await Promise.all([knock(databaseUrl, logger), loadServing()]);
     const { signals } = context;
     const options = {
       ...parsed,

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { migrate } from './migrate.js';
 import { createPostgresStorage } from './postgres-storage.js';
-import { isLaterRelease, loadSchemaTexts, MigrationError } from './schema-texts.js';
+import { calledFirst, isLaterRelease, loadSchemaTexts, MigrationError } from './schema-texts.js';
 
 describe('migrate', () => {
   let server: TestPostgres;
@@ -68,7 +68,7 @@ describe('migrate', () => {
     const url = await emptyDatabase();
     const { migrations, functions } = loadSchemaTexts();
     const version = migrations.length;
-    const names = functions.map(({ name }) => name);
+    const names = calledFirst(functions).map(({ name }) => name);
     assert.deepEqual(await migrate(url), {
       applied: migrations.map((known) => known.version),
       functions: names,
