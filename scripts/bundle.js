@@ -12,6 +12,8 @@ const namedFile = /(new URL|createRequire\(import\.meta\.url\))\(\s*'(\.[^']+)'/
 /** With this, a package that is loaded on first use would be looked for beside the bundle. */
 const ownRequire = /^const require = createRequire\(import\.meta\.url\);$/m;
 
+const moduleNames = 'exports,require,module,__filename,__dirname';
+
 /** The one file: src/processes.ts with everything that it needs. */
 const oneFile = 'program.cjs';
 
@@ -80,7 +82,13 @@ export async function bundle(root) {
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    plugins: [starters(compiled), namedFiles(compiled, outdir, entries, false), requiredLater, laterClock, wholeLibraries],
+    plugins: [
+      starters(compiled),
+      namedFiles(compiled, outdir, entries, false),
+      requiredLater,
+      laterClock,
+      wholeLibraries,
+    ],
   });
   const one = await build({
     ...settings,
@@ -90,11 +98,15 @@ export async function bundle(root) {
     // Compiled code is kept for functions of this file only, so nothing of ours is imported by its path.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
-    banner: { js: "'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;" },
+    // Run by `require`, it is a module; run as a script, it gives the function of that module.
+    banner: {
+      js: `(run=>typeof module==='object'?run(${moduleNames}):run)(function(${moduleNames}){'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;`,
+    },
+    footer: { js: '})' },
     charset: 'ascii',
     plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, laterClock, wholeLibraries],
   });
-  escapeOthers(join(outdir, oneFile));
+  checkOneFile(join(outdir, oneFile));
   return [...new Set([modules, one].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
 }
 
@@ -123,9 +135,15 @@ function starters(compiled) {
   };
 }
 
-/** Literals of regular expressions keep their characters in any charset, and the file is read as one byte each. */
-function escapeOthers(path) {
+/**
+ * Literals of regular expressions keep their characters in any charset, and the file is read as one byte each.
+ *
+ * @throws {Error} when code uses what only modules have
+ */
+function checkOneFile(path) {
   const text = readFileSync(path, 'utf8');
+  const [other] = /import_meta\d*\.\w+/.exec(text) ?? [];
+  if (other !== undefined) throw new Error(`${path} has no ${other}: name the file by import.meta.url`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   const escaped = text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   if (escaped !== text) writeFileSync(path, escaped);
@@ -183,8 +201,10 @@ const laterClock = {
     build.onLoad({ filter: /@nestjs\/common\/services\/console-logger\.service\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       const made = /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^;]*\));/;
-      const contents = text
-        .replace(made, 'let clock;\nconst dateTimeFormatter = { format: (at) => (clock ??= $1).format(at) };');
+      const contents = text.replace(
+        made,
+        'let clock;\nconst dateTimeFormatter = { format: (at) => (clock ??= $1).format(at) };',
+      );
       if (!made.test(text)) throw new Error(`${path} has no clock where it had one`);
       return { contents, loader: 'js' };
     });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
@@ -36,7 +36,7 @@ export class KeptCode {
     private readonly path: string,
     private readonly tag: number,
     /** Undefined if there is none. */
-    readonly data: Buffer | undefined,
+    readonly data: Buffer<ArrayBuffer> | undefined,
     livedSeconds: number,
   ) {
     if (data === undefined) this.worthSeconds = 0;
@@ -55,6 +55,12 @@ export class KeptCode {
     } catch {
       return undefined;
     }
+  }
+
+  /** Frees the memory of the data, which the engine has read by then; idle processes would keep it for hours. */
+  release(): void {
+    if (this.data !== undefined && this.data.buffer.byteLength === this.data.length + headBytes)
+      this.data.buffer.transfer(0);
   }
 
   /** Writes the script's code when the process ends, if that is worth it. */
@@ -77,11 +83,9 @@ export class KeptCode {
       const head = Buffer.alloc(headBytes);
       head.writeUInt32LE(Math.min(process.uptime(), 0xffff_ffff), 4);
       head.writeUInt32LE(crc32(data, crc32(head.subarray(4))), 0);
-      const folder = join(this.path, '..');
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(temporary, Buffer.concat([head, data]), { mode: 0o600, flag: 'wx' });
       renameSync(temporary, this.path);
-      removeOldest(folder);
+      removeOldest(dirname(this.path));
     } catch {
       // A read-only or full disk.
       rmSync(temporary, { force: true });
@@ -89,8 +93,8 @@ export class KeptCode {
   }
 }
 
-function readIfThere(path: string): { readonly data: Buffer; readonly livedSeconds: number } | undefined {
-  let bytes: Buffer;
+function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readonly livedSeconds: number } | undefined {
+  let bytes: Buffer<ArrayBuffer>;
   try {
     bytes = readFileSync(path);
   } catch {

@@ -4,10 +4,6 @@ import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { KeptCode } from './kept-code.js';
 
-/** The bundle is a function of these, as every CommonJS module is. */
-const head = '(function(exports,require,module,__filename,__dirname){';
-const tail = '\n})';
-
 /**
  * Runs a process of the program's one file. Where Node keeps compiled code, the file's is kept as well, but with all
  * functions that a process has called, not only with those that every start calls first: the next process compiles none
@@ -28,13 +24,14 @@ export function startProcess(file: string, name: string): void {
   // Commands run different parts.
   const kept =
     folder === undefined ? undefined : KeptCode.open({ folder, file, name: `${name}-${process.argv[2] ?? ''}` });
-  const script = new Script(head + source + tail, {
+  const script = new Script(source, {
     filename: file,
-    columnOffset: -head.length,
     ...(kept?.data === undefined ? {} : { cachedData: kept.data }),
   });
   kept?.keepFrom(script);
+  kept?.release();
   const module = { exports: {} };
+  // Where there is no `module`, the file is a function of what every CommonJS module is a function of.
   script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));
   run(module.exports, name);
 }

