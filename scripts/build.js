@@ -1,7 +1,6 @@
 // Compiles the project into dist/ and bundles the program (bundle.js), the page of the console (console.js) and the
 // library for tests (test-library.js).
-//   --if-stale     only when a source is newer than the last build
-//   --if-possible  succeeds without doing anything when the compiler is not installed (production install)
+//   --if-stale  only when a source is newer than the last build
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +44,6 @@ function orphans() {
 
 async function build() {
   if (!existsSync(compiler)) {
-    if (process.argv.includes('--if-possible')) return 0;
     if (process.argv.includes('--if-stale') && existsSync(record)) return 0;
     console.error('The compiler is not installed: run npm ci (without --omit=dev).');
     return 1;

@@ -266,7 +266,7 @@ describe('an extension server', () => {
         stream.resume();
         return stream;
       });
-    await eventually(() => codes.length >= 44 && held.length === 256, 'the refusal of what has no seat', 20_000).catch(
+    await eventually(() => codes.length >= 44 && held.length === 256, 'the refusal of what has no seat', 90_000).catch(
       (error: unknown) => assert.fail(`${error}: ${codes.length} answered, ${held.length} held`),
     );
     assert.deepEqual(new Set(codes), new Set([429]));
