@@ -1,12 +1,13 @@
 import type { CacheTimers } from './cache-options.js';
 
 /** Shortest and longest turn in milliseconds (approximately: what one watcher gets is not interrupted). */
-const SHORTEST_TURN_MS = 1;
+const SHORTEST_TURN_MS = 2;
 const LONGEST_TURN_MS = 5;
 /** A shorter pause would cost more than it gives. */
 const SHORTEST_PAUSE_MS = 1;
-/** The longest pause, however long the delivery took, in milliseconds. */
-const LONGEST_PAUSE_MS = 10;
+/** How much time others have for each millisecond of delivery, at most so many milliseconds between two turns. */
+const OTHERS_SHARE = 1.5;
+const LONGEST_PAUSE_MS = 15;
 
 /** When a watcher had its last turn. */
 export interface DeliveryTurn {
@@ -29,8 +30,8 @@ export interface DueWatcher {
  * loop has one, as long as the rest of the round was. A watcher gets everything that has come until its turn, in one
  * piece, and is last in the row for what comes later.
  *
- * Changes that come one by one go out at once. Where they come faster, a watcher waits until other work had as much time
- * as the delivery since its last turn. So more changes go out in one write, and requests get half of the time.
+ * Changes that come one by one go out at once. Where they come faster, a watcher waits until other work had more time than
+ * the delivery since its last turn. So more changes go out in one write, and requests get the greater part of the time.
  */
 export class Delivery {
   private readonly due = new Set<DueWatcher>();
@@ -75,7 +76,7 @@ export class Delivery {
   private pauseBefore({ lastTurn }: DueWatcher, now: number): number {
     if (lastTurn === undefined) return 0;
     const worked = this.worked - lastTurn.worked;
-    const pause = worked + Math.min(worked, LONGEST_PAUSE_MS) - (now - lastTurn.at);
+    const pause = worked + Math.min(worked * OTHERS_SHARE, LONGEST_PAUSE_MS) - (now - lastTurn.at);
     return pause < SHORTEST_PAUSE_MS ? 0 : pause;
   }
 
