@@ -61,7 +61,7 @@ export class Delivery {
     }
     const now = this.timers.now();
     const pause = this.pauseBefore(first, now);
-    if (pause > 0) {
+    if (pause >= SHORTEST_PAUSE_MS) {
       this.timers.after(pause, () => {
         // The pause was for others, so it does not make this turn longer.
         this.endedAt = this.timers.now();
@@ -76,8 +76,7 @@ export class Delivery {
   private pauseBefore({ lastTurn }: DueWatcher, now: number): number {
     if (lastTurn === undefined) return 0;
     const worked = this.worked - lastTurn.worked;
-    const pause = worked + Math.min(worked * OTHERS_SHARE, LONGEST_PAUSE_MS) - (now - lastTurn.at);
-    return pause < SHORTEST_PAUSE_MS ? 0 : pause;
+    return worked + Math.min(worked * OTHERS_SHARE, LONGEST_PAUSE_MS) - (now - lastTurn.at);
   }
 
   private deliver(began: number, turnMs: number): void {
@@ -85,15 +84,17 @@ export class Delivery {
     const turn = { at: began, worked: this.worked };
     let now = began;
     for (const watcher of this.due) {
-      if (this.pauseBefore(watcher, began) > 0) break;
+      // Not even a little early: the first of the row would get ahead of the others turn by turn.
+      if (now > began && this.pauseBefore(watcher, now) > 0) break;
       this.due.delete(watcher);
       watcher.lastTurn = turn;
       watcher.hand();
+      const then = now;
       now = timers.now();
+      this.worked += now - then;
       if (now - began >= turnMs) break;
     }
     this.endedAt = now;
-    this.worked += now - began;
     timers.soon(this.goOn);
   }
 }
