@@ -8,7 +8,7 @@ import { type Figures, forMs, Load } from './growth/load.js';
 
 /*
  * One process over one Postgres (fsync on), with up to a million ConfigMaps and Pods of 1 KB (five to one). At every size the
- * same requests; at the end a kill, a restart, and the same with a cache that holds a part only. Prints JSON lines.
+ * same: a start after a kill, a list of all, requests; at the end once more with a cache that holds a part only. Prints JSON lines.
  *   --objects 12000,120000      sizes, counted over both kinds
  *   --seconds 2                 time per figure
  *   --cache 4294967296          --watch-cache-max-bytes
@@ -25,10 +25,12 @@ const { values: flags } = parseArgs({
 const sizes = flags.objects.split(',').map(Number);
 const durationMs = Number(flags.seconds) * 1000;
 const maps = '/api/v1/configmaps';
+const few = 1_000;
 let extra = 0;
 
 const cluster = await TestCluster.start({ servers: 0, fsync: true });
 const admin = new pg.Client({ connectionString: cluster.databaseUrl });
+admin.on('error', () => {});
 await admin.connect();
 
 const report = (line: Record<string, unknown>) =>
@@ -171,57 +173,57 @@ async function memory(server: TestServer, part: string, size: number, empty: num
   });
 }
 
+/** Starts a server after a kill, and tells how long that took. */
+async function start(part: string, size: number, cacheBytes: string): Promise<{ server: TestServer; load: Load }> {
+  const began = performance.now();
+  const server = await cluster.addServer(undefined, [`--watch-cache-max-bytes=${cacheBytes}`]);
+  const ready = performance.now();
+  const load = new Load(server.url, cluster.pki.authority, tokens.admin);
+  await load.send('GET', `${maps}?limit=500`, 200);
+  const listed = performance.now();
+  await load.send('GET', `/api/v1/namespaces/${namespaceOf(1)}/pods`, 200);
+  report({
+    part,
+    size,
+    'ready, s': (ready - began) / 1000,
+    'first page, ms': listed - ready,
+    'a namespace, ms': performance.now() - listed,
+  });
+  return { server, load };
+}
+
+async function kill({ server, load }: { readonly server: TestServer; readonly load: Load }): Promise<void> {
+  load.close();
+  cluster.servers.splice(cluster.servers.indexOf(server), 1);
+  await server.stop('SIGKILL');
+}
+
 try {
-  const big = [`--watch-cache-max-bytes=${flags.cache}`];
-  let server = await cluster.addServer(undefined, big);
-  let load = new Load(server.url, cluster.pki.authority, tokens.admin);
-  const filler = await Filler.open(cluster.databaseUrl, load);
-  await measure(server, load, 7, 'nearly empty').catch(() => undefined);
-  const empty = residentBytes(server.process.pid as number);
-  let text = 0;
-  let size = 0;
-  for (const next of sizes) {
+  const first = await start('few objects', 0, flags.cache);
+  const filler = await Filler.open(cluster.databaseUrl, first.load);
+  // Warm, and with hardly anything.
+  let text = await filler.fill(0, few);
+  await measure(first.server, first.load, few, 'few objects');
+  const empty = residentBytes(first.server.process.pid as number);
+  await kill(first);
+  let size = few;
+  const parts = [...sizes.map((next) => ['all in memory', next, flags.cache] as const)];
+  for (const [part, next, cache] of [...parts, ['small cache', sizes.at(-1) ?? 0, flags['small-cache']] as const]) {
     const began = performance.now();
     text += await filler.fill(size, next);
     report({ part: 'fill', size: next, seconds: (performance.now() - began) / 1000 });
     size = next;
-    if (size < 150_000) await listAll(load, 'all in memory', size);
-    await measure(server, load, size, 'all in memory');
-    await memory(server, 'all in memory', size, empty, text);
-  }
-  for (const [part, cacheFlags] of [
-    ['after a kill', big],
-    ['small cache', [`--watch-cache-max-bytes=${flags['small-cache']}`]],
-  ] as const) {
-    load.close();
-    cluster.servers.splice(cluster.servers.indexOf(server), 1);
-    await server.stop('SIGKILL');
-    const began = performance.now();
-    server = await cluster.addServer(undefined, cacheFlags);
-    const ready = performance.now();
-    load = new Load(server.url, cluster.pki.authority, tokens.admin);
-    await load.send('GET', `${maps}?limit=500`, 200);
-    const listed = performance.now();
-    await load.send('GET', `/api/v1/namespaces/${namespaceOf(1)}/pods`, 200);
-    report({
-      part,
-      size,
-      'ready, s': (ready - began) / 1000,
-      'first page, ms': listed - ready,
-      'a namespace, ms': performance.now() - listed,
-    });
-    if (part === 'after a kill') {
-      await listAll(load, 'from the database, while memory is filled', size);
-      await listAll(load, 'from memory', size);
-      await memory(server, part, size, empty, text);
-    } else {
-      await measure(server, load, size, part);
-      await listAll(load, part, size);
-      await memory(server, part, size, empty, text);
-    }
+    const run = await start(part, size, cache);
+    await listAll(run.load, part, size);
+    await listAll(run.load, `${part}, again`, size);
+    await measure(run.server, run.load, size, part);
+    await memory(run.server, part, size, empty, text);
+    await kill(run);
   }
   await filler.close();
-  load.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
 } finally {
   await admin.end();
   await cluster.stop();

@@ -7,7 +7,7 @@ export const namespaces = 1_000;
 /** One object in so many has a certain value of the label `group`. */
 export const groups = 1_000;
 const podEvery = 6;
-const batchSize = 500;
+const batchSize = 1_000;
 
 export type Kind = 'configmaps' | 'pods';
 
@@ -47,6 +47,7 @@ export class Filler {
   /** Makes objects 0 to 2 through the API; checks that a made-up text is what the API would have stored. */
   static async open(databaseUrl: string, load: Load): Promise<Filler> {
     const client = new pg.Client({ connectionString: databaseUrl });
+    client.on('error', () => {});
     await client.connect();
     const filler = new Filler(client);
     for (const i of [0, 2, 6, 4]) {
@@ -71,13 +72,16 @@ export class Filler {
   /** Writes the objects `from` up to `to` that are not there yet; returns the characters of their texts. */
   async fill(from: number, to: number): Promise<number> {
     let characters = 0;
+    let pending: Promise<unknown> = Promise.resolve();
     for (let start = from; start < to; start += batchSize) {
       const all = Array.from({ length: Math.min(batchSize, to - start) }, (_, n) => start + n);
       const made = all.filter((i) => i > 6 || i % 2 === 1);
       const uids = made.map(() => randomUUID());
       const texts = made.map((i, n) => this.textOf(i, uids[n] as string));
       for (const text of texts) characters += text.length;
-      await this.client.query({
+      // The next texts are made while the database works.
+      await pending;
+      pending = this.client.query({
         name: 'fill',
         text: 'select index, version from plinth.write_batch(null, $1, $2, $3, $4, $5, $6, $7, $8, true)',
         values: [
@@ -92,6 +96,7 @@ export class Filler {
         ],
       });
     }
+    await pending;
     return characters;
   }
 

@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { selects } from './selection-predicate.js';
+import { type SelectionPredicate, selects } from './selection-predicate.js';
 import { StorageError } from './storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, StoredObject } from './storage.interface.js';
 
 const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
+const MOST_SCAN_ROWS = 2_500;
 
 /** A store that only knows pages at a version. */
 export interface PageSource {
   list(query: ListQuery): Promise<ListPage>;
+  /**
+   * A page of `limit` objects without most of those whose text has none of the words; its last object is there in any case.
+   * Undefined when the store can't look for words at that version.
+   */
+  find?(query: ListQuery & { readonly limit: number }, words: readonly string[]): Promise<ListPage | undefined>;
   head(): Promise<bigint>;
 }
 
@@ -23,8 +29,14 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
   const wanted = limit ?? Number.POSITIVE_INFINITY;
   const items: StoredObject[] = [];
   let { at, after }: { at?: bigint | undefined; after?: ListPosition | undefined } = plain;
+  const words = wordsOf(select);
+  let rows = SCAN_ROWS;
   for (;;) {
-    const page = await source.list({ ...plain, at, after, limit: SCAN_ROWS, countRemaining: false });
+    const scan = { ...plain, at, after, limit: rows, countRemaining: false };
+    const found = words === undefined ? undefined : await source.find?.(scan, words);
+    const page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
+    // Where most objects are not wanted, more can be looked at together.
+    if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
     at = page.resourceVersion;
     for (const [i, item] of page.items.entries()) {
       if (!selects(select, select.source.extract(item.json), item.key)) continue;
@@ -55,4 +67,17 @@ export async function reach(source: Pick<PageSource, 'head'>, version: bigint): 
 function least(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Math.min(a, b);
+}
+
+/**
+ * Words of which the text of every selected object has one; undefined if there are none. Labels stand in it as
+ * JSON.stringify writes them. Values of fields need not be strings there.
+ */
+function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
+  let best: readonly string[] | undefined;
+  for (const { key, operator, values } of labels.requirements) {
+    if ((operator !== '=' && operator !== 'in') || (best !== undefined && best.length <= values.size)) continue;
+    best = [...values].map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  }
+  return best;
 }

@@ -18,6 +18,8 @@ const FIRST_PAGE = 500;
 const LARGEST_PAGE = 4_000;
 /** Wanted size of a page while filling, in UTF-16 units. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
+/** The part of the expected size that a cache has in any case. */
+const SURELY = 0.6;
 
 interface Waiter {
   readonly version: bigint;
@@ -268,8 +270,13 @@ export class Cacher implements WatcherHome {
     const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
       let pageSize = FIRST_PAGE;
-      let page: ListPage = await this.inner.list({ resource: this.resource, pageSize });
+      let page: ListPage = await this.inner.list({ resource: this.resource, pageSize, countRemaining: true });
       const at = page.resourceVersion;
+      if (!this.mayFit(page)) {
+        this.coldUntil = timers.now() + this.options.idleMs;
+        observer.dropped(this.resource, 'budget');
+        return;
+      }
       for (;;) {
         cache.load(page.items);
         this.fillingBytes = cache.bytes;
@@ -293,6 +300,19 @@ export class Cacher implements WatcherHome {
     } catch (error) {
       if (!this.stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
     }
+  }
+
+  /**
+   * Whether it is worth a try: nobody should read a million objects, and drop other caches for them, only to find out that
+   * there is no room. The first objects may be larger than the others.
+   */
+  private mayFit({ items, remaining = 0 }: ListPage): boolean {
+    this.countedObjects = items.length + remaining;
+    if (remaining === 0) return true;
+    const first = new WatchCache(this.resource, this.options.window);
+    first.load(items);
+    const expected = (first.bytes * this.countedObjects) / Math.max(1, items.length);
+    return expected * SURELY <= this.options.maxBytes;
   }
 
   private async follow(live: Live): Promise<void> {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { failsWith, put, storageContract } from '../testing/storage-contract.js';
+import { everyField } from '../../machinery/field-selector.js';
+import { parseLabelSelector } from '../../machinery/label-selector.js';
+import type { AttributeSource } from '../selection-predicate.js';
+import type { ListQuery } from '../storage.interface.js';
+import { failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 
 describe('PostgresStorage', () => {
@@ -61,6 +65,65 @@ describe('PostgresStorage', () => {
         (await storage.list({ resource: 'mixed' })).items.map((item) => item.json),
         ['1', '[2]', '3', '3'],
       );
+    });
+
+    it('sends few of the objects that a selection does not want', async () => {
+      const url = await server.createTestDatabase();
+      let texts = 0;
+      const extracted: AttributeSource = {
+        extract: (json) => {
+          texts += 1;
+          return { source: extracted, labels: JSON.parse(json).metadata.labels, fields: {} };
+        },
+      };
+      const select = (labels: string) => ({
+        source: extracted,
+        labels: parseLabelSelector(labels),
+        fields: everyField,
+      });
+      const found = await createPostgresStorage({ databaseUrl: url });
+      try {
+        const resource = 'labelled';
+        const wanted = (i: number) => i % 100 === 7;
+        const text = (i: number, part: string) =>
+          JSON.stringify({
+            metadata: { labels: { app: 'x', part, n: `${i}` } },
+            note: wanted(i + 1) ? '"part":"seven"' : '',
+          });
+        const key = (i: number) => ({ resource, namespace: `ns-${i % 2}`, name: `n${String(i).padStart(4, '0')}` });
+        const numbers = Array.from({ length: 3_000 }, (_, i) => i);
+        await Promise.all(numbers.map((i) => found.create(key(i), 'u', text(i, wanted(i) ? 'seven' : 'other'))));
+        const { resourceVersion: at } = await found.list({ resource, limit: 1 });
+        await put(found, key(7), text(7, 'changed'));
+        await put(found, key(8), text(8, 'seven'));
+        await remove(found, key(107));
+        const list = async (query: Partial<ListQuery>) => {
+          texts = 0;
+          const { items, more, resourceVersion } = await found.list({
+            resource,
+            select: select('part=seven'),
+            ...query,
+          });
+          return { numbers: items.map(({ key }) => Number(key.name.slice(1))), more, resourceVersion, texts };
+        };
+        const then = numbers.filter(wanted);
+        const now = [...then.filter((i) => i !== 7 && i !== 107), 8];
+        const inOrder = (some: number[]) => some.sort((a, b) => (a % 2) - (b % 2) || a - b);
+        const newest = await list({});
+        assert.deepEqual(newest.numbers, inOrder(now));
+        // Besides those, the last ones of the pages.
+        assert.ok(newest.texts < 100, `${newest.texts} texts`);
+        const past = await list({ at });
+        assert.deepEqual([past.numbers, past.resourceVersion], [inOrder(then), at]);
+        assert.deepEqual((await list({ namespace: 'ns-0' })).numbers, [8]);
+        const some = await list({ limit: 5, after: { namespace: 'ns-1', name: 'n0300' } });
+        assert.deepEqual([some.numbers, some.more], [[307, 407, 507, 607, 707], true]);
+        assert.deepEqual((await list({ select: select('n in (5,2999,4000),app=x') })).numbers, [5, 2999]);
+        assert.deepEqual((await list({ select: select('part!=other,app=x,n notin (8)') })).numbers.length, 29);
+        assert.deepEqual((await list({ select: select('part=none') })).numbers, []);
+      } finally {
+        await found.stop();
+      }
     });
 
     it('pages an unlimited list at one version', async () => {

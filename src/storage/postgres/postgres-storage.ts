@@ -125,7 +125,14 @@ export class PostgresStorage implements Storage {
 
   list(query: ListQuery): Promise<ListPage> {
     return traced('storage list', { resource: query.resource }, () =>
-      listPages({ list: (plain) => this.reader.list(plain), head: () => this.head() }, query),
+      listPages(
+        {
+          list: (plain) => this.reader.list(plain),
+          find: (plain, words) => this.reader.find(plain, words),
+          head: () => this.head(),
+        },
+        query,
+      ),
     );
   }
 

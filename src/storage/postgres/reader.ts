@@ -21,6 +21,7 @@ import { SharedReads } from './shared-reads.js';
 import {
   AGED_OBJECTS,
   COUNT_OBJECTS,
+  FIND_PAGE,
   GET_OBJECTS,
   LIST_PAGE,
   LOG_BOUNDS,
@@ -102,6 +103,26 @@ export class Reader {
     const remaining =
       query.countRemaining === true ? await this.remaining(query, items, resourceVersion, more) : undefined;
     return { resourceVersion, items, more, remaining };
+  }
+
+  /** See `PageSource.find`: what is in the log, the history is not searched. */
+  async find(
+    { at, after, limit, ...scope }: ListQuery & { readonly limit: number },
+    words: readonly string[],
+  ): Promise<ListPage | undefined> {
+    const values = [...rangeValues(keyRange(scope, after)), at?.toString() ?? null, limit, textArray(words)];
+    const [bounds, ...rows] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(FIND_PAGE, values, LIST_TIMEOUT_MS)),
+    );
+    if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+    const found = { compactRevision: BigInt(text(bounds, 0)), head: BigInt(text(bounds, 1)) };
+    if (at !== undefined && at < found.compactRevision) return undefined;
+    if (at !== undefined) checkVersion(at, found);
+    const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
+    const items = await this.objects(rows, keyOf, 4);
+    // A full page may have been the end: the next one then is empty.
+    const more = Number(rows.at(-1)?.[7] ?? 0) >= limit;
+    return { resourceVersion: at ?? found.head, items, more };
   }
 
   /** The objects of the query in pages of bounded size, all at one version; at least one page, `limit` in total. */

@@ -37,6 +37,12 @@ export const LIST_PAGE: Statement = {
   text: 'select compact_revision, head, namespace, name, uid, resource_version, data from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8)',
 };
 
+/** A page without most of the objects whose text has none of some words. */
+export const FIND_PAGE: Statement = {
+  name: 'find-page',
+  text: 'select compact_revision, head, namespace, name, uid, resource_version, data, looked from plinth.find_page($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+};
+
 export const COUNT_OBJECTS: Statement = {
   name: 'count-objects',
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
@@ -132,6 +138,7 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
   [
     GET_OBJECTS,
     LIST_PAGE,
+    FIND_PAGE,
     PAST_PAGE,
     COUNT_OBJECTS,
     CENSUS,
@@ -145,7 +152,7 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
   ].map((statement) => [statement.name, statement]),
 );
 
-const withHead: ReadonlySet<Statement> = new Set([LIST_PAGE, PAST_PAGE, LOG_BOUNDS, READ_CHANGES]);
+const withHead: ReadonlySet<Statement> = new Set([LIST_PAGE, FIND_PAGE, PAST_PAGE, LOG_BOUNDS, READ_CHANGES]);
 
 /** Whether the second column of the first row is the newest committed version. */
 export function hasHead(statement: Statement): boolean {
