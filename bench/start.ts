@@ -7,7 +7,8 @@ import { TestCluster, type TestServer } from '../test/e2e/support/test-cluster.j
 /**
  * What a start of `serve` costs over a database that is there already: time and processor time until `/readyz` answers
  * 200, and memory after ten idle seconds. It is started as users start it, with its compiled code kept from the start
- * before. Programs given as arguments (`bin/plinth.js` of other commits) take turns with this one.
+ * before. Programs given as arguments (`bin/plinth.js` of other commits) take turns with this one. Then, once for each, what
+ * requests of the first four seconds cost against those of the seconds 20 to 24 of a process that was busy all the time.
  * `npm run bench:start -- <file>...`
  */
 const rounds = 6;
@@ -41,6 +42,46 @@ async function startOnce(cluster: TestCluster): Promise<Start> {
   return { seconds, processorSeconds: processor, mebibytes };
 }
 
+/** Sends creates and gets in turn from several clients for some seconds; requests per second and their processor time. */
+async function load(server: TestServer, seconds: number): Promise<Busy> {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const end = performance.now() + seconds * 1000;
+  const before = processorSeconds(server);
+  let requests = 0;
+  const client = async () => {
+    while (performance.now() < end) {
+      const name = `start-${serial++}`;
+      const made = await server.client.post(path, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name },
+        data: { name },
+      });
+      const got = await server.client.get(`${path}/${name}`);
+      if (made.status !== 201 || got.status !== 200) throw new Error(`${made.status}, ${got.status}`);
+      requests += 2;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  return { perSecond: requests / seconds, microseconds: ((processorSeconds(server) - before) / requests) * 1e6 };
+}
+
+let serial = 0;
+
+interface Busy {
+  readonly perSecond: number;
+  readonly microseconds: number;
+}
+
+async function warmUp(cluster: TestCluster): Promise<readonly [Busy, Busy]> {
+  const server = await cluster.addServer();
+  const first = await load(server, 4);
+  await load(server, 16);
+  const warm = await load(server, 4);
+  await server.stop();
+  return [first, warm];
+}
+
 function median(values: readonly number[]): string {
   return (values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number).toFixed(2);
 }
@@ -65,6 +106,11 @@ try {
       median(of.map(({ mebibytes }) => mebibytes)),
       program,
     );
+  }
+  console.log('requests per second and microseconds of processor time for each: first four seconds, and warm');
+  for (const [i, cluster] of clusters.entries()) {
+    const shown = (await warmUp(cluster)).map((busy) => `${busy.perSecond.toFixed(0)} ${busy.microseconds.toFixed(0)}`);
+    console.log(shown.join(', '), programs[i]);
   }
 } finally {
   for (const cluster of clusters) await cluster.stop();

@@ -326,7 +326,7 @@ export class TestCluster {
       const answer = await server.client.get('/readyz').catch(() => undefined);
       if (answer?.status === readyStatus) return;
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
-      await delay(50);
+      await delay(10);
     }
   }
 }
