@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import { Random, testSeeds } from '../support/random.js';
 import type { ApiClient, WatchEvent, WatchStream } from './support/api-client.js';
 import { expireHistory } from './support/expire-history.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 import {
   brief,
   create,
@@ -263,6 +264,56 @@ describe('versions that a watch can not start at', () => {
     await setN(two, path, 'x', '3');
     assert.equal(brief((await stream.take(1))[0] as WatchEvent), 'MODIFIED x 3');
     stream.close();
+  });
+});
+
+describe('the bytes of a watch over HTTP/1.1', sideBySide, () => {
+  /** Sends requests over one connection and reads until two events have come. */
+  const exchange = async (head: (path: string) => string): Promise<string> => {
+    const path = await ownCollection(one);
+    const from = await listVersion(one, path);
+    const { hostname, port } = new URL(cluster.first.url);
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    socket.write(head(`${path}?watch=1&timeoutSeconds=60&resourceVersion=${from}`));
+    socket.setEncoding('utf8');
+    let text = '';
+    let made: Promise<unknown> | undefined;
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.includes('application/json')) made ??= create(two, path, 'x').then(() => setN(two, path, 'x', 'ü'));
+      if (types(text).length === 2 && text.endsWith('\n')) break;
+    }
+    await made;
+    return text;
+  };
+  const fields = `host: plinth\r\nauthorization: Bearer ${tokens.admin}\r\n`;
+  const types = (text: string) => [...text.matchAll(/"type":"(\w+)"/g)].map(([, type]) => type);
+
+  it('are chunks with the length of their events, also behind an earlier request on the connection', async () => {
+    const text = await exchange(
+      (url) => `GET /livez HTTP/1.1\r\n${fields}\r\nGET ${url} HTTP/1.1\r\n${fields}connection: close\r\n\r\n`,
+    );
+    let rest = Buffer.from(text.slice(text.indexOf('\r\n\r\n', text.lastIndexOf('HTTP/1.1 200')) + 4));
+    const events: (string | undefined)[] = [];
+    while (rest.length > 0) {
+      const end = rest.indexOf('\r\n');
+      const length = Number.parseInt(rest.toString('latin1', 0, end), 16);
+      const after = end + 2 + length;
+      assert.equal(rest.toString('latin1', after, after + 2), '\r\n');
+      events.push(...types(rest.toString('utf8', end + 2, after)));
+      rest = rest.subarray(after + 2);
+    }
+    assert.deepEqual(events, ['ADDED', 'MODIFIED']);
+  });
+
+  it('have no frames for a client of HTTP/1.0', async () => {
+    const text = await exchange((url) => `GET ${url} HTTP/1.0\r\n${fields}\r\n`);
+    const body = text.slice(text.indexOf('\r\n\r\n') + 4);
+    const events = body.trimEnd().split('\n');
+    assert.deepEqual(
+      events.map((line) => JSON.parse(line).type),
+      ['ADDED', 'MODIFIED'],
+    );
   });
 });
 
