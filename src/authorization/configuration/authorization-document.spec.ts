@@ -125,7 +125,7 @@ describe('an authorization configuration', () => {
     const connected = (file: string) =>
       among(webhook({ connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: file } }));
     assert.match(connected('relative')[0] ?? '', /must be an absolute path/);
-    assert.match(connected('/nowhere/x')[0] ?? '', /kubeConfigFile: .*can't be read/);
+    assert.match(connected('/nowhere/x')[0] ?? '', /kubeConfigFile: .*there is no such file/);
     assert.match(connected('')[0] ?? '', /kubeConfigFile: Required value/);
     assert.deepEqual(problemsOf({ ...root, kind: 'X', authorizers: [{ type: 'RBAC', name: 'r' }] }), [
       'kind: must be AuthorizationConfiguration',

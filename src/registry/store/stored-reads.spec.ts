@@ -52,6 +52,7 @@ const parsers: Readonly<Record<string, string>> = {
   'controllers/pod-gc/missing-nodes.ts': 'notes that are no objects of the API',
   'custom-resources/definition/packed-json.ts': 'schemas of definitions, which it packed itself',
   'custom-resources/conversion/read-conversion-answer.ts': 'answers of webhooks',
+  'registry/store/selection.ts': 'labels cut out of texts in the present form',
   'registry/store/object-codec.ts': 'text of the store: the one place',
   'simulated-nodes/api-connection.ts': 'answers of a server, as its client',
   'simulated-nodes/object-watch.ts': 'events of a server, as its client',
