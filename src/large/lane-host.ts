@@ -2,17 +2,18 @@ import type { Worker } from 'node:worker_threads';
 import type { HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import type { Authorizer, RuleResolver } from '../machinery/authorizer.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../machinery/tokens.js';
-import type {
-  ChangeBatch,
-  ChangeSubscription,
-  ListPage,
-  ListQuery,
-  Scope,
-  Storage,
-  StorageKey,
-  StoredObject,
-  UpdateDecision,
-  UpdateOptions,
+import {
+  type ChangeBatch,
+  type ChangeSubscription,
+  type ListPage,
+  type ListQuery,
+  plainObject,
+  type Scope,
+  type Storage,
+  type StorageKey,
+  type StoredObject,
+  type UpdateDecision,
+  type UpdateOptions,
 } from '../storage/storage.interface.js';
 import { packError, ThrownInThread } from './lane-errors.js';
 import { type FromThread, type LaneTarget, laneTargets, type ToThread } from './lane-messages.js';
@@ -112,12 +113,12 @@ export class LaneHost {
       characters += json.length;
       return i > 0 && characters > mostPageCharacters;
     });
-    if (end < 0) return { ...page, items: page.items.map(copied) };
+    if (end < 0) return { ...page, items: page.items.map(plainObject) };
     const left = page.items.length - end;
     const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
     return {
       resourceVersion: page.resourceVersion,
-      items: page.items.slice(0, end).map(copied),
+      items: page.items.slice(0, end).map(plainObject),
       more: true,
       ...remaining,
     };
@@ -147,9 +148,4 @@ export class LaneHost {
 /** Informers don't look at the state before a change, and copying it takes time. */
 function withoutPrevious({ changes, position }: ChangeBatch): ChangeBatch {
   return { changes: changes.map((change) => ({ ...change, previousJson: undefined })), position };
-}
-
-/** An object of data properties only, as messages between threads need them: those of the cache compute some. */
-function copied({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
-  return { key, uid, resourceVersion, json };
 }

@@ -24,6 +24,14 @@ export interface StoredObject {
   readonly isOutdated?: true;
 }
 
+/**
+ * The object with nothing but its own data: those of the watch cache compute some of it, which spreading and messages
+ * between threads would lose.
+ */
+export function plainObject({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
+  return { key, uid, resourceVersion, json };
+}
+
 /** Conditions of the caller on the live object; a mismatch is `PreconditionFailed` and never retried. */
 export interface Preconditions {
   readonly uid?: string | undefined;

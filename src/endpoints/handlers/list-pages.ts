@@ -1,7 +1,7 @@
 import { expiredError, StatusError } from '../../machinery/status-error.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { Selection } from '../../registry/store/selection.js';
-import type { ListPosition, StoredObject } from '../../storage/storage.interface.js';
+import { type ListPosition, plainObject, type StoredObject } from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
@@ -30,9 +30,7 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
   for await (const page of pages) {
-    // Objects of the cache compute some of their properties, and copies would lose them.
-    const items = page.items.map(({ key, uid, resourceVersion, json }) => ({ key, uid, resourceVersion, json }));
-    const converting = convertedTexts(resource, items, context.signal);
+    const converting = convertedTexts(resource, page.items.map(plainObject), context.signal);
     yield converting === undefined ? page : { ...page, items: await converting };
   }
 }
