@@ -47,14 +47,17 @@ export class Jobs {
     );
   }
 
-  /** Waits for the last condition of the job, and checks that nothing is left to do. */
+  /** Waits for the last condition of the job and for its pods to be counted, and checks that nothing is left to do. */
   async ended(name: string, type: 'Complete' | 'Failed'): Promise<StoredJob> {
     const job = await this.until(name, type, (live) => hasCondition(live, type));
     assert.deepEqual(job.status.uncountedTerminatedPods, {});
     assert.equal(job.status.active, undefined);
     assert.equal(job.status.ready, 0);
     assert.equal(job.status.terminating, 0);
-    for (const pod of await this.pods(name)) assert.ok(!pod.metadata.finalizers?.includes(tracking));
+    // The watch of the pods may be behind that of the jobs.
+    await this.untilPods(name, 'counted', (own) =>
+      own.every(({ metadata }) => !metadata.finalizers?.includes(tracking)),
+    );
     return job;
   }
 
