@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../test/support/processor-time.js';
 import { atOnce } from '../machinery/turns.js';
 import { mergeSwagger, type SwaggerParts, swaggerOf } from './swagger-merge.js';
 
@@ -24,9 +25,9 @@ function longestStep(make: () => Generator): number {
   const run = () => {
     const steps = make();
     for (let longest = 0; ; ) {
-      const began = performance.now();
+      const began = processorMs();
       const { done } = steps.next();
-      longest = Math.max(longest, performance.now() - began);
+      longest = Math.max(longest, processorMs() - began);
       if (done) return longest;
     }
   };
@@ -100,13 +101,13 @@ describe('merged documents', () => {
       Object.fromEntries(
         Array.from({ length }, (_, i) => [`d${i}`, i === length - 1 ? { type: end } : { items: ref(`d${i + 1}`) }]),
       );
-    const began = performance.now();
+    const began = processorMs();
     const { definitions } = merge({ paths: {}, definitions: chain('string') }, [
       { paths: {}, definitions: chain('number') },
     ]);
     assert.equal(Object.keys(definitions).length, 2 * length);
     assert.deepEqual(definitions.d0_v2, { items: ref('d1_v2') });
-    assert.ok(performance.now() - began < 5000);
+    assert.ok(processorMs() - began < 5000);
   });
 
   it('share what is equal, and rename what is not', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../test/support/processor-time.js';
 import {
   admissionEnvironment,
   CelCompileError,
@@ -13,11 +14,6 @@ const environment = admissionEnvironment();
 
 /** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of processor time. */
 const limitMs = 60;
-
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** How an expression ends, and the processor time of compiling and of evaluating it. */
 function run(text: string, object: unknown): { readonly end: string; readonly times: readonly [number, number] } {

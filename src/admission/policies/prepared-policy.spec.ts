@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
+import { processorMs } from '../../../test/support/processor-time.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Authorizer } from '../../machinery/authorizer.js';
 import type { MatchingParts } from '../matching/request-matcher.js';
@@ -36,8 +37,3 @@ it('compiles the expressions of many large policies in turns, and first those th
   const longest = Math.max(...holds);
   assert.ok(longest < 60, `${longest.toFixed(1)} ms`);
 });
-
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { processorMs } from '../../../test/support/processor-time.js';
 import { attributesOfRequest } from '../../../test/support/request-attributes.js';
 import { DocumentError } from '../../config/document-fields.js';
 import { FieldPath } from '../../machinery/field-error.js';
@@ -171,8 +172,8 @@ describe('match conditions of webhooks', () => {
   it('fail when they take too long', () => {
     const many = '[1,2,3,4,5,6,7,8,9,10]';
     const slow = `${many}.all(a, ${many}.all(b, ${many}.all(c, ${many}.all(d, ${many}.all(e, ${many}.all(f, request.user != ""))))))`;
-    const began = performance.now();
+    const began = processorMs();
     assert.ok('error' in result('GET /x', slow));
-    assert.ok(performance.now() - began < 2000);
+    assert.ok(processorMs() - began < 2000);
   });
 });

@@ -78,7 +78,7 @@ class Cluster {
     const key = { resource, namespace: '', name };
     const subscription = await this.storage.watch(key, await this.storage.head());
     let seen: string[] = [];
-    const timer = setTimeout(() => subscription.close(), 10_000);
+    const timer = setTimeout(() => subscription.close(), 60_000);
     try {
       for (;;) {
         const found = await this.storage.get(key);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../../test/support/processor-time.js';
 import { IndexSet } from './index-set.js';
 
 describe('IndexSet', () => {
@@ -31,7 +32,7 @@ describe('IndexSet', () => {
   });
 
   it('finds the next free index, and counts common ones, without looking at each', () => {
-    const begun = performance.now();
+    const begun = processorMs();
     const most = IndexSet.parse('2-2147483640,2147483645');
     assert.equal(most.firstFreeFrom(0), 0);
     assert.equal(most.firstFreeFrom(2), 2147483641);
@@ -41,7 +42,7 @@ describe('IndexSet', () => {
     assert.equal(odd.countIn(third), 16_667);
     assert.equal(odd.countIn(most), 49_999);
     assert.equal(most.countIn(odd), 49_999);
-    assert.ok(performance.now() - begun < 2000);
+    assert.ok(processorMs() - begun < 2000);
   });
 
   it('stays small for long runs', () => {

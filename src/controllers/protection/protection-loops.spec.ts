@@ -63,7 +63,7 @@ class Cluster {
   async gone(resource: string, name: string): Promise<void> {
     const { storage } = this.stores;
     const subscription = await storage.watch({ resource }, await storage.head());
-    const timer = setTimeout(() => subscription.close(), 10_000);
+    const timer = setTimeout(() => subscription.close(), 60_000);
     try {
       while ((await this.find(resource, name)) !== undefined) {
         if ((await subscription.next()) === undefined) throw new Error(`${resource}/${name} is still there`);

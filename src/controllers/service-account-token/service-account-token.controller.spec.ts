@@ -147,7 +147,7 @@ class Fixture {
     matches: (object: Stored) => boolean,
   ): Promise<Stored> {
     const changes = await this.storage.watch({ resource }, await this.storage.head());
-    const limit = setTimeout(() => changes.close(), 10_000);
+    const limit = setTimeout(() => changes.close(), 60_000);
     try {
       for (;;) {
         const object = await this.read(resource, namespace, name);

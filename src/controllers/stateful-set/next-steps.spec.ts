@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../../test/support/processor-time.js';
 import { formatTime } from '../../machinery/clock.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { type NextSteps, nextSteps } from './next-steps.js';
@@ -110,7 +111,7 @@ describe('nextSteps', () => {
   });
 
   it('makes some pods at a time, however many are wanted', () => {
-    const begun = performance.now();
+    const begun = processorMs();
     const most = { replicas: 2 ** 31 - 1, ...parallel };
     for (const spec of [most, { ...most, ...rolling({ maxUnavailable: '1%' }) }]) {
       const state = { set: set(spec), pods: pods('0 3 4o'), currentRevision: 'old', updateRevision: 'new', now };
@@ -119,6 +120,6 @@ describe('nextSteps', () => {
       assert.deepEqual([create[0]?.ordinal, create[2]?.ordinal], [1, 5]);
       assert.deepEqual(outdated, []);
     }
-    assert.ok(performance.now() - begun < 2000);
+    assert.ok(processorMs() - begun < 2000);
   });
 });

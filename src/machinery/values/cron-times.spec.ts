@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../../test/support/processor-time.js';
 import { parseSchedule } from './cron-schedule.js';
 import { lastTime, nextTime } from './cron-times.js';
 import { TimeZone } from './time-zone.js';
@@ -78,10 +79,10 @@ describe('nextTime and lastTime', () => {
   it('find none for a day that does not exist, soon', () => {
     const parsed = parseSchedule('0 0 31 2 *');
     const zone = new TimeZone('Europe/Berlin');
-    const begin = performance.now();
+    const begin = processorMs();
     assert.equal(nextTime(parsed, zone, Date.parse('2030-01-01T00:00:00Z')), undefined);
     assert.equal(lastTime(parsed, zone, 0, Date.parse('2030-01-01T00:00:00Z')), undefined);
-    assert.ok(performance.now() - begin < 500);
+    assert.ok(processorMs() - begin < 500);
   });
 
   it('agree over a whole year, minute by minute', () => {

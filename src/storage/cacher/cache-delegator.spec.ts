@@ -453,16 +453,17 @@ describe('CachedStorage', () => {
         const closing = await cached.watch({ resource }, from);
         const other = await cached.watch({ resource }, from);
         const fault = new Error('a fault');
-        const ends = [
+        // Listened to from the start: they may end before the create does.
+        const ends = Promise.allSettled([
           followChanges(faulty, () => {
             throw fault;
           }),
           followChanges(faultyLater, () => Promise.reject(fault)),
           followChanges(closing, () => closing.close() as undefined),
-        ];
+        ]);
         const read = following(other, false);
         await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', '{}');
-        const outcomes = await Promise.allSettled(ends);
+        const outcomes = await ends;
         assert.deepEqual(
           outcomes.map(({ status }) => status),
           ['rejected', 'rejected', 'fulfilled'],

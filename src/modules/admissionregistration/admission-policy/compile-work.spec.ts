@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { processorMs } from '../../../../test/support/processor-time.js';
 import type { MutatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
 import type { ValidatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
@@ -101,11 +102,6 @@ const tooMuch: readonly (readonly [string, object])[] = [
   ['types that are compared', variables(filled((i) => (i === 0 ? '[1]' : `[${before(i)},${before(i)},${before(i)}]`)))],
   ['maps in maps', variables(filled((i) => (i === 0 ? '{1:1}' : `{1:${before(i)},2:${before(i)}}`)))],
 ];
-
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** Checks a policy twice, the first time to warm up, and returns what the better one says. */
 function timed<T>(run: () => T): T {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podSpecOf } from '../../../../../test/support/pod-rules.js';
+import { processorMs } from '../../../../../test/support/processor-time.js';
 import { imageTag } from './container.defaults.js';
 import { applyPodOnlyDefaults, applyPodSpecDefaults } from './pod-spec.defaults.js';
 
@@ -163,9 +164,9 @@ describe('imageTag', () => {
   }
 
   it('ends soon for long text', () => {
-    const start = performance.now();
+    const start = processorMs();
     imageTag(`${'a-'.repeat(200_000)}_`);
     imageTag(`${'a/'.repeat(200_000)}A`);
-    assert.ok(performance.now() - start < 1000);
+    assert.ok(processorMs() - start < 1000);
   });
 });
