@@ -1,5 +1,6 @@
 import { AdmissionWebhookOptions } from './admission-webhook.options.js';
 import { Check } from './check.js';
+import { describeDeprecation, describeEnd } from './deprecation.js';
 import { defaultFeatureGates, type FeatureGates, type FeatureName } from './feature-gates.js';
 import { Flag } from './flag.js';
 
@@ -65,6 +66,9 @@ function namesProblem(values: readonly string[], siblings: Readonly<Record<strin
   return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
 }
 
+/** Announced for all deprecated plugins at once. */
+const pluginsEnd = { since: '0.1', until: '0.4' };
+
 /** Why plugins are deprecated. */
 const deprecations: ReadonlyMap<string, string> = new Map<AdmissionPluginName, string>([
   ['AlwaysAdmit', 'it does nothing'],
@@ -79,7 +83,9 @@ const deprecations: ReadonlyMap<string, string> = new Map<AdmissionPluginName, s
 function deprecatedPlugins(names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const why = deprecations.get(name);
-    return why === undefined ? [] : [`the plugin ${name} is deprecated: ${why}`];
+    return why === undefined
+      ? []
+      : [`the plugin ${name} is deprecated ${describeDeprecation({ ...pluginsEnd, advice: why })}`];
   });
 }
 
@@ -94,7 +100,9 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
     type: 'list',
     values: admissionPluginNames,
     unit: 'names',
-    usage: `Admission plugins besides the default ones (${defaults}), of ${all}. Their order is fixed.`,
+    usage:
+      `Admission plugins besides the default ones (${defaults}), of ${all}. Their order is fixed. ` +
+      `Deprecated ${describeEnd(pluginsEnd)}: ${[...deprecations.keys()].join(', ')}.`,
     warnings: (names) => deprecatedPlugins(names as readonly string[]),
   })
   @Check('plugins', namesProblem)

@@ -4,7 +4,7 @@ import { Check } from './check.js';
 import { describeFeatureGates, featureGatesProblem, featureGateTexts, featureGateWarnings } from './feature-gates.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
-import { runtimeConfigProblem } from './runtime-config.js';
+import { runtimeConfigProblem, runtimeConfigWarnings } from './runtime-config.js';
 import { serviceRangeProblem } from './service-range.js';
 
 function vendorProblem(text: string): string | undefined {
@@ -62,6 +62,7 @@ export class ClusterOptions {
     usage:
       'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, v1, <group>/<version> or ' +
       '<group>/<version>/<resource>. The more specific key wins. Control loops work on everything stored regardless.',
+    warnings: (pairs) => runtimeConfigWarnings(pairs as readonly string[]),
   })
   @Check('runtimeConfig', runtimeConfigProblem)
   readonly runtimeConfig: readonly string[] = [];

@@ -69,14 +69,17 @@ describe('feature gates', () => {
     );
   });
 
-  it('warns of gates that will be removed', () => {
+  it('warns of gates that come to an end', () => {
     assert.deepEqual(featureGateWarnings(['WatchList=true']), []);
     const [line, ...more] = deprecationWarnings({
       groups: { cluster: ClusterOptions },
       argv: ['--feature-gates=ServerSideApply=true'],
       environment: {},
     });
-    assert.match(line ?? '', /^--feature-gates: the feature gate ServerSideApply is no longer needed/);
+    assert.match(
+      line ?? '',
+      /^--feature-gates: the feature gate ServerSideApply is deprecated since release 0\.1, may be missing from release 0\.4 on: /,
+    );
     assert.deepEqual(more, []);
   });
 

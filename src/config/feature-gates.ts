@@ -1,7 +1,8 @@
+import { describeDeprecation, describeEnd } from './deprecation.js';
 import { nearest } from './suggest.js';
 
 /** How far a feature has come; the names are those of the metric `kubernetes_feature_enabled`. */
-export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
+export type FeatureStage = 'ALPHA' | 'BETA' | 'GA';
 
 interface FeatureDeclaration {
   readonly stage: FeatureStage;
@@ -11,6 +12,9 @@ interface FeatureDeclaration {
   /** What is otherwise while it is off; for a locked one, what it is. */
   readonly off: string;
 }
+
+/** Announced for the gates of all settled features at once: naming them changes nothing. */
+const settledEnd = { since: '0.1', until: '0.4' };
 
 const beta = { stage: 'BETA', isOnByDefault: true } as const;
 const settled = { stage: 'GA', isOnByDefault: true, isLocked: true } as const;
@@ -118,14 +122,13 @@ function pairProblem(pair: string): string | undefined {
   return `${name} can't be set to ${value}: it is locked to ${declared.isOnByDefault}`;
 }
 
-/** Warnings about gates that will be removed, one per gate that is set. */
+/** Warnings about gates that come to an end, one per gate that is set. */
 export function featureGateWarnings(pairs: readonly string[]): readonly string[] {
   const names = new Set(pairs.map((pair) => readPair(pair).name));
   return [...names].flatMap((name) => {
-    const stage = declarations.get(name)?.stage;
-    if (stage === 'GA')
-      return [`the feature gate ${name} is no longer needed and will be removed: the feature is settled`];
-    return stage === 'DEPRECATED' ? [`the feature gate ${name} is deprecated and will be removed`] : [];
+    if (declarations.get(name)?.isLocked !== true) return [];
+    const end = describeDeprecation({ ...settledEnd, advice: 'the feature is settled' });
+    return [`the feature gate ${name} is deprecated ${end}`];
   });
 }
 
@@ -141,7 +144,8 @@ export function describeFeatureGates(): string {
   const locked = [...declarations].filter(([, { isLocked }]) => isLocked === true);
   const one = ([name, { stage, isOnByDefault, off }]: [string, FeatureDeclaration]) =>
     `${name} (${stage}, default ${isOnByDefault}; off: ${off})`;
-  return `Gates: ${switchable.map(one).join(', ')}. Settled and locked: ${locked.map(([name]) => name).join(', ')}.`;
+  const names = locked.map(([name]) => name).join(', ');
+  return `Gates: ${switchable.map(one).join(', ')}. Settled and locked, deprecated ${describeEnd(settledEnd)}: ${names}.`;
 }
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);

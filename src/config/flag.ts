@@ -1,3 +1,4 @@
+import type { Deprecation } from './deprecation.js';
 import { formatFlagDuration, parseFlagDuration } from './flag-duration.js';
 
 /**
@@ -23,9 +24,9 @@ export interface FlagDeclaration {
   readonly aliases?: readonly string[];
   /** The value must never appear in messages. */
   readonly secret?: boolean;
-  /** Why the whole flag is deprecated and what to use instead, after `--name is deprecated: `. */
-  readonly deprecated?: string;
-  /** What the administrator should know about the use of deprecated values, a line each. */
+  /** The end of the whole flag, if one is announced. */
+  readonly deprecated?: Deprecation;
+  /** What the administrator should know about the use of deprecated values, a line each, with their end. */
   readonly warnings?: (value: unknown) => readonly string[];
 }
 

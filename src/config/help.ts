@@ -1,3 +1,4 @@
+import { describeDeprecation } from './deprecation.js';
 import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
 import type { OptionGroups } from './parse-options.js';
 
@@ -60,7 +61,7 @@ export interface DescribedFlag {
   readonly flag: BoundFlag;
   /** `-v, --log-level <level>`. */
   readonly head: string;
-  /** Its usage, and why it is deprecated. */
+  /** Its usage, and when it ends if it is deprecated. */
   readonly usage: string;
   /** The default as it would be written; empty for none. */
   readonly defaultText: string;
@@ -102,7 +103,7 @@ export function titleOf(group: string): string {
 }
 
 function usageOf({ usage, deprecated }: BoundFlag): string {
-  return deprecated === undefined ? usage : `${usage} Deprecated: ${deprecated}.`;
+  return deprecated === undefined ? usage : `${usage} Deprecated ${describeDeprecation(deprecated)}.`;
 }
 
 function flagHead(flag: BoundFlag): string {

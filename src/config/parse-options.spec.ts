@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Flag, flagsOf } from './flag.js';
+import { flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
-import { deprecationWarnings, givenFlags, OptionsError, parseOptions, separateOperands } from './parse-options.js';
+import { givenFlags, OptionsError, parseOptions, separateOperands } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';
@@ -170,23 +170,6 @@ describe('help', () => {
     }
     assert.match(text, /default 127\.0\.0\.1/);
     assert.match(text, /default 1m0s/);
-  });
-});
-
-describe('deprecated flags', () => {
-  class Options {
-    @Flag({ name: 'old-flag', type: 'string', usage: 'Does it the old way.', deprecated: 'use --new-flag' })
-    readonly oldFlag: string = '';
-  }
-  const groups = { logging: Options };
-  const warnings = (argv: string[], environment: Record<string, string> = {}) =>
-    deprecationWarnings({ groups, argv, environment });
-
-  it('warn when the command line or the environment uses them, and say so in the help', () => {
-    assert.deepEqual(warnings([]), []);
-    assert.deepEqual(warnings(['--old-flag=x', '--old-flag=y']), ['--old-flag is deprecated: use --new-flag']);
-    assert.deepEqual(warnings([], { PLINTH_OLD_FLAG: 'x' }), ['PLINTH_OLD_FLAG is deprecated: use --new-flag']);
-    assert.match(formatFlags(groups), /Does it the old way\. Deprecated: use --new-flag\./);
   });
 });
 

@@ -1,4 +1,5 @@
 import { Validator } from 'class-validator';
+import { describeDeprecation } from './deprecation.js';
 import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
 import { nearest } from './suggest.js';
 
@@ -98,7 +99,7 @@ export function deprecationWarnings(request: ParseRequest<OptionGroups>): readon
   return flags.flatMap((flag) => {
     const input = given.get(flag.name);
     if (input === undefined) return [];
-    if (flag.deprecated !== undefined) return [`${input.source} is deprecated: ${flag.deprecated}`];
+    if (flag.deprecated !== undefined) return [`${input.source} is deprecated ${describeDeprecation(flag.deprecated)}`];
     const reading = readFlagValue(flag, input.texts);
     const lines = 'value' in reading ? (flag.warnings?.(reading.value) ?? []) : [];
     return lines.map((line) => `${input.source}: ${line}`);

@@ -1,4 +1,5 @@
 import type { GroupVersionResource } from '../machinery/group-version.js';
+import { describeDeprecation } from './deprecation.js';
 
 /** Versions by the stability that their names express, in the order in which the keys below apply. */
 const stabilityPatterns = {
@@ -10,6 +11,7 @@ const stabilityKeys = Object.keys(stabilityPatterns) as (keyof typeof stabilityP
 
 /** Accepted because old command lines contain it. No served version has ever depended on it. */
 const legacyKey = 'api/legacy';
+const legacyEnd = { since: '0.1', until: '0.4', advice: 'it has no effect; name the version instead' };
 const generalKeys: ReadonlySet<string> = new Set(['api/all', ...stabilityKeys, legacyKey]);
 
 const trueTexts: ReadonlySet<string> = new Set(['', 'true', '1']);
@@ -59,12 +61,12 @@ export class RuntimeConfig {
     const own = [...this.settings.keys()].filter((key) => !generalKeys.has(key) && !keys.has(key));
     return own.map((key) => `--runtime-config ${key}: no such version or resource`);
   }
+}
 
-  /** Warnings for the administrator. */
-  warnings(): string[] {
-    if (!this.settings.has(legacyKey)) return [];
-    return [`--runtime-config ${legacyKey} is deprecated and has no effect; name the version instead`];
-  }
+/** Warnings about the key that has no effect any more. */
+export function runtimeConfigWarnings(pairs: readonly string[]): readonly string[] {
+  if (!pairs.some((pair) => readPair(pair).key === legacyKey)) return [];
+  return [`${legacyKey} is deprecated ${describeDeprecation(legacyEnd)}`];
 }
 
 /** The problem with the form of one or more pairs; undefined when there is none. */

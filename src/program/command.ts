@@ -1,4 +1,5 @@
-import type { LoggingOptions } from '../config/logging.options.js';
+import { flagsOf, readFlagValue } from '../config/flag.js';
+import { LoggingOptions } from '../config/logging.options.js';
 import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../config/parse-options.js';
 import { Logger } from '../observability/logger.js';
 import type { LastResort } from './last-resort.js';
@@ -58,4 +59,21 @@ export function openLog<Groups extends OptionGroups>(request: ParseRequest<Group
   const logger = new Logger(options.logLevel, options.logFormat);
   if (options.deprecationWarnings) for (const line of deprecationWarnings(request)) logger.warn(line);
   return logger;
+}
+
+/**
+ * The same for a command that keeps no log: lines for standard error. The variable of `--deprecation-warnings` silences them,
+ * since it has no such flag. None for commands with a log.
+ */
+export function warningsWithoutLog(
+  { groups }: Pick<Command, 'groups'>,
+  argv: readonly string[],
+  environment: CommandContext['environment'],
+): readonly string[] {
+  if (Object.values(groups).includes(LoggingOptions)) return [];
+  const silencer = flagsOf(LoggingOptions).find(({ name }) => name === 'deprecation-warnings');
+  const text = silencer && environment[silencer.environment];
+  const reading = silencer && text ? readFlagValue(silencer, [text]) : {};
+  if ('value' in reading && reading.value === false) return [];
+  return deprecationWarnings({ groups, argv, environment });
 }

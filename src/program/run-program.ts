@@ -5,7 +5,7 @@ import { nearest } from '../config/suggest.js';
 import { fileProblem, isFileError } from '../machinery/file-problem.js';
 import { errorText } from '../machinery/startup-error.js';
 import { assetPrograms, commands } from './all-commands.js';
-import type { Command } from './command.js';
+import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
@@ -47,6 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     const endWith = (given: number) => {
       code = given;
     };
+    for (const line of warningsWithoutLog(command, rest, environment)) printError(line);
     await command.run({ argv: rest, environment, signals, lastResort, print, endWith });
     return lastResort.isFaulty ? failed : code;
   } catch (error) {

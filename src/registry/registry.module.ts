@@ -6,7 +6,6 @@ import { OptionsError } from '../config/parse-options.js';
 import { RuntimeConfig } from '../config/runtime-config.js';
 import { StorageOptions } from '../config/storage.options.js';
 import { watchCacheResources } from '../config/watch-cache-sizes.js';
-import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { SERVICE_RANGES } from './allocation/service-ranges.js';
@@ -40,7 +39,6 @@ export class RegistryModule implements OnApplicationBootstrap {
     @Inject(RuntimeConfig) private readonly config: RuntimeConfig,
     @Inject(ResourceRegistry) private readonly registry: ResourceRegistry,
     @Inject(StorageOptions) private readonly storage: Pick<StorageOptions, 'watchCacheSizes'>,
-    @Inject(Logger) private readonly logger: Logger,
     @Inject(Metrics) { registry: metrics }: Metrics,
     @Inject(FEATURE_GATES) features: FeatureGates,
   ) {
@@ -63,6 +61,5 @@ export class RegistryModule implements OnApplicationBootstrap {
         problems.push(`--watch-cache-sizes ${name}: no such resource`);
     }
     if (problems.length > 0) throw new OptionsError(problems);
-    for (const warning of this.config.warnings()) this.logger.warn(warning);
   }
 }

@@ -196,7 +196,7 @@ describe('a feature gate that is off', () => {
 
 describe('deprecated flags and values', () => {
   it('are warned of at the start, unless that is switched off', () => {
-    assert.match(bareServer.log, /feature gate ServerSideApply is no longer needed/);
+    assert.match(bareServer.log, /feature gate ServerSideApply is deprecated since release \d/);
     assert.doesNotMatch(wholeServer.log, /deprecated/);
   });
 });

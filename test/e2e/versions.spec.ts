@@ -242,7 +242,7 @@ describe('--runtime-config', () => {
   });
 
   it('says that a key has no effect any more', () => {
-    assert.match(server.log, /--runtime-config api\/legacy is deprecated/);
+    assert.match(server.log, /--runtime-config: api\/legacy is deprecated since release \d/);
     assert.doesNotMatch(cluster.first.log, /runtime-config/);
   });
 

@@ -1,3 +1,4 @@
+import { describeDeprecation } from '../../src/config/deprecation.js';
 import { type BoundFlag, flagsOf, type OptionsClass, showFlagValue } from '../../src/config/flag.js';
 import { titleOf } from '../../src/config/help.js';
 import { commands } from '../../src/program/all-commands.js';
@@ -53,7 +54,7 @@ function defaultOf(flag: BoundFlag, { optionsClass, users }: Section): string {
 }
 
 function meaning({ usage, deprecated }: BoundFlag): string {
-  return asCell(deprecated === undefined ? usage : `${usage} **Deprecated:** ${deprecated}.`);
+  return asCell(deprecated === undefined ? usage : `${usage} **Deprecated** ${describeDeprecation(deprecated)}.`);
 }
 
 function sectionText(section: Section): string {

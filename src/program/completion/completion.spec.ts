@@ -69,7 +69,12 @@ describe('the words that shells complete', () => {
       }
     }
     class Old {
-      @Flag({ name: 'old', type: 'string', usage: 'Old.', deprecated: 'use --new' })
+      @Flag({
+        name: 'old',
+        type: 'string',
+        usage: 'Old.',
+        deprecated: { since: '0.1', until: '0.4', advice: 'use --new' },
+      })
       readonly old: string | undefined = undefined;
     }
     const [program] = vocabularyOf([{ ...(commands[0] as Command), groups: { old: Old } }]);

@@ -1,0 +1,21 @@
+// Adds the flags that the compiled program has to test/facts/released-flags.json, under the release of package.json. From then
+// on a test holds that none of them goes without having been deprecated long enough.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const { assetPrograms, commands } = await import('../dist/src/program/all-commands.js');
+const { flagsOf } = await import('../dist/src/config/flag.js');
+
+const ledger = at('test/facts/released-flags.json');
+const { released, removed } = JSON.parse(readFileSync(ledger, 'utf8'));
+const release = /^\d+\.\d+/.exec(JSON.parse(readFileSync(at('package.json'), 'utf8')).version)[0];
+const spellings = ({ name, aliases = [] }) => [name, ...aliases];
+released[release] = Object.fromEntries(
+  [...commands, ...assetPrograms].map(({ name, groups }) => [
+    name,
+    Object.values(groups).flatMap(flagsOf).flatMap(spellings).toSorted(),
+  ]),
+);
+writeFileSync(ledger, `${JSON.stringify({ released, removed }, undefined, 2)}\n`);
+process.exit();

@@ -1,0 +1,19 @@
+/** The announced end of a flag or of a value (specification 9.5, rules 5 and 6). Releases are `major.minor`. */
+export interface Deprecation {
+  /** The release that announced it. */
+  readonly since: string;
+  /** The first release that may be without it. All before that have it. */
+  readonly until: string;
+  /** What to use instead, or why nobody needs it: `use --new-flag`. */
+  readonly advice: string;
+}
+
+/** When it ends and what to do: what follows on `is deprecated`, and in the help on `Deprecated`. */
+export function describeDeprecation({ since, until, advice }: Deprecation): string {
+  return `${describeEnd({ since, until })}: ${advice}`;
+}
+
+/** When it ends: `since release 0.1, may be missing from release 0.4 on`. */
+export function describeEnd({ since, until }: Pick<Deprecation, 'since' | 'until'>): string {
+  return `since release ${since}, may be missing from release ${until} on`;
+}
