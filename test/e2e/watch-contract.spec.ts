@@ -306,6 +306,30 @@ describe('the bytes of a watch over HTTP/1.1', sideBySide, () => {
     assert.deepEqual(events, ['ADDED', 'MODIFIED']);
   });
 
+  it('are many chunks where many changes come at once: all in one would hold up other requests', async () => {
+    const path = await ownCollection(one);
+    const from = await listVersion(one, path);
+    const names = Array.from({ length: 12 }, (_, i) => `n${i}`);
+    for (const name of names) {
+      await one.post(path, { metadata: { name }, data: { text: 'x'.repeat(60_000) } });
+    }
+    const { hostname, port } = new URL(cluster.first.url);
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    socket.write(`GET ${path}?watch=1&timeoutSeconds=60&resourceVersion=${from} HTTP/1.1\r\n${fields}\r\n`);
+    socket.setEncoding('latin1');
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (types(text).length === names.length && text.endsWith('}\n\r\n')) break;
+    }
+    const sizes = [...text.matchAll(/\r\n([0-9a-f]+)\r\n{"type"/g)].map(([, size]) =>
+      Number.parseInt(size as string, 16),
+    );
+    assert.ok(sizes.length > 1 && Math.max(...sizes) < 200_000, sizes.join());
+    const shown = [...text.matchAll(/"name":"(n\d+)"/g)].map(([, name]) => name);
+    assert.deepEqual(shown, names, 'in order, once each');
+  });
+
   it('have no frames for a client of HTTP/1.0', async () => {
     const text = await exchange((url) => `GET ${url} HTTP/1.0\r\n${fields}\r\n`);
     const body = text.slice(text.indexOf('\r\n\r\n') + 4);

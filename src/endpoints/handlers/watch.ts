@@ -7,6 +7,7 @@ import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import { parseSelection, type Selection } from '../../registry/store/selection.js';
 import { toStatusError } from '../../registry/store/to-status-error.js';
 import {
+  type Change,
   type ChangeBatch,
   type ChangeSubscription,
   followChanges,
@@ -20,6 +21,7 @@ import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { wantsWebSocket } from '../web-sockets.js';
+import { piecesOf } from './change-pieces.js';
 import { EventStream, type WatchStream } from './event-stream.js';
 import { countEvents, WatchEncoder } from './watch-encoder.js';
 import { WatchEnding } from './watch-ending.js';
@@ -60,7 +62,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const name = request.name !== '' ? request.name : selection.name;
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
-  const selectionKey = `${context.query.get('labelSelector') ?? ''}\n${context.query.get('fieldSelector') ?? ''}`;
+  // Nothing that stands for labels has a character code of zero; a line may end in either.
+  const selectionKey = `${context.query.get('labelSelector') ?? ''}\0${context.query.get('fieldSelector') ?? ''}`;
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
 
   // An error before the first event is answered normally, except for a version that has expired.
@@ -198,12 +201,24 @@ async function pump(
     await sending;
   };
   // Most batches are sent before the next watcher gets them, without a promise for each.
-  const take = (batch: ChangeBatch): Promise<void> | undefined => {
+  const takePiece = (batch: ChangeBatch): Promise<void> | undefined => {
     const encoded = batch.changes.length === 0 ? undefined : encoder.encodeConverted(batch.changes);
     if (encoded instanceof Promise) return sendLater(encoded, batch);
     const sending = send(encoded);
     moveTo(batch);
     return sending;
+  };
+  const takePieces = async (pieces: readonly (readonly Change[])[], batch: ChangeBatch): Promise<void> => {
+    for (const [i, changes] of pieces.entries()) {
+      if (i > 0) await longAnswers.turn();
+      if (stream.isClosed) return;
+      const isLast = i === pieces.length - 1;
+      await takePiece({ changes, position: isLast ? batch.position : (changes.at(-1) as Change).resourceVersion });
+    }
+  };
+  const take = (batch: ChangeBatch): Promise<void> | undefined => {
+    const pieces = piecesOf(batch.changes);
+    return pieces === undefined ? takePiece(batch) : takePieces(pieces, batch);
   };
   try {
     await followChanges(subscription, take);

@@ -316,6 +316,46 @@ describe('CachedStorage', () => {
       }
     });
 
+    it('do not mix: one of a name that no object can have, such as a character code of zero, hears nothing', async () => {
+      const { cached, stop } = await open();
+      try {
+        const resource = 'things';
+        const from = (await cached.list({ resource })).resourceVersion;
+        const key = { resource, namespace: 'a', name: 'x' };
+        const odd: Partial<StorageKey>[] = [
+          { namespace: '\u0000' },
+          { namespace: '\u0000', name: '\u0000' },
+          { namespace: 'a', name: '\u0000' },
+          { name: '\u0000' },
+          { namespace: 'a', name: '\u0000\u0000label app\u0000app-1' },
+          { namespace: 'a/x', name: '' },
+          { namespace: '', name: 'a/x' },
+        ];
+        // Each kind also with too many groups to ask all of them.
+        const many = Array.from({ length: 10 }, (_, i) => ({ namespace: `n-${i}` }));
+        const usual = [{}, { namespace: 'a' }, { name: 'x' }, { namespace: 'a', name: 'x' }];
+        const labelled = { namespace: 'a', select: select('app=app-1') };
+        for (const further of [[], many]) {
+          // The first watcher of a group says what it gets, so the odd ones come first.
+          const oddOnes = await Promise.all(odd.map((scope) => cached.watch({ resource, ...scope }, from)));
+          const others = await Promise.all(further.map((scope) => cached.watch({ resource, ...scope }, from)));
+          const heard = await Promise.all(
+            [...usual, labelled].map((scope) => cached.watch({ resource, ...scope }, from)),
+          );
+          const made = await cached.create(key, 'u', '{"labels":{"app":"app-1"}}');
+          for (const watch of heard) {
+            const got = await collectUpTo(watch, made.resourceVersion);
+            assert.ok(got.some(({ resourceVersion }) => resourceVersion === made.resourceVersion));
+          }
+          for (const watch of oddOnes) assert.deepEqual(await collectUpTo(watch, made.resourceVersion), []);
+          for (const watch of [...oddOnes, ...others, ...heard]) watch.close();
+          await remove(cached, key);
+        }
+      } finally {
+        await stop();
+      }
+    });
+
     it('end when the client is too slow, and never skip', async () => {
       const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
       try {

@@ -27,8 +27,8 @@ interface Term {
   readonly value: string;
 }
 
-/** Stands for "any" in the id of a group; no key can contain it. */
-const ANY = '\u0000';
+/** Between the parts of an id behind the place: no label and no field has it in its name. */
+const PART = '\u0000';
 
 const FEW_GROUPS = 8;
 /** Most labels and fields that changes are looked up by; watches by further ones get all changes of their scope. */
@@ -179,7 +179,8 @@ function* idsOf({ namespace, name }: StorageKey, term?: Term): Generator<string>
   yield groupId(namespace, name, term);
 }
 
+/** Clients name any namespace and name, also with characters that no object has in them: lengths tell where each ends. */
 function groupId(namespace: string | undefined, name: string | undefined, term: Term | undefined): string {
-  const place = `${namespace ?? ANY}/${name ?? ANY}`;
-  return term === undefined ? place : `${place}${ANY}${term.id}${ANY}${term.value}`;
+  const place = `${namespace?.length ?? ''}/${name?.length ?? ''}/${namespace ?? ''}${name ?? ''}`;
+  return term === undefined ? place : `${place}${PART}${term.id}${PART}${term.value}`;
 }
