@@ -53,7 +53,7 @@ async function setUp() {
     identity: string,
     extra: { lead?: (signal: AbortSignal) => Promise<void> } = {},
   ): Promise<Candidate> {
-    const storage = await createPostgresStorage({ databaseUrl, writeWaitMs: 200 });
+    const storage = await createPostgresStorage({ databaseUrl });
     const timers = new ManualTimers();
     const lock = new LeaseLock(new Store(served, storage, timers), namespace, name);
     const elector = new LeaseElector({ lock, identity, timers, logger: quiet, random: () => 0 });

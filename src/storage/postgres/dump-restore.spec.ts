@@ -51,7 +51,7 @@ describe('a dump', { skip }, () => {
   });
 
   async function open(): Promise<PostgresStorage> {
-    const storage = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 5_000 });
+    const storage = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 30_000 });
     opened.push(storage);
     return storage;
   }

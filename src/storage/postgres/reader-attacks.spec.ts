@@ -50,7 +50,7 @@ describe('a role that may read the views', () => {
     await owner.query(`create role mallory login; grant ${readerRole} to mallory`);
     errors = [];
     const observer = { ...silentObserver, backgroundError: (_: string, error: unknown) => errors.push(error) };
-    storage = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 2_000, observer });
+    storage = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 30_000, observer });
   });
   after(async () => {
     for (const client of readers) await client.end();
@@ -67,7 +67,7 @@ describe('a role that may read the views', () => {
     const written = await storage.create(key('a'), 'u', '{}');
     await owner.query(`select * from plinth.keep_changes('5 minutes', '1 hour', 3)`);
     await migrate(url);
-    const second = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 2_000 });
+    const second = await createPostgresStorage({ databaseUrl: url, writeWaitMs: 30_000 });
     try {
       assert.equal((await second.get(key('a')))?.resourceVersion, written.resourceVersion);
       await second.create(key('b'), 'u', '{}');
@@ -147,7 +147,7 @@ describe('a role that may read the views', () => {
     const small = await startTestPostgres({ settings: { max_notify_queue_pages: '64' } });
     try {
       const database = await small.createTestDatabase();
-      const store = await createPostgresStorage({ databaseUrl: database, writeWaitMs: 2_000 });
+      const store = await createPostgresStorage({ databaseUrl: database, writeWaitMs: 30_000 });
       const flooder = new pg.Client({ connectionString: database });
       const holder = new pg.Client({ connectionString: database });
       try {
