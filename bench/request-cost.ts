@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { childrenOf, parentOf } from '../test/e2e/support/processes.js';
+import { childrenOf, parentOf, processorMicroseconds } from '../test/e2e/support/processes.js';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 
 /*
@@ -116,18 +115,6 @@ const needCreated = chosen.some((name) => ['get', 'patch', 'put'].includes(name)
 const names = Object.keys(works).filter((name) => chosen.includes(name) || (name === 'create' && needCreated));
 const clients = Number(flags.clients);
 
-function nanoseconds(pid: number): number {
-  let sum = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
-    } catch {
-      // The thread has ended.
-    }
-  }
-  return sum;
-}
-
 /** Waits for orders and measures this tree. */
 async function measured(): Promise<void> {
   const cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=Node,RBAC'], fsync: true });
@@ -161,8 +148,8 @@ async function measured(): Promise<void> {
   const postmaster = parentOf(rows[0]?.pid as number);
   const usage = async () => {
     const { rows } = await admin.query<{ at: string }>(`select pg_current_wal_lsn() - '0/0'::pg_lsn as at`);
-    const database = childrenOf(postmaster).reduce((sum, pid) => sum + nanoseconds(pid), 0);
-    return { server: nanoseconds(server), database, log: Number(rows[0]?.at) };
+    const database = childrenOf(postmaster).reduce((sum, pid) => sum + processorMicroseconds(pid), 0);
+    return { server: processorMicroseconds(server), database, log: Number(rows[0]?.at) };
   };
   const each = async (count: number, parallel: number, one: (serial: number) => Promise<unknown>) => {
     let next = 0;
@@ -181,7 +168,7 @@ async function measured(): Promise<void> {
     await each(count, work.isList === true ? 4 : clients, (serial) => work.run(send, first + serial));
     const after = await usage();
     const per = (value: 'server' | 'database' | 'log') => (after[value] - before[value]) / count;
-    return { server: per('server') / 1e3, database: per('database') / 1e3, log: per('log') };
+    return { server: per('server'), database: per('database'), log: per('log') };
   };
   const prepare = async () => {
     if (names.some((name) => works[name]?.isList === true)) {

@@ -1,26 +1,39 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { childrenOf, parentOf, processorSeconds } from '../test/e2e/support/processes.js';
+import { Http2Client } from '../test/e2e/support/http2-client.js';
+import { childrenOf, parentOf, processorMicroseconds } from '../test/e2e/support/processes.js';
 import { eventually, TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
 import { Sender } from './fairness/target.js';
 
 /*
  * What more workers cost: processor time per request, of the processes of one server together and of PostgreSQL.
  * `npm run bench:workers -- [flags]`. The times hardly depend on how busy the machine is; rates do.
- *   --workers a,b   numbers of workers (default 1,2,4)
- *   --requests N    requests of each kind (default 6,000)
- *   --clients N     connections (default 32)
- *   --rounds N      how often, in turn (default 2)
+ *   --workers a,b     numbers of workers (default 1,2,4)
+ *   --requests N      requests of each kind that are counted (default 6,000)
+ *   --warm N          requests of each kind and worker before (default 6,000): code is compiled then
+ *   --clients N       requests under way (default 32)
+ *   --connections N   HTTP/2 connections that they share, instead of one HTTP/1.1 connection for each. With 1, one worker
+ *                     does all the work.
+ *   --rounds N        how often, in turn (default 2)
+ *   --program FILE    the server: dist/src/main.js of another tree
  */
 const { values: flags } = parseArgs({
   options: {
     workers: { type: 'string', default: '1,2,4' },
     requests: { type: 'string', default: '6000' },
+    warm: { type: 'string', default: '6000' },
     clients: { type: 'string', default: '32' },
+    connections: { type: 'string' },
     rounds: { type: 'string', default: '2' },
+    program: { type: 'string' },
   },
 });
-const [requests, clients, rounds] = [Number(flags.requests), Number(flags.clients), Number(flags.rounds)];
+const [requests, warm, clients, rounds] = [flags.requests, flags.warm, flags.clients, flags.rounds].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
 const pods = '/api/v1/namespaces/default/pods';
 
 const pod = (name: string) => ({
@@ -35,24 +48,46 @@ const pod = (name: string) => ({
   },
 });
 
-async function seconds(server: TestServer, admin: pg.Client): Promise<{ server: number; database: number }> {
-  const parent = server.process.pid as number;
-  const own = [parent, ...childrenOf(parent)];
-  const { rows } = await admin.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const postmaster = parentOf(rows[0]?.pid as number);
-  const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + processorSeconds(pid), 0);
-  return { server: sum(own), database: sum([postmaster, ...childrenOf(postmaster)]) };
+/** Microseconds of processor time. */
+interface Account {
+  readonly parent: number;
+  readonly workers: number;
+  readonly database: number;
+  /** Statements of the server. */
+  readonly statements: number;
 }
 
-/** Serials grow from the warm-up to the measured part, so each patch changes something; Pods repeat after `requests`. */
-const works: Readonly<Record<string, (sender: Sender, serial: number) => Promise<{ status: number }>>> = {
-  create: (sender, serial) => sender.send('POST', pods, pod(`p-${serial}`)),
-  get: (sender, serial) => sender.send('GET', `${pods}/p-${serial}`),
-  patch: (sender, serial) =>
-    sender.send('PATCH', `${pods}/p-${serial % requests}`, { metadata: { annotations: { turn: String(serial) } } }),
+const accounts = ['parent', 'workers', 'database', 'statements'] as const;
+
+type Send = (method: string, path: string, body?: unknown) => Promise<number>;
+
+/** Serials grow from the warm-up to the measured part, so each patch changes something. */
+const works: Readonly<Record<string, (send: Send, serial: number) => Promise<number>>> = {
+  create: (send, serial) => send('POST', pods, pod(`p-${serial}`)),
+  get: (send, serial) => send('GET', `${pods}/p-${serial}`),
+  patch: (send, serial) =>
+    send('PATCH', `${pods}/p-${serial}`, { metadata: { annotations: { turn: String(performance.now()) } } }),
 };
 
-const results = new Map<string, { server: number[]; database: number[] }>();
+const counts = flags.workers.split(',').map(Number);
+/** The same for all, so that all have as many objects. */
+const before = warm * Math.max(...counts);
+const results = new Map<string, Account[]>();
+
+async function account({ process: parent, client }: TestServer, admin: pg.Client): Promise<Account> {
+  const pid = parent.pid as number;
+  const { rows } = await admin.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const postmaster = parentOf(rows[0]?.pid as number);
+  const sum = (pids: readonly number[]) => pids.reduce((total, one) => total + processorMicroseconds(one), 0);
+  const { text } = await client.get('/metrics');
+  const called = /^plinth_storage_request_duration_seconds_count\{.*\} (\d+)$/gm;
+  return {
+    statements: [...text.matchAll(called)].reduce((total, [, count]) => total + Number(count), 0),
+    parent: processorMicroseconds(pid),
+    workers: sum(childrenOf(pid)),
+    database: sum([postmaster, ...childrenOf(postmaster)]),
+  };
+}
 
 /** Resolves when all workers serve: clients would have to connect again otherwise. */
 async function allUp({ client }: TestServer, workers: number): Promise<void> {
@@ -62,60 +97,84 @@ async function allUp({ client }: TestServer, workers: number): Promise<void> {
   }, 'all workers to be up');
 }
 
+async function sender(url: string, ca: string): Promise<{ readonly send: Send; readonly close: () => unknown }> {
+  if (flags.connections === undefined) {
+    const target = { name: 'plinth', url, token: tokens.admin };
+    const single = new Sender(target, undefined, clients);
+    return {
+      send: async (method, path, body) => (await single.send(method, path, body)).status,
+      close: () => single.close(),
+    };
+  }
+  const all = await Promise.all(
+    Array.from({ length: Number(flags.connections) }, () => Http2Client.connect(url, ca, tokens.admin)),
+  );
+  let turn = 0;
+  return {
+    send: async (method, path, body) => {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const one = all[turn++ % all.length] as Http2Client;
+      const fields = body === undefined ? {} : { 'content-type': type };
+      return (await one.send(method, path, fields, body === undefined ? undefined : JSON.stringify(body))).status;
+    },
+    close: () => Promise.all(all.map((one) => one.close())),
+  };
+}
+
 async function measure(workers: number): Promise<void> {
-  const flag = workers === 1 ? [] : [`--workers=${workers}`];
-  const cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC', ...flag] });
+  const own = workers === 1 ? [] : [`--workers=${workers}`];
+  const cluster = await TestCluster.start({ servers: 0, flags: ['--authorization-mode=RBAC', ...own] });
+  if (flags.program !== undefined) cluster.useProgram(flags.program);
+  const server = await cluster.addServer();
   const admin = new pg.Client({ connectionString: cluster.databaseUrl });
   await admin.connect();
   try {
-    if (workers > 1) await allUp(cluster.first, workers);
-    const target = { name: 'plinth', url: cluster.first.url, token: tokens.admin };
-    const sender = new Sender(target, undefined, clients);
+    if (workers > 1) await allUp(server, workers);
+    const { send, close } = await sender(server.url, cluster.pki.authority);
     const run = async (name: string, from: number, count: number): Promise<void> => {
       let next = from;
       const client = async () => {
         for (let serial = next++; serial < from + count; serial = next++) {
-          const { status } = await (works[name] as (typeof works)[string])(sender, serial);
+          const status = await (works[name] as (typeof works)[string])(send, serial);
           if (status >= 300) throw new Error(`${name} ${serial}: ${status}`);
         }
       };
       await Promise.all(Array.from({ length: clients }, client));
     };
     for (const name of Object.keys(works)) {
-      // Code is compiled by then.
-      await run(name, 0, requests);
-      const before = await seconds(cluster.first, admin);
-      await run(name, requests, requests);
-      const after = await seconds(cluster.first, admin);
+      await run(name, 0, before);
+      const began = await account(server, admin);
+      await run(name, before, requests);
+      const ended = await account(server, admin);
       const key = `${name}, ${workers}`;
-      const own = results.get(key) ?? { server: [], database: [] };
-      results.set(key, own);
-      own.server.push(((after.server - before.server) / requests) * 1e6);
-      own.database.push(((after.database - before.database) / requests) * 1e6);
+      const each = accounts.map((part) => [part, (ended[part] - began[part]) / requests]);
+      results.set(key, [...(results.get(key) ?? []), Object.fromEntries(each)]);
     }
-    sender.close();
+    await close();
   } finally {
     await admin.end();
     await cluster.stop();
   }
 }
 
-const counts = flags.workers.split(',').map(Number);
 for (let round = 0; round < rounds; round++) for (const workers of counts) await measure(workers);
-const least = (values: readonly number[]) => Math.min(...values);
-console.log('| request | workers | server µs | ratio | PostgreSQL µs | ratio |');
-console.log('| --- | ---: | ---: | ---: | ---: | ---: |');
+const serverTime = (of: Account) => of.parent + of.workers;
+const best = (key: string) =>
+  (results.get(key) as Account[]).reduce((a, b) => (serverTime(b) + b.database < serverTime(a) + a.database ? b : a));
+console.log('| request | workers | server µs | ratio | of it parent | PostgreSQL µs | ratio | statements |');
+console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
 for (const name of Object.keys(works)) {
-  const one = results.get(`${name}, ${counts[0]}`) as { server: number[]; database: number[] };
+  const one = best(`${name}, ${counts[0]}`);
   for (const workers of counts) {
-    const { server, database } = results.get(`${name}, ${workers}`) as typeof one;
+    const found = best(`${name}, ${workers}`);
     const cells = [
-      least(server),
-      least(server) / least(one.server),
-      least(database),
-      least(database) / least(one.database),
+      serverTime(found).toFixed(0),
+      (serverTime(found) / serverTime(one)).toFixed(2),
+      workers === 1 ? '' : found.parent.toFixed(0),
+      found.database.toFixed(0),
+      (found.database / one.database).toFixed(2),
+      found.statements.toFixed(2),
     ];
-    const texts = cells.map((cell, i) => cell.toFixed(i % 2 === 0 ? 0 : 2));
-    console.log(`| ${name} | ${workers} | ${texts.join(' | ')} |`);
+    console.log(`| ${name} | ${workers} | ${cells.join(' | ')} |`);
   }
 }

@@ -19,6 +19,8 @@ export interface ChangeFeedOptions {
   readonly limits?: BufferLimits;
   /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
+  /** Is told when the first subscription of a resource begins and the last one ends. */
+  readonly onFollowed?: (resource: string, isFollowed: boolean) => void;
   /** How long a watch from a version that does not exist yet waits for it, in milliseconds. Default 3,000. */
   readonly futureWaitMs?: number;
   /** Milliseconds from some fixed point, never going back. Default: the clock of the process. */
@@ -38,9 +40,16 @@ export interface OwnBatch {
   readonly newest: bigint;
   readonly resources: ReadonlySet<string>;
   /**
-   * Everything that was committed after `after`, up to `newest`, in order; undefined when that is not known for sure.
+   * Everything that was committed after `after`, up to `newest`, in order, without the changes of the resources in
+   * `withheld`; undefined when that is not known for sure.
    */
-  readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
+  readonly stretch:
+    | {
+        readonly after: bigint;
+        readonly changes: readonly Change[];
+        readonly withheld?: readonly string[] | undefined;
+      }
+    | undefined;
 }
 
 interface Joiner {
@@ -185,7 +194,8 @@ export class ChangeFeed {
       const { newest, stretch } = batch;
       const cursor = this.cursor;
       if (cursor === undefined || newest <= cursor) continue;
-      if (stretch === undefined || !this.follows(stretch, cursor)) {
+      const isWithheld = stretch?.withheld?.some((resource) => this.byResource.has(resource)) === true;
+      if (stretch === undefined || isWithheld || !this.follows(stretch, cursor)) {
         this.unheard(batch);
         continue;
       }
@@ -264,8 +274,10 @@ export class ChangeFeed {
     for (const { scope, from, resolve } of this.joiners.splice(0)) {
       const subscription = new Subscription(scope, from, cursor, this.log, this.limits, (ended) => this.leave(ended));
       const peers = this.byResource.get(scope.resource);
-      if (peers === undefined) this.byResource.set(scope.resource, new Set([subscription]));
-      else peers.add(subscription);
+      if (peers === undefined) {
+        this.byResource.set(scope.resource, new Set([subscription]));
+        this.options.onFollowed?.(scope.resource, true);
+      } else peers.add(subscription);
       // Writes from a time without subscriptions may follow the cursor.
       this.due ??= 'local';
       resolve(subscription);
@@ -342,7 +354,10 @@ export class ChangeFeed {
     const { resource } = subscription.scope;
     const peers = this.byResource.get(resource);
     peers?.delete(subscription);
-    if (peers?.size === 0) this.byResource.delete(resource);
+    if (peers?.size === 0) {
+      this.byResource.delete(resource);
+      this.options.onFollowed?.(resource, false);
+    }
     // Nothing moves the cursor any more. The next subscription starts at the head, not at an old place with all the
     // changes since.
     if (this.byResource.size === 0) this.cursor = undefined;

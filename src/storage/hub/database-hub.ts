@@ -6,13 +6,10 @@ import type { Row } from '../postgres/session.js';
 import { hasHead, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import { StorageError } from '../storage.errors.js';
-import { frameOf, HubChannel } from './hub-channel.js';
-import type { HubMessage, HubRequest } from './hub-messages.js';
+import { type BatchToTell, HubClient } from './hub-client.js';
+import type { HubRequest } from './hub-messages.js';
 import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
-
-/** A process that takes less than this is told of new versions without their content, and reads it when it can. */
-const mostUnsentBytes = 32 * 1024 * 1024;
 
 /** Texts pass as they are: the processes encrypt and decrypt. */
 const asStored: Sealing = {
@@ -22,7 +19,7 @@ const asStored: Sealing = {
   prepare: () => undefined,
 };
 
-type Channel = HubChannel<HubMessage, HubRequest>;
+type Asked = Exclude<HubRequest, readonly ['follow', ...unknown[]]>;
 
 /**
  * The way of several processes of one machine to the database. Their writes share batches, they learn of every batch
@@ -31,7 +28,7 @@ type Channel = HubChannel<HubMessage, HubRequest>;
  */
 export class DatabaseHub {
   private readonly database: LocalDatabase;
-  private readonly channels = new Set<Channel>();
+  private readonly clients = new Set<HubClient>();
   private readonly reads: HubReads;
   private starting: Promise<void> | undefined;
   /** Versions of notifications that came during a batch. */
@@ -46,7 +43,7 @@ export class DatabaseHub {
         ...observer,
         epoch: (change) => {
           observer.epoch(change);
-          this.tellEpoch(this.channels);
+          this.tellEpoch(this.clients);
         },
       },
     };
@@ -59,10 +56,10 @@ export class DatabaseHub {
 
   /** Serves the process at the other end of the stream, until that ends. */
   serve(stream: Socket): void {
-    const channel: Channel = new HubChannel(
+    const client: HubClient = new HubClient(
       stream,
-      (request: HubRequest) => void this.answer(channel, request),
-      () => this.channels.delete(channel),
+      (request) => this.take(client, request),
+      () => this.clients.delete(client),
     );
   }
 
@@ -75,23 +72,28 @@ export class DatabaseHub {
     } finally {
       clearTimeout(late);
     }
-    for (const channel of this.channels) channel.close();
+    for (const client of this.clients) client.close();
   }
 
-  private async answer(channel: Channel, request: HubRequest): Promise<void> {
+  private take(client: HubClient, request: HubRequest): void {
+    if (request[0] === 'follow') client.follow(request[2], request[3]);
+    else void this.answer(client, request);
+  }
+
+  private async answer(client: HubClient, request: Asked): Promise<void> {
     const id = request[1];
     try {
-      channel.send(['answer', id, await this.do(channel, request)]);
+      client.tell(['answer', id, await this.do(client, request)]);
     } catch (error) {
-      channel.send(['failure', id, sendError(error)]);
+      client.tell(['failure', id, sendError(error)]);
     }
   }
 
-  private do(channel: Channel, request: HubRequest): Promise<unknown> {
+  private do(client: HubClient, request: Asked): Promise<unknown> {
     const { writer, epochs } = this.database;
     switch (request[0]) {
       case 'start':
-        return this.start(channel);
+        return this.start(client);
       case 'read':
         return this.reads.rows({ name: request[2], values: request[3], timeoutMs: request[4] });
       case 'write':
@@ -107,14 +109,14 @@ export class DatabaseHub {
   }
 
   /** The first process starts the work; a start that fails is tried again by whoever asks next. */
-  private async start(channel: Channel): Promise<void> {
+  private async start(client: HubClient): Promise<void> {
     this.starting ??= this.database.start().catch((error: unknown) => {
       this.starting = undefined;
       throw error;
     });
     await this.starting;
-    this.channels.add(channel);
-    this.tellEpoch([channel]);
+    this.clients.add(client);
+    this.tellEpoch([client]);
   }
 
   private async run({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
@@ -130,11 +132,8 @@ export class DatabaseHub {
 
   private batchEnded(written: WrittenBatch | undefined): void {
     if (written !== undefined) {
-      const frame = frameOf([['batch', written] satisfies HubMessage]);
-      for (const channel of this.channels) {
-        if (channel.unsentBytes <= mostUnsentBytes) channel.sendFrame(frame);
-        else channel.send(['hint', written.newest, 'notify']);
-      }
+      const batch: BatchToTell = { written, frames: new Map() };
+      for (const client of this.clients) client.tellBatch(batch);
     }
     const others = this.held.filter((version) => version !== written?.newest);
     this.held = [];
@@ -150,13 +149,13 @@ export class DatabaseHub {
       this.held.push(newest);
       return;
     }
-    for (const channel of this.channels) channel.send(['hint', newest, source]);
+    for (const client of this.clients) client.tell(['hint', newest, source]);
   }
 
-  private tellEpoch(channels: Iterable<Channel>): void {
+  private tellEpoch(clients: Iterable<HubClient>): void {
     const { current, lost, seen } = this.database.epochs;
     if (current === undefined) return;
-    for (const channel of channels) channel.send(['epoch', { epoch: current, lost, seen }]);
+    for (const client of clients) client.tell(['epoch', { epoch: current, lost, seen }]);
   }
 }
 

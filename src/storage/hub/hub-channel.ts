@@ -19,7 +19,8 @@ export function frameOf(messages: readonly unknown[]): Frame {
  * belong to the same program, and nobody else has the stream.
  */
 export class HubChannel<Sent, Received> {
-  private outgoing: Sent[] = [];
+  private messages: Sent[] = [];
+  private frames: Frame[] = [];
   private isScheduled = false;
   private parts: Buffer[] = [];
   private received = 0;
@@ -42,16 +43,15 @@ export class HubChannel<Sent, Received> {
   }
 
   send(message: Sent): void {
-    this.outgoing.push(message);
-    if (this.isScheduled) return;
-    this.isScheduled = true;
-    setImmediate(() => this.flush());
+    this.messages.push(message);
+    this.schedule();
   }
 
   /** Sends a frame behind everything that was sent before. */
   sendFrame(frame: Frame): void {
-    this.flush();
-    if (this.stream.writable) this.stream.write(frame);
+    this.closeFrame();
+    this.frames.push(frame);
+    this.schedule();
   }
 
   close(): void {
@@ -59,12 +59,28 @@ export class HubChannel<Sent, Received> {
     this.stream.destroySoon();
   }
 
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  private closeFrame(): void {
+    if (this.messages.length === 0) return;
+    this.frames.push(frameOf(this.messages));
+    this.messages = [];
+  }
+
   private flush(): void {
     this.isScheduled = false;
-    if (this.outgoing.length === 0) return;
-    const messages = this.outgoing;
-    this.outgoing = [];
-    if (this.stream.writable) this.stream.write(frameOf(messages));
+    this.closeFrame();
+    const { frames, stream } = this;
+    this.frames = [];
+    if (frames.length === 0 || !stream.writable) return;
+    // In one call of the system: the other process wakes up once.
+    stream.cork();
+    for (const frame of frames) stream.write(frame);
+    stream.uncork();
   }
 
   private receive(chunk: Buffer): void {

@@ -9,6 +9,7 @@ import { StorageError } from '../storage.errors.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
+import { receiveBatch } from './sent-batch.js';
 import { receiveError } from './sent-error.js';
 
 type Asked = HubRequest extends infer Request
@@ -79,6 +80,10 @@ export class HubDatabase implements Database, Writer {
     this.channel.close();
   }
 
+  follow(resource: string, isFollowed: boolean): void {
+    if (this.ended === undefined) this.channel.send(['follow', 0, resource, isFollowed]);
+  }
+
   giveUp(): void {
     this.end(new StorageError('Closed', 'storage is shutting down'));
   }
@@ -143,7 +148,7 @@ export class HubDatabase implements Database, Writer {
         this.settle(message[1])?.reject(receiveError(message[2]));
         return;
       case 'batch':
-        this.events.batchEnded(withReadableChanges(message[1]));
+        this.heard(receiveBatch(message[1]));
         return;
       case 'hint':
         this.events.hint(message[1], message[2]);
@@ -154,6 +159,11 @@ export class HubDatabase implements Database, Writer {
         return;
       }
     }
+  }
+
+  /** A batch of this machine has ended. */
+  heard(written: WrittenBatch): void {
+    this.events.batchEnded(withReadableChanges(written));
   }
 
   private settle(id: number): Call | undefined {

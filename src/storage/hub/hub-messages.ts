@@ -1,10 +1,10 @@
 import type { Epoch } from '../postgres/epoch.js';
 import type { StatementValue } from '../postgres/session.js';
-import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { LostVersions, Write } from '../storage.interface.js';
+import type { SentBatch } from './sent-batch.js';
 import type { SentError } from './sent-error.js';
 
-/** What a process asks of the hub. Every number is the id of the call, which the answer repeats. */
+/** What a process asks of the hub. The first number is the id of the call, which the answer repeats. */
 export type HubRequest =
   /** Checks the database, if no other process has asked for that yet. */
   | readonly ['start', number]
@@ -15,7 +15,9 @@ export type HubRequest =
   | readonly ['write-together', number, readonly Write[]]
   | readonly ['check-writes', number]
   /** Checks the history. The version is the newest that the process has seen. */
-  | readonly ['check-epoch', number, bigint];
+  | readonly ['check-epoch', number, bigint]
+  /** Whether the process takes the changes of a resource; has no answer. */
+  | readonly ['follow', 0, string, boolean];
 
 /** What the hub knows of the history of the database. */
 export interface SentEpoch {
@@ -30,6 +32,6 @@ export type HubMessage =
   | readonly ['answer', number, unknown]
   | readonly ['failure', number, SentError]
   /** A batch was committed; its texts are as they stand in the database. */
-  | readonly ['batch', WrittenBatch]
+  | readonly ['batch', SentBatch]
   | readonly ['hint', bigint | undefined, 'notify' | 'poll']
   | readonly ['epoch', SentEpoch];

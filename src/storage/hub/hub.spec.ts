@@ -16,6 +16,7 @@ import { createPostgresStorage, PostgresStorage } from '../postgres/postgres-sto
 import { resolveOptions } from '../postgres/postgres-storage-options.js';
 import { MigrationError } from '../postgres/schema-texts.js';
 import { StorageError } from '../storage.errors.js';
+import type { Change } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, storageContract } from '../testing/storage-contract.js';
 import { DatabaseHub } from './database-hub.js';
 import { HubDatabase } from './hub-database.js';
@@ -93,6 +94,18 @@ class Machine {
     this.listener.close();
     await rm(this.folder, { recursive: true });
   }
+}
+
+/** The changes that batches of the machine bring to a store from now on. */
+function changesBroughtTo(store: PostgresStorage): Change[] {
+  const { database } = store as unknown as { database: HubDatabase };
+  const brought: Change[] = [];
+  const { heard } = database;
+  database.heard = (written) => {
+    brought.push(...(written.stretch?.changes ?? []));
+    heard.call(database, written);
+  };
+  return brought;
 }
 
 const keyOf = (name: string, resource = 'things') => ({ resource, namespace: 'default', name });
@@ -185,6 +198,40 @@ describe('stores that share a hub', () => {
       const transactions = (await next()) - before;
       assert.ok(transactions > 0 && transactions < 100, `${transactions} transactions`);
       await client.end();
+    }));
+
+  it('bring nobody changes that nobody follows there, and all to those who begin to follow', () =>
+    Machine.use(async (machine) => {
+      // Nothing is found by polling.
+      const [one, two] = [await machine.store(), await machine.store(undefined, 600_000)];
+      // Its position goes on with every batch.
+      const other = await two.watch({ resource: 'others' }, await two.head());
+      const brought = changesBroughtTo(two);
+      const write = (name: string) => one.create(keyOf(name), `u-${name}`, '{}');
+      for (let i = 0; i < 20; i++) await write(`before-${i}`);
+      await collectUpTo(other, await one.head());
+      assert.equal(brought.length, 0);
+      for (let round = 0; round < 10; round++) {
+        const from = await one.head();
+        const names = Array.from({ length: 8 }, (_, i) => `${round}-${i}`);
+        const writes = Promise.all(names.map(write));
+        // It begins between two batches, and the next round finds nobody again.
+        const watch = await two.watch({ resource: 'things' }, from);
+        await writes;
+        const seen = await collectUpTo(watch, await one.head());
+        assert.deepEqual(seen.map(({ key }) => key.name).sort(), names);
+        watch.close();
+      }
+      const watch = await two.watch({ resource: 'things' }, await two.head());
+      // What was sent while nobody followed may still come.
+      while (brought.length === 0) {
+        await write(`follow-${brought.length}-${(await one.head()).toString()}`);
+        await collectUpTo(watch, await one.head());
+      }
+      await one.create(keyOf('last'), 'u-last', '{"n":1}');
+      const head = await one.head();
+      await collectUpTo(other, head);
+      assert.ok(brought.some(({ json }) => json === '{"n":1}'));
     }));
 
   it('hear of what another machine writes during a batch that concerns no watch', { timeout: 60_000 }, () =>

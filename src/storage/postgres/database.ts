@@ -43,6 +43,11 @@ export interface Database {
   readonly epochs: EpochKeeper;
   readonly writer: Writer;
   /**
+   * Says whether {@link DatabaseEvents.batchEnded} is to bring the changes of the resource. Batches from before, which are
+   * under way, may bring them or not, and say so.
+   */
+  follow(resource: string, isFollowed: boolean): void;
+  /**
    * Checks the database and begins to work; throws `StorageError` or `MigrationError`. After a failure the caller calls
    * either `start` again or `stop` and `close`.
    */

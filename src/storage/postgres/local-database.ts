@@ -74,6 +74,10 @@ export class LocalDatabase implements Database {
     return this.pool.stop();
   }
 
+  follow(): void {
+    // Batches of this process bring everything: nothing is sent.
+  }
+
   giveUp(): void {
     this.givenUp.abort();
   }

@@ -61,6 +61,7 @@ export class PostgresStorage implements Storage {
       observer: options.observer,
       onPosition: (version) => writer.observe(version),
       isWriting: () => writer.isSending,
+      onFollowed: (resource, isFollowed) => this.database.follow(resource, isFollowed),
     });
   }
 

@@ -13,7 +13,14 @@ export interface WrittenBatch {
    * Everything that was committed after version `after`, up to `newest`, in order; undefined when that is not known for
    * sure.
    */
-  readonly stretch: { readonly after: bigint; readonly changes: readonly Change[] } | undefined;
+  readonly stretch:
+    | {
+        readonly after: bigint;
+        readonly changes: readonly Change[];
+        /** Resources whose changes are left out, because nobody followed them when the batch was sent. */
+        readonly withheld?: readonly string[] | undefined;
+      }
+    | undefined;
 }
 
 /** Outcome of a batch in the database. */

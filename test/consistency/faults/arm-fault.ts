@@ -2,7 +2,6 @@ import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
 import { HubDatabase } from '../../../src/storage/hub/hub-database.js';
-import type { HubMessage } from '../../../src/storage/hub/hub-messages.js';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
 import type { WrittenBatch } from '../../../src/storage/postgres/written-batch.js';
 import type { WatchScope } from '../../../src/storage/storage.interface.js';
@@ -65,12 +64,10 @@ function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void 
 
 /** Changes what a worker hears of the batches of its machine; undefined: nothing. */
 function armBatches(change: (batch: WrittenBatch) => WrittenBatch | undefined): void {
-  const hub = HubDatabase.prototype as unknown as { receive(message: HubMessage): void };
-  const { receive } = hub;
-  hub.receive = function (message) {
-    const batch = message[0] === 'batch' ? change(message[1]) : undefined;
-    if (message[0] !== 'batch') receive.call(this, message);
-    else if (batch !== undefined) receive.call(this, ['batch', batch]);
+  const { heard } = HubDatabase.prototype;
+  HubDatabase.prototype.heard = function (written) {
+    const batch = change(written);
+    if (batch !== undefined) heard.call(this, batch);
   };
 }
 

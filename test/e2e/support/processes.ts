@@ -43,6 +43,19 @@ export function processorSeconds(pid: number): number {
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticks;
 }
 
+/** Microseconds of processor time that the threads of a process used that still run: finer than {@link processorSeconds}. */
+export function processorMicroseconds(pid: number): number {
+  let sum = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+    } catch {
+      // The thread has ended.
+    }
+  }
+  return sum / 1000;
+}
+
 /** Open files and sockets of a process. */
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;

@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net';
+import type { WrittenBatch } from '../postgres/written-batch.js';
+import { type Frame, frameOf, HubChannel } from './hub-channel.js';
+import type { HubMessage, HubRequest } from './hub-messages.js';
+import { type SentBatch, sendBatch } from './sent-batch.js';
+
+/** A process that takes less than this is told of new versions without their content, and reads it when it can. */
+const mostUnsentBytes = 32 * 1024 * 1024;
+/** How long a process need not know of versions whose content it does not follow, in milliseconds. */
+const quietMs = 50;
+
+/** A batch, and what of it is encoded already, by the resources that are left out. */
+export interface BatchToTell {
+  readonly written: WrittenBatch;
+  readonly frames: Map<string, Frame>;
+}
+
+/**
+ * The hub's end of the channel to a process. Of the resources that the process does not follow it gets versions only. It
+ * need not wake up for these, so they wait until there is something else to tell. Whatever it is told comes behind them: an
+ * answer never shows a version that it has not heard of.
+ */
+export class HubClient {
+  private readonly channel: HubChannel<HubMessage, HubRequest>;
+  private readonly followed = new Set<string>();
+  /** Batches without content that follow each other, in one. */
+  private passed: { readonly after: bigint; newest: bigint; readonly resources: Set<string> } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(stream: Socket, onRequest: (request: HubRequest) => void, onClose: () => void) {
+    this.channel = new HubChannel(stream, onRequest, () => {
+      clearTimeout(this.timer);
+      onClose();
+    });
+  }
+
+  tell(message: HubMessage): void {
+    this.tellPassed();
+    this.channel.send(message);
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.channel.close();
+  }
+
+  follow(resource: string, isFollowed: boolean): void {
+    if (isFollowed) this.followed.add(resource);
+    else this.followed.delete(resource);
+  }
+
+  tellBatch({ written, frames }: BatchToTell): void {
+    const { newest, resources, stretch } = written;
+    const withheld = stretch === undefined ? [] : [...resources].filter((resource) => !this.followed.has(resource));
+    if (stretch !== undefined && withheld.length === resources.size) {
+      this.pass(stretch.after, newest, resources);
+      return;
+    }
+    this.tellPassed();
+    if (this.channel.unsentBytes > mostUnsentBytes) {
+      this.channel.send(['hint', newest, 'notify']);
+      return;
+    }
+    const id = withheld.join();
+    let frame = frames.get(id);
+    if (frame === undefined) {
+      frame = frameOf([['batch', sendBatch(written, withheld)] satisfies HubMessage]);
+      frames.set(id, frame);
+    }
+    this.channel.sendFrame(frame);
+  }
+
+  private pass(after: bigint, newest: bigint, resources: Iterable<string>): void {
+    if (this.passed?.newest !== after) {
+      this.tellPassed();
+      this.passed = { after, newest, resources: new Set(resources) };
+    } else {
+      this.passed.newest = newest;
+      for (const resource of resources) this.passed.resources.add(resource);
+    }
+    this.timer ??= setTimeout(() => this.tellPassed(), quietMs);
+  }
+
+  private tellPassed(): void {
+    const { passed } = this;
+    if (passed === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.passed = undefined;
+    const resources = [...passed.resources];
+    const batch: SentBatch = [passed.newest, passed.after, resources, resources, []];
+    this.channel.send(['batch', batch]);
+  }
+}
