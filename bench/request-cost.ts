@@ -114,6 +114,8 @@ const chosen = flags.only?.split(',') ?? Object.keys(works);
 const needCreated = chosen.some((name) => ['get', 'patch', 'put'].includes(name));
 const names = Object.keys(works).filter((name) => chosen.includes(name) || (name === 'create' && needCreated));
 const clients = Number(flags.clients);
+/** Code is compiled by then. */
+const warmUpRounds = 16;
 
 /** Waits for orders and measures this tree. */
 async function measured(): Promise<void> {
@@ -208,6 +210,14 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
 const quantile = (values: readonly number[], at: number): number =>
   [...values].sort((a, b) => a - b)[Math.round((values.length - 1) * at)] as number;
 
+/** The mean of ratios with its standard error: how far another run of as many pairs may be off. */
+function geometricMean(ratios: readonly number[]): string {
+  const logs = ratios.map(Math.log);
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / Math.max(1, logs.length - 1);
+  return `${Math.exp(mean).toFixed(3)} (${Math.sqrt(variance / logs.length).toFixed(3)})`;
+}
+
 async function compared(): Promise<void> {
   const files = [fileURLToPath(import.meta.url), ...(flags.peer === undefined ? [] : [flags.peer])];
   const children: ChildProcess[] = [];
@@ -223,25 +233,24 @@ async function compared(): Promise<void> {
   }
   const count = (name: string) =>
     Math.max(4, Math.round(Number(flags.requests) / (works[name]?.isList === true ? 50 : 1)));
-  for (const child of children) {
-    // Code is compiled by then.
-    for (const name of names) await ask(child, { name, count: 4500 / (works[name]?.isList === true ? 50 : 1) });
-  }
   const results = children.map(() => new Map(names.map((name) => [name, [] as Costs[]])));
-  for (let round = 0; round < Number(flags.rounds); round++) {
+  const rounds = Number(flags.rounds);
+  // The others warm up as they will be measured, in turn: a process that has waited for the others to warm up has lost
+  // compiled code by then, and pays for it again in what is measured.
+  for (let round = -warmUpRounds; round < rounds; round++) {
     for (const name of names) {
       // Who comes second finds other caches: both take turns in that.
       const inTurn = [...children.entries()];
       for (const [i, child] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
         const costs = (await ask(child, { name, count: count(name) })) as Costs;
-        results[i]?.get(name)?.push(costs);
+        if (round >= 0) results[i]?.get(name)?.push(costs);
         // A run that is cut short has shown what it found.
         console.error(`${round} ${name} ${i === 0 ? 'here' : 'peer'} ${JSON.stringify(costs)}`);
       }
     }
   }
-  console.log('| work | | here | peer | here / peer, median (quartiles) |');
-  console.log('| --- | --- | ---: | ---: | ---: |');
+  console.log('| work | | here | peer | here / peer, median (quartiles) | mean (standard error) |');
+  console.log('| --- | --- | ---: | ---: | ---: | ---: |');
   for (const name of names) {
     for (const what of ['server', 'database', 'log'] as const) {
       const [own, other] = results.map((all) => (all.get(name) as Costs[]).map((costs) => costs[what]));
@@ -250,7 +259,7 @@ async function compared(): Promise<void> {
       if (other !== undefined) {
         const ratios = own.map((value, i) => value / (other[i] as number));
         const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(ratios, at).toFixed(3));
-        cells.push(quantile(other, 0.25).toFixed(0), `${middle} (${low} to ${high})`);
+        cells.push(quantile(other, 0.25).toFixed(0), `${middle} (${low} to ${high})`, geometricMean(ratios));
       }
       console.log(`| ${name} | ${what} | ${cells.join(' | ')} |`);
     }

@@ -33,7 +33,10 @@ export class AuthenticationGuard implements CanActivate {
     const asked: AuthenticationRequest = {
       authorization: request.headers.authorization,
       socket: connectionOf(request),
-      signal: context.signal,
+      // Most credentials are known, and nobody asks for a signal then.
+      get signal() {
+        return context.signal;
+      },
       head: request.raw as unknown as RequestHead,
     };
     const begin = performance.now();

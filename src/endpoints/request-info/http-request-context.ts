@@ -24,7 +24,7 @@ export class HttpRequestContext implements RequestContext {
   readonly requestInfo: RequestInfo;
   readonly query: URLSearchParams;
   readonly userAgent: string;
-  /** Content-Type as sent. Fastify gets a neutral one, so it never refuses a body before the guards have run. */
+  /** Content-Type as sent. */
   readonly contentType: string | undefined;
   readonly receivedAt: number;
   /** Arrival time in monotonic milliseconds, for measuring durations. */
@@ -80,7 +80,6 @@ export class HttpRequestContext implements RequestContext {
     this.query = queryStart < 0 ? noQuery : new URLSearchParams(url.slice(queryStart + 1));
     this.userAgent = request.headers['user-agent'] ?? '';
     this.contentType = request.headers['content-type'];
-    if (this.contentType !== undefined) request.raw.headers['content-type'] = 'application/octet-stream';
     this.receivedAt = Date.now();
     this.startedAt = performance.now();
     this.user = undefined;
