@@ -53,3 +53,18 @@ export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   yield* eachInSteps(values, (value) => set.add(value));
   return set;
 }
+
+/** Tells loops that wait in between when other work should have its turn. */
+export class Turn {
+  private began = performance.now();
+
+  get isOver(): boolean {
+    return performance.now() - this.began >= turnMs;
+  }
+
+  /** Resolves when other work had its turn. */
+  async next(): Promise<void> {
+    await setImmediate();
+    this.began = performance.now();
+  }
+}

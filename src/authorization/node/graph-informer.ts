@@ -4,10 +4,11 @@ import type { Pod } from '../../apis/core/v1/pod.types.js';
 import type { VolumeAttachment } from '../../apis/storage/v1/volume-attachment.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { eachInSteps, inTurns, type Steps } from '../../machinery/turns.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import { type ObjectSink, Reflector } from '../../registry/informers/reflector.js';
 import type { StoredResources } from '../../registry/store/object-codec.js';
-import type { Storage, StorageKey } from '../../storage/storage.interface.js';
+import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import type { NodeGraph } from './node-graph.js';
 import { mirrorAnnotation, noReferences, type PodReferences, podReferences } from './pod-references.js';
 import { volumeReferences } from './volume-references.js';
@@ -107,7 +108,7 @@ interface Reduced<V> extends ApiObject {
 function sinkOf<V>(
   read: (object: ApiObject) => V,
   to: {
-    replace(values: ReadonlyMap<string, V>): void;
+    replace(values: ReadonlyMap<string, V>): Steps;
     set(key: string, value: V): void;
     delete(key: string): void;
   },
@@ -119,7 +120,11 @@ function sinkOf<V>(
       const metadata = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
       return { metadata, kept: read(object) };
     },
-    replace: (objects) => to.replace(new Map((objects as readonly Reduced<V>[]).map((o) => [keyOf(o), o.kept]))),
+    replace: async (objects) => {
+      const values = new Map<string, V>();
+      await inTurns(eachInSteps(objects as readonly Reduced<V>[], (object) => values.set(keyOf(object), object.kept)));
+      await inTurns(to.replace(values));
+    },
     set: (object) => to.set(keyOf(object), (object as Reduced<V>).kept),
     delete: (namespace, name) => to.delete(keyText(namespace, name)),
   };
@@ -131,19 +136,19 @@ function keyText(namespace: string, name: string): string {
 
 function podSink(graph: NodeGraph, mirror: string): ObjectSink {
   const sink = sinkOf((object) => podReferences(object as Pod & ApiObject, mirror), {
-    replace: (pods) => graph.replacePods(pods),
+    replace: (pods) => graph.replacingPods(pods),
     set: (key, pod) => graph.setPod(key, pod),
     delete: (key) => graph.deletePod(key),
   });
   // A pod without a node gives nobody access, whatever else it says.
-  const glance = ({ namespace, name }: StorageKey, json: string): Reduced<PodReferences> | undefined =>
+  const glance = ({ key: { namespace, name }, json }: StoredObject): Reduced<PodReferences> | undefined =>
     json.includes(nodeNameKey) ? undefined : { metadata: { namespace, name }, kept: noReferences };
   return { ...sink, glance };
 }
 
 function volumeSink(graph: NodeGraph): ObjectSink {
   return sinkOf((object) => volumeReferences(object as ApiObject as PersistentVolume & ApiObject), {
-    replace: (volumes) => graph.replaceVolumes(volumes),
+    replace: (volumes) => graph.replacingVolumes(volumes),
     set: (name, volume) => graph.setVolume(name, volume),
     delete: (name) => graph.deleteVolume(name),
   });
@@ -151,7 +156,7 @@ function volumeSink(graph: NodeGraph): ObjectSink {
 
 function attachmentSink(graph: NodeGraph): ObjectSink {
   return sinkOf((object) => (object as VolumeAttachment & ApiObject).spec.nodeName, {
-    replace: (attachments) => graph.replaceAttachments(attachments),
+    replace: (attachments) => graph.replacingAttachments(attachments),
     set: (name, node) => graph.setAttachment(name, node),
     delete: (name) => graph.deleteAttachment(name),
   });

@@ -1,3 +1,4 @@
+import { eachInSteps, type Steps } from '../../machinery/turns.js';
 import type { PodReferences } from './pod-references.js';
 import type { VolumeReferences } from './volume-references.js';
 
@@ -60,10 +61,12 @@ export class NodeGraph {
     if (entry !== undefined) this.dropPod(key, entry);
   }
 
-  /** Replaces all pods: those that are not given are removed. */
-  replacePods(pods: ReadonlyMap<string, PodReferences>): void {
-    for (const key of [...this.pods.keys()]) if (!pods.has(key)) this.deletePod(key);
-    for (const [key, references] of pods) this.setPod(key, references);
+  /** Replaces all pods, in steps: those that are not given are removed first. */
+  *replacingPods(pods: ReadonlyMap<string, PodReferences>): Steps {
+    yield* eachInSteps(this.pods.keys(), (key) => {
+      if (!pods.has(key)) this.deletePod(key);
+    });
+    yield* eachInSteps(pods, ([key, references]) => this.setPod(key, references));
   }
 
   setVolume(name: string, { claim, secrets }: VolumeReferences): void {
@@ -83,9 +86,11 @@ export class NodeGraph {
     if (entry !== undefined) this.dropVolume(name, entry);
   }
 
-  replaceVolumes(volumes: ReadonlyMap<string, VolumeReferences>): void {
-    for (const name of [...this.volumes.keys()]) if (!volumes.has(name)) this.deleteVolume(name);
-    for (const [name, references] of volumes) this.setVolume(name, references);
+  *replacingVolumes(volumes: ReadonlyMap<string, VolumeReferences>): Steps {
+    yield* eachInSteps(this.volumes.keys(), (name) => {
+      if (!volumes.has(name)) this.deleteVolume(name);
+    });
+    yield* eachInSteps(volumes, ([name, references]) => this.setVolume(name, references));
   }
 
   setAttachment(name: string, node: string): void {
@@ -97,9 +102,9 @@ export class NodeGraph {
     this.attachments.delete(name);
   }
 
-  replaceAttachments(attachments: ReadonlyMap<string, string>): void {
+  *replacingAttachments(attachments: ReadonlyMap<string, string>): Steps {
     this.attachments.clear();
-    for (const [name, node] of attachments) this.setAttachment(name, node);
+    yield* eachInSteps(attachments, ([name, node]) => this.setAttachment(name, node));
   }
 
   /** Whether a pod of the node refers to the object directly, or through a claim whose volume does. */

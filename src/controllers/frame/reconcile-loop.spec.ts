@@ -161,7 +161,7 @@ describe('ReconcileLoop', () => {
     await seen.use(stop.signal);
     await new Promise<void>((resolve) => {
       const changed = (object?: Map) => object?.data?.of === 'a' && resolve();
-      seen.subscribe({ changed }, stop.signal);
+      void seen.subscribe({ changed }, stop.signal);
     });
     stop.abort();
     await running;

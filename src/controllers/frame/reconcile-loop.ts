@@ -39,8 +39,8 @@ export interface Pauses {
 /** An informer that a loop needs, and which keys its objects stand for. */
 export interface Source {
   readonly informer: Pick<Informer, 'use' | 'reached'>;
-  /** Tells the keys of all objects, and then of every change, until the abort. */
-  feed(add: (key: string) => void, signal: AbortSignal): void;
+  /** Tells the keys of all objects, of many in turns with other work, and of every change, until the abort. */
+  feed(add: (key: string) => void, signal: AbortSignal): void | Promise<void>;
 }
 
 /**
@@ -53,12 +53,12 @@ export function source<T extends ApiObject>(
 ): Source {
   return {
     informer,
-    feed: (add, signal) => {
+    feed: async (add, signal) => {
       if (keysOf === undefined) return;
       const changed = (object: T | undefined, old: T | undefined) => {
         for (const key of keysOf(object, old)) add(key);
       };
-      informer.subscribe({ changed }, signal);
+      await informer.subscribe({ changed }, signal);
     },
   };
 }
@@ -127,7 +127,7 @@ export abstract class ReconcileLoop implements ControlLoop {
   protected abstract reconcile(key: string, work: Work): Promise<WorkOutcome>;
 
   /** Called when all informers are filled, before any work. */
-  protected started(_signal: AbortSignal): void {}
+  protected started(_signal: AbortSignal): void | Promise<void> {}
 
   /** The service account that the loop acts as. */
   protected get account(): string {
@@ -210,10 +210,10 @@ export abstract class ReconcileLoop implements ControlLoop {
     try {
       await Promise.all(sources.map(({ informer }) => informer.use(ended)));
       if (ended.aborted) return;
-      this.started(ended);
-      for (const { feed } of sources) feed((key) => queue.add(key), ended);
+      await this.started(ended);
+      const feeding = sources.map(({ feed }) => feed((key) => queue.add(key), ended));
       work = queue.run(ended);
-      await work;
+      await Promise.all([work, ...feeding]);
       await this.recorder?.flushed();
     } finally {
       failed.abort();

@@ -1,4 +1,5 @@
 import type { ApiObject, ObjectMeta, OwnerReference } from '../../machinery/api-object.js';
+import { eachInSteps, inTurns } from '../../machinery/turns.js';
 import { storageOf } from '../../registry/resource-definition.js';
 import type { ResourceClient } from '../frame/loop-client.js';
 import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
@@ -64,7 +65,10 @@ export class GarbageCollector extends ReconcileLoop {
     this.finder = new OwnerFinder(storage, registry, graph, remoteOwners);
     const feed = (queue: (uid: string) => void) => {
       add = queue;
-      for (const node of graph.all()) if (!graph.isSettled(node)) queue(node.uid);
+      const look = (node: GraphNode) => {
+        if (!graph.isSettled(node)) queue(node.uid);
+      };
+      return inTurns(eachInSteps(graph.all(), look));
     };
     return [{ informer: monitors, feed }];
   }

@@ -5,8 +5,8 @@ import { Reflector } from '../../registry/informers/reflector.js';
 import { isStoredKind, type StoredResource, storageOf, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { storedApiVersion } from '../../registry/store/object-codec.js';
-import type { Storage } from '../../storage/storage.interface.js';
-import { type GraphNode, type GraphResource, nodeOf, type ObjectGraph } from './object-graph.js';
+import type { Storage, StoredObject } from '../../storage/storage.interface.js';
+import { type GraphNode, type GraphResource, nodeOf, type ObjectGraph, plainNodeOf } from './object-graph.js';
 
 /** What a reflector hands on in place of an object. */
 interface Reduced extends ApiObject {
@@ -105,6 +105,10 @@ export class GraphMonitors {
         metadata: {},
         node: nodeOf(resource, object, String(version)),
       }),
+      glance: (stored: StoredObject): Reduced | undefined => {
+        const node = plainNodeOf(resource, stored);
+        return node === undefined ? undefined : { metadata: {}, node };
+      },
       replace: (objects: readonly ApiObject[]) => this.replace(names, objects as readonly Reduced[]),
       set: (object: ApiObject) => this.set(names, (object as Reduced).node),
       delete: (namespace: string, name: string) => this.remove(names, `${namespace}/${name}`),

@@ -70,12 +70,12 @@ export class NodeIpamController extends ReconcileLoop {
     ];
   }
 
-  protected override started(signal: AbortSignal): void {
+  protected override async started(signal: AbortSignal): Promise<void> {
     const reserved: AddressRange | undefined = parseCidr(this.own.serviceRange);
     this.pools = this.own.ranges.map((ranges) => new RangePool(ranges, reserved));
     this.estates = new Map();
     this.hungry = new Set();
-    this.nodes.subscribe({ changed: (node, old) => this.follow(node, old) }, signal);
+    await this.nodes.subscribe({ changed: (node, old) => this.follow(node, old) }, signal);
   }
 
   /** Keeps account of who has what. */

@@ -36,8 +36,8 @@ export class ClaimWaits {
       const { kind, metadata } = (object ?? old) as ApiObject;
       for (const check of this.waits.get(`${kind} ${metadata.namespace}/${metadata.name}`) ?? []) check();
     };
-    this.surroundings.claims.subscribe({ changed: tell }, signal);
-    this.pods.subscribe({ changed: tell }, signal);
+    void this.surroundings.claims.subscribe({ changed: tell }, signal);
+    void this.pods.subscribe({ changed: tell }, signal);
   }
 
   /**

@@ -62,13 +62,13 @@ export class ClusterFeed {
     if (signal.aborted) return;
     const { namespaces, claims, volumes, classes, csiNodes } = this.surroundings;
     const { nodes, pods } = this;
-    this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
-    this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
-    this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
-    this.listen(volumes, () => this.volumesChanged(), signal);
-    this.listen(classes, () => this.volumesChanged(), signal);
-    this.listen(csiNodes, () => this.queue.happened(['NodeVolumeLimits']), signal);
-    this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
+    await this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
+    await this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
+    await this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
+    await this.listen(volumes, () => this.volumesChanged(), signal);
+    await this.listen(classes, () => this.volumesChanged(), signal);
+    await this.listen(csiNodes, () => this.queue.happened(['NodeVolumeLimits']), signal);
+    await this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
   }
 
   /** Takes note of what informers told, for so many milliseconds at most. Says whether that was all. */
@@ -111,12 +111,12 @@ export class ClusterFeed {
     informer: Informer<T>,
     changed: (object: T | undefined, old: T | undefined) => void,
     signal: AbortSignal,
-  ): void {
+  ): Promise<void> {
     const tell = (object: T | undefined, old: T | undefined) => {
       this.news.push(() => changed(object, old));
       this.wake();
     };
-    informer.subscribe({ changed: tell }, signal);
+    return informer.subscribe({ changed: tell }, signal);
   }
 
   private podChanged(pod: StoredPod | undefined, old: StoredPod | undefined): void {

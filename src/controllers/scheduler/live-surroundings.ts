@@ -64,7 +64,7 @@ export class LiveSurroundings implements Surroundings {
       if (JSON.stringify(object?.spec?.selector) !== JSON.stringify(old?.spec?.selector)) this.groups.clear();
     };
     for (const informer of [services as unknown as Informer<Workload>, ...workloads.values()]) {
-      informer.subscribe({ changed }, signal);
+      await informer.subscribe({ changed }, signal);
     }
   }
 

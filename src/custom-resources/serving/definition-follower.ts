@@ -48,7 +48,7 @@ export class DefinitionFollower {
   ) {
     const sink: ObjectSink = {
       reduce: (object) => inTurns(reduced(object)),
-      replace: (objects, at) => this.replaceAll(objects as readonly Reduced[], at),
+      replace: (objects, at) => inTurns(this.replacingAll(objects as readonly Reduced[], at)),
       set: (object, at) => this.set(object as Reduced, at),
       delete: (_namespace, name, at) => this.remove(name, at),
     };
@@ -72,10 +72,16 @@ export class DefinitionFollower {
     return this.reflector.reached(version);
   }
 
-  private replaceAll(objects: readonly Reduced[], at: bigint): void {
+  private *replacingAll(objects: readonly Reduced[], at: bigint): Steps {
     const present = new Set(objects.map(({ metadata }) => metadata.name ?? ''));
-    for (const name of [...this.known.keys()]) if (!present.has(name)) this.remove(name, at);
-    for (const object of objects) this.set(object, at);
+    for (const name of [...this.known.keys()]) {
+      if (!present.has(name)) this.remove(name, at);
+      yield;
+    }
+    for (const object of objects) {
+      this.set(object, at);
+      yield;
+    }
   }
 
   private set({ metadata: { name = '' }, source }: Reduced, at: bigint): void {

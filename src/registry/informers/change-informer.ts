@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Turn } from '../../machinery/turns.js';
 import type { Change, ChangeSubscription, Storage, StorageKey } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 
@@ -68,7 +69,11 @@ export class ChangeInformer {
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
-      for (const change of batch.changes) this.handler.changed(change.key, change);
+      const turn = new Turn();
+      for (const change of batch.changes) {
+        this.handler.changed(change.key, change);
+        if (turn.isOver) await turn.next();
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../test/support/test-storage.js';
 import type { ApiObject } from '../../machinery/api-object.js';
@@ -70,7 +71,7 @@ describe('Informer', () => {
     await things.use(stop.signal);
     const byColor = things.index('color', colorOf);
     const listener = new Listener();
-    things.subscribe(listener, stop.signal);
+    await things.subscribe(listener, stop.signal);
     assert.deepEqual(listener.told, ['a: absent -> red']);
     const { object } = await paint('a', 'blue');
     await things.reached(object.resourceVersion);
@@ -131,7 +132,7 @@ describe('Informer', () => {
     const things = informer(losing);
     await things.use(stop.signal);
     const listener = new Listener();
-    things.subscribe(listener, stop.signal);
+    await things.subscribe(listener, stop.signal);
     listener.told.length = 0;
     await paint('changed', 'blue');
     await remove('gone');
@@ -146,11 +147,45 @@ describe('Informer', () => {
     const things = informer();
     await things.use(stop.signal);
     const listener = new Listener();
-    things.subscribe(listener, stop.signal);
+    await things.subscribe(listener, stop.signal);
     await remove('a');
     const other = JSON.stringify({ metadata: { name: 'a', namespace: 'ns', uid: 'other' }, color: 'green' });
     const { resourceVersion } = await storage.create({ resource, namespace: 'ns', name: 'a' }, 'other', other);
     await things.reached(resourceVersion);
     assert.deepEqual(listener.told, ['a: absent -> red', 'a: red -> absent', 'a: absent -> green']);
+  });
+
+  it('tells very many objects in turns with other work, and what becomes of them meanwhile', async () => {
+    const names = Array.from({ length: 256 }, (_, i) => `thing-${String(i).padStart(3, '0')}`);
+    await Promise.all(names.map((name) => put(name, 'red')));
+    const things = informer();
+    await things.use(stop.signal);
+    const told = new Map<string, string>();
+    const changed = (object: ApiObject | undefined, old: ApiObject | undefined) => {
+      const { name = '' } = (object ?? old)?.metadata ?? {};
+      // What a handler hears of an object goes on from what it heard before.
+      assert.equal(old?.color, told.get(name), name);
+      if (object === undefined) told.delete(name);
+      else told.set(name, String(object.color));
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+    };
+    let turns = 0;
+    let isTold = false;
+    const subscribing = things.subscribe({ changed }, stop.signal).then(() => (isTold = true));
+    const others = (async () => {
+      for (; !isTold; turns += 1) await setImmediate();
+    })();
+    assert.ok(told.size < names.length, 'some were not told yet');
+    const changes = [0, 31, 32, 33, 100, 200, 255].map((i) => paint(names[i] as string, 'blue'));
+    const ends = [1, 34, 150, 254].map((i) => remove(names[i] as string));
+    const again = await Promise.all([...changes, ...ends, put('thing-new', 'green')]);
+    await Promise.all([subscribing, others]);
+    for (const written of again) {
+      await things.reached('object' in written ? written.object.resourceVersion : written.resourceVersion);
+    }
+    assert.ok(turns >= 7, `${turns} turns`);
+    assert.equal(told.size, names.length - ends.length + 1);
+    for (const { metadata, color } of things.all()) assert.equal(told.get(metadata.name ?? ''), color);
   });
 });

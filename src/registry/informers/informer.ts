@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { eachInSteps, inTurns, type Steps } from '../../machinery/turns.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
@@ -121,14 +122,21 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Tells all objects that there are, then every change, until the abort. After a loss of its place in the log the
-   * informer tells the difference.
+   * Tells all objects that there are, in turns with other work if there are many, and every change, until the abort.
+   * After a loss of its place in the log the informer tells the difference. Resolves when all objects have been told, or
+   * after the abort.
    */
-  subscribe(handler: InformerHandler<T>, signal: AbortSignal): void {
+  async subscribe(handler: InformerHandler<T>, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.handlers.add(handler);
-    signal.addEventListener('abort', () => this.handlers.delete(handler), { once: true });
-    for (const object of this.objects.values()) handler.changed(object, undefined);
+    const newcomer = new Newcomer(handler);
+    this.handlers.add(newcomer);
+    const leave = () => {
+      this.handlers.delete(newcomer);
+      this.handlers.delete(handler);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    await inTurns(newcomer.meets(this.objects.values(), signal));
+    if (this.handlers.delete(newcomer)) this.handlers.add(handler);
   }
 
   /** Resolves when everything up to `version` is there, or when nobody uses the informer any more. */
@@ -169,14 +177,17 @@ export class Informer<T extends ApiObject = ApiObject> {
     this.ended = end();
   }
 
-  private replace(objects: readonly T[]): void {
-    const gone = new Set(this.objects.keys());
-    for (const object of objects) {
+  /** In turns with other work. Nothing else is told by the reflector meanwhile. */
+  private async replace(objects: readonly T[]): Promise<void> {
+    const gone = new Set<string>();
+    await inTurns(eachInSteps(this.objects.keys(), (key) => gone.add(key)));
+    const put = (object: T) => {
       const key = keyOfObject(object);
       gone.delete(key);
       if (this.objects.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.set(object);
-    }
-    for (const key of gone) this.delete(key);
+    };
+    await inTurns(eachInSteps(objects, put));
+    await inTurns(eachInSteps(gone, (key) => this.delete(key)));
   }
 
   private set(object: T): void {
@@ -208,6 +219,33 @@ export class Informer<T extends ApiObject = ApiObject> {
     for (const index of this.indexes.values()) index.remove(object);
   }
 }
+
+/** Tells a handler all objects that there are, and meanwhile what becomes of those that it knows. */
+class Newcomer<T extends ApiObject> implements InformerHandler<T> {
+  private readonly told = new Set<T>();
+
+  constructor(private readonly handler: InformerHandler<T>) {}
+
+  /** @param objects may change between two steps, if this handler is told of it */
+  *meets(objects: Iterable<T>, signal: AbortSignal): Steps {
+    let rounds = 0;
+    for (const object of objects) {
+      if (signal.aborted) return;
+      if (!this.told.has(object)) this.changed(object, undefined);
+      if (++rounds % objectsOfStep === 0) yield;
+    }
+  }
+
+  changed(object: T | undefined, old: T | undefined): void {
+    const isKnown = old !== undefined && this.told.delete(old);
+    if (object !== undefined) this.told.add(object);
+    else if (!isKnown) return;
+    this.handler.changed(object, isKnown ? old : undefined);
+  }
+}
+
+/** What a handler does about an object may take a while. */
+const objectsOfStep = 32;
 
 function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { eachInSteps, inTurns } from '../../machinery/turns.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
@@ -23,12 +24,16 @@ export class Lister<V> {
     onFault: (error: unknown) => void,
   ) {
     const sink = {
-      replace: (objects: readonly ApiObject[]) => {
+      replace: async (objects: readonly ApiObject[]) => {
+        const all = new Map<string, Map<string, V>>();
+        await inTurns(eachInSteps(objects, (object) => put(all, object, project(object))));
         this.changeCount++;
-        this.namespaces = new Map();
-        for (const object of objects) this.set(object, project(object));
+        this.namespaces = all;
       },
-      set: (object: ApiObject) => this.set(object, project(object)),
+      set: (object: ApiObject) => {
+        this.changeCount++;
+        put(this.namespaces, object, project(object));
+      },
       delete: (namespace: string, name: string) => {
         this.changeCount++;
         const values = this.namespaces.get(namespace);
@@ -76,15 +81,14 @@ export class Lister<V> {
   *all(): IterableIterator<V> {
     for (const values of this.namespaces.values()) yield* values.values();
   }
+}
 
-  private set({ metadata }: ApiObject, value: V): void {
-    this.changeCount++;
-    const namespace = metadata.namespace ?? '';
-    let values = this.namespaces.get(namespace);
-    if (values === undefined) {
-      values = new Map();
-      this.namespaces.set(namespace, values);
-    }
-    values.set(metadata.name ?? '', value);
+function put<V>(namespaces: Map<string, Map<string, V>>, { metadata }: ApiObject, value: V): void {
+  const namespace = metadata.namespace ?? '';
+  let values = namespaces.get(namespace);
+  if (values === undefined) {
+    values = new Map();
+    namespaces.set(namespace, values);
   }
+  values.set(metadata.name ?? '', value);
 }

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { Change, ChangeSubscription, Storage, StorageKey } from '../../storage/storage.interface.js';
+import { Turn } from '../../machinery/turns.js';
+import { firstPageSize, nextPageSize } from '../../storage/page-size.js';
+import type { Change, ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
 import { objectOf } from './shared-texts.js';
@@ -8,7 +10,6 @@ import { objectOf } from './shared-texts.js';
 const retryMs = 500;
 /** A loss so soon after another one is most likely no accident. */
 const recentMs = 2 * retryMs;
-const pageSize = 500;
 
 /**
  * Gets all objects of a resource and then every change, in order. The objects may be shared with others: nobody may
@@ -22,10 +23,10 @@ export interface ObjectSink {
    */
   reduce?(object: ApiObject, resourceVersion: bigint): ApiObject | Promise<ApiObject>;
   /**
-   * The same from the stored text of a change, where a look at it is enough; undefined: the object has to be read. Must
-   * not parse the text.
+   * The same from the stored text, where a look at it is enough; undefined: the object has to be read. Must not parse the
+   * text.
    */
-  glance?(key: StorageKey, json: string): ApiObject | undefined;
+  glance?(stored: StoredObject): ApiObject | undefined;
   /** Gets all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
@@ -91,19 +92,22 @@ export class Reflector {
   }
 
   private async fill(): Promise<void> {
+    const { resource } = this;
     const objects: ApiObject[] = [];
-    let page = await this.storage.list({ resource: this.resource, limit: pageSize });
+    let page = await this.storage.list({ resource, limit: firstPageSize });
     const at = page.resourceVersion;
     for (;;) {
-      for (const item of page.items) {
-        const read = this.reduced(readStored(this.registry, item), item.resourceVersion);
-        objects.push(read instanceof Promise ? await read : read);
-      }
       const last = page.items.at(-1);
-      if (!page.more || last === undefined) break;
-      const after = { namespace: last.key.namespace, name: last.key.name };
-      page = await this.storage.list({ resource: this.resource, limit: pageSize, at, after });
+      const isLast = !page.more || last === undefined || this.isStopped;
+      const after = last && { namespace: last.key.namespace, name: last.key.name };
+      // The database works on the next page while this one is read.
+      const next = isLast ? undefined : this.storage.list({ resource, limit: nextPageSize(page), at, after });
+      next?.catch(() => undefined);
+      await this.readAll(page.items, objects);
+      if (next === undefined) break;
+      page = await next;
     }
+    if (this.isStopped) return;
     const subscription = await this.storage.watch({ resource: this.resource }, at);
     if (this.isStopped) subscription.close();
     this.subscription = subscription;
@@ -113,10 +117,20 @@ export class Reflector {
     this.wake();
   }
 
+  /** In turns with other work: there may be very many. */
+  private async readAll(items: readonly StoredObject[], objects: ApiObject[]): Promise<void> {
+    const turn = new Turn();
+    for (const item of items) {
+      const read = this.sink.glance?.(item) ?? this.reduced(readStored(this.registry, item), item.resourceVersion);
+      objects.push(read instanceof Promise ? await read : read);
+      if (turn.isOver) await turn.next();
+    }
+  }
+
   private tell(change: Change): void | Promise<void> {
     const { key, resourceVersion } = change;
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
-    const glanced = this.sink.glance?.(key, change.json);
+    const glanced = this.sink.glance?.(change);
     if (glanced !== undefined) return this.sink.set(glanced, resourceVersion);
     const read = this.reduced(objectOf(this.registry, change), resourceVersion);
     if (read instanceof Promise) return read.then((object) => this.sink.set(object, resourceVersion));
@@ -153,9 +167,11 @@ export class Reflector {
     for (;;) {
       const batch = await subscription.next();
       if (batch === undefined) return;
+      const turn = new Turn();
       for (const change of batch.changes) {
         const told = this.tell(change);
         if (told instanceof Promise) await told;
+        if (turn.isOver) await turn.next();
       }
       this.position = batch.position;
       this.wake();

@@ -1,3 +1,4 @@
+import { firstPageSize, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   Change,
@@ -14,10 +15,6 @@ import { Delivery } from './delivery.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
-const FIRST_PAGE = 500;
-const LARGEST_PAGE = 4_000;
-/** Wanted size of a page while filling, in UTF-16 units. */
-const PAGE_CHARACTERS = 4 * 1024 * 1024;
 /** The part of the expected size that a cache has in any case. */
 const SURELY = 0.6;
 
@@ -269,7 +266,7 @@ export class Cacher implements WatcherHome {
     const began = timers.now();
     const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
-      let pageSize = FIRST_PAGE;
+      let pageSize = firstPageSize;
       let page: ListPage = await this.inner.list({ resource: this.resource, pageSize, countRemaining: true });
       const at = page.resourceVersion;
       if (!this.mayFit(page)) {
@@ -388,9 +385,4 @@ export class Cacher implements WatcherHome {
     this.toldAt = this.options.timers.now();
     for (const watcher of this.groups.all()) watcher.advance(position);
   }
-}
-
-function nextPageSize({ items }: ListPage): number {
-  const size = items.reduce((sum, item) => sum + item.json.length, 0);
-  return Math.max(16, Math.min(LARGEST_PAGE, Math.floor((PAGE_CHARACTERS * items.length) / Math.max(1, size))));
 }

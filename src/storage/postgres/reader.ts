@@ -1,5 +1,6 @@
 import { inTurns, mappedInSteps } from '../../machinery/turns.js';
 import { isSealed, plainSealing, type Sealing } from '../encryption/sealing.js';
+import { firstPageSize, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
@@ -46,11 +47,7 @@ export type MomentVersion =
 
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
-const FIRST_PAGE_ROWS = 500;
-const MOST_PAGE_ROWS = 4_000;
 const MOST_COUNTS = 1_000;
-/** Wanted size of one answer of the database when the caller set no limit, in UTF-16 units of JSON. */
-const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Every read of objects. Throws only `StorageError`. */
 export class Reader {
@@ -130,7 +127,7 @@ export class Reader {
     let at = query.at;
     let after = query.after;
     let left = limit ?? Number.POSITIVE_INFINITY;
-    let rows = FIRST_PAGE_ROWS;
+    let rows = firstPageSize;
     for (;;) {
       const wanted = Math.min(left, rows);
       const page = await this.page(query, after, at, wanted);
@@ -139,11 +136,7 @@ export class Reader {
       if (!page.more || left <= 0) return;
       at = page.resourceVersion;
       after = page.items.at(-1)?.key ?? after;
-      const size = page.items.reduce((sum, item) => sum + item.json.length, 0);
-      rows = Math.max(
-        16,
-        Math.min(MOST_PAGE_ROWS, Math.floor((PAGE_CHARACTERS * page.items.length) / Math.max(1, size))),
-      );
+      rows = nextPageSize(page);
     }
   }
 

@@ -1,0 +1,15 @@
+import type { ListPage } from './storage.interface.js';
+
+/** Objects of the first page when all of a resource are read. */
+export const firstPageSize = 500;
+const largestPageSize = 4_000;
+const smallestPageSize = 16;
+/** Wanted size of a page, in UTF-16 units of JSON. */
+const pageCharacters = 4 * 1024 * 1024;
+
+/** How many objects to read after this page, if they are as large as those of it. */
+export function nextPageSize({ items }: Pick<ListPage, 'items'>): number {
+  const size = items.reduce((sum, item) => sum + item.json.length, 0);
+  const fitting = Math.floor((pageCharacters * items.length) / Math.max(1, size));
+  return Math.max(smallestPageSize, Math.min(largestPageSize, fitting));
+}
