@@ -1,12 +1,12 @@
-import { Max, Min } from 'class-validator';
+import { IsOptional, Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
 import { sqlProjectionModes, sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
+import { leastCacheBytes } from './watch-cache-bytes.js';
 import { watchCacheSizesProblem } from './watch-cache-sizes.js';
 
 const shortestHistoryMs = 300_000;
-const leastCacheBytes = 1_048_576;
 
 const resourceName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -165,10 +165,11 @@ export class StorageOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most memory for objects kept by --watch-cache in each process. Resources that do not fit are read from the database.',
+      'Most memory for objects kept by --watch-cache in each process. Resources that do not fit, or not into the heap (NODE_OPTIONS=--max-old-space-size=…), are read from the database. Default: half of the heap, and with all workers at most a quarter of the memory.',
   })
+  @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
-  readonly watchCacheMaxBytes: number = 1_073_741_824;
+  readonly watchCacheMaxBytes: number | undefined = undefined;
 }
 
 /** What `--history-exclude` says, or its default for the suffix of the vendor's groups. */

@@ -18,7 +18,7 @@ export interface UsageEvaluator {
    * @param now milliseconds since 1970: some objects stop using anything when their time is over.
    */
   usage(object: ApiObject, now: number): Amounts;
-  /** Every object uses the same and is in no scope: nobody has to look at it. Default false. */
+  /** Every object uses one of everything that is measured, and is in no scope: nobody has to look at it. Default false. */
   readonly isUniform?: boolean;
   /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */
   mayRiseBy(subresource: string, object: ApiObject, old: ApiObject): boolean;

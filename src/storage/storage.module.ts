@@ -1,8 +1,12 @@
+import { availableParallelism } from 'node:os';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
+import { SecureServingOptions } from '../config/secure-serving.options.js';
 import { StorageOptions } from '../config/storage.options.js';
+import { watchCacheBytes } from '../config/watch-cache-bytes.js';
 import { watchCacheSizes } from '../config/watch-cache-sizes.js';
+import { memoryLimits } from '../machinery/memory-limits.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import { vendorNames } from '../machinery/vendor.js';
 import { encryptionReloads } from '../observability/encryption-reloads.js';
@@ -12,6 +16,7 @@ import { registerStorageObjects } from '../observability/storage-objects.js';
 import { storageObserver } from '../observability/storage-observer.js';
 import { watchCacheObserver } from '../observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cache-delegator.js';
+import { HeapRoom, liveBytes } from './cacher/memory-room.js';
 import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
 import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.js';
 import { StartPatience } from './start-patience.js';
@@ -64,7 +69,14 @@ const cachePatienceMs = 5_000;
     },
     {
       provide: STORAGE,
-      inject: [PostgresStorage, StorageOptions, Metrics, Logger, FEATURE_GATES],
+      inject: [
+        PostgresStorage,
+        StorageOptions,
+        Metrics,
+        Logger,
+        FEATURE_GATES,
+        { token: SecureServingOptions, optional: true },
+      ],
       useFactory: cached,
     },
   ],
@@ -123,11 +135,20 @@ function cached(
   metrics: Metrics,
   logger: Logger,
   features: FeatureGates,
+  { workers } = { workers: 1 },
 ): Storage {
   if (!options.watchCache) return database;
+  const limits = memoryLimits();
+  const maxBytes = watchCacheBytes(options.watchCacheMaxBytes, workers, availableParallelism(), limits);
+  const most = Math.floor(liveBytes(limits.heap));
+  if (maxBytes > most) {
+    const hint = 'NODE_OPTIONS=--max-old-space-size makes the heap larger';
+    logger.warn('--watch-cache-max-bytes is more than fits the heap', { bytes: maxBytes, most, hint });
+  }
   const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {
-    maxBytes: options.watchCacheMaxBytes,
+    maxBytes,
+    room: (cacheBytes, onChange) => new HeapRoom(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),
     pastLists: features.isOn('ListFromCacheSnapshot'),

@@ -1,18 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ResourceQuota } from '../../apis/core/v1/resource-quota.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { Quantity } from '../../machinery/values/quantity.js';
-import { addAmount } from '../../quota/amounts.js';
+import { Turn } from '../../machinery/turns.js';
+import { type Quantity, wholeQuantity } from '../../machinery/values/quantity.js';
+import { type Amounts, addAmount } from '../../quota/amounts.js';
 import type { MeasuredResource } from '../../quota/evaluators.js';
 import { countsObject } from '../../quota/quota-scopes.js';
 import { readStored, type StoredResources } from '../../registry/store/object-codec.js';
+import { firstPageSize, nextPageSize } from '../../storage/page-size.js';
 import type { ListPosition, Storage, StoredObject } from '../../storage/storage.interface.js';
 
 /** Stands for an object that need not be looked at. */
 const unread: ApiObject = { metadata: {} };
-
-/** Objects are counted in pages, in turns with other work. */
-const pageSize = 500;
 
 export interface UsageCount {
   /** What is used, in the order of the quotas. */
@@ -45,12 +43,7 @@ export async function countUsage(
   for (const { storageResource, evaluator } of query.resources) {
     const wanted = names.map((all) => all.filter((name) => evaluator.measures(name)));
     if (wanted.every((own) => own.length === 0)) continue;
-    for await (const item of objectsOf(storage, storageResource, query)) {
-      const read = evaluator.isUniform === true ? unread : readStored(registry, item);
-      const object = read instanceof Promise ? await read : read;
-      const usage = evaluator.usage(object, query.now);
-      const end = evaluator.endsAt?.(object);
-      if (end !== undefined && end >= query.now) endsAt = Math.min(end, endsAt ?? end);
+    const add = (object: ApiObject, usage: Amounts) => {
       for (const [i, { spec }] of query.quotas.entries()) {
         const own = wanted[i] as readonly string[];
         if (own.length === 0 || !countsObject(spec, evaluator, object)) continue;
@@ -59,9 +52,34 @@ export async function countUsage(
           if (amount !== undefined) addAmount(used[i] as Map<string, Quantity>, name, amount);
         }
       }
+    };
+    if (evaluator.isUniform === true) {
+      const number = wholeQuantity(await numberOf(storage, storageResource, query));
+      add(unread, new Map([...evaluator.usage(unread, query.now).keys()].map((name) => [name, number])));
+      continue;
+    }
+    const turn = new Turn();
+    for await (const item of objectsOf(storage, storageResource, query)) {
+      const read = readStored(registry, item);
+      const object = read instanceof Promise ? await read : read;
+      const end = evaluator.endsAt?.(object);
+      if (end !== undefined && end >= query.now) endsAt = Math.min(end, endsAt ?? end);
+      add(object, evaluator.usage(object, query.now));
+      if (turn.isOver) await turn.next();
     }
   }
   return { used, endsAt };
+}
+
+/** Without reading them: there may be very many. */
+async function numberOf(
+  storage: Pick<Storage, 'list'>,
+  resource: string,
+  { namespace, at, signal }: CountQuery,
+): Promise<number> {
+  signal.throwIfAborted();
+  const { items, remaining = 0 } = await storage.list({ resource, namespace, at, limit: 1, countRemaining: true });
+  return items.length + remaining;
 }
 
 async function* objectsOf(
@@ -70,12 +88,13 @@ async function* objectsOf(
   { namespace, at, signal }: CountQuery,
 ): AsyncGenerator<StoredObject> {
   let after: ListPosition | undefined;
+  let limit = firstPageSize;
   do {
     signal.throwIfAborted();
-    const page = await storage.list({ resource, namespace, at, after, limit: pageSize });
+    const page = await storage.list({ resource, namespace, at, after, limit });
     yield* page.items;
+    limit = nextPageSize(page);
     const last = page.items.at(-1)?.key;
     after = page.more && last !== undefined ? { namespace: last.namespace, name: last.name } : undefined;
-    await setImmediate();
   } while (after !== undefined);
 }

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { addressAt, parseCidr } from '../../config/network.js';
 import type { ParsedOptions } from '../../config/parse-options.js';
+import { watchCacheBytes } from '../../config/watch-cache-bytes.js';
 import { systemClock } from '../../machinery/clock.js';
+import { memoryLimits } from '../../machinery/memory-limits.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import type { doctorGroups } from '../commands/doctor.command.js';
@@ -39,7 +42,9 @@ export async function examine(
 function machineNeeds({ storage, secureServing, audit }: Options) {
   const { auditLogPath } = audit;
   return {
-    watchCacheMaxBytes: storage.watchCache ? storage.watchCacheMaxBytes : 0,
+    watchCacheMaxBytes: storage.watchCache
+      ? watchCacheBytes(storage.watchCacheMaxBytes, secureServing.workers, availableParallelism(), memoryLimits())
+      : 0,
     workers: secureServing.workers,
     folders: [
       { flag: 'cert-dir', path: secureServing.certDir ?? '.' },

@@ -1,6 +1,7 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { memoryLimits } from '../../machinery/memory-limits.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { checkPortFree } from '../port-check.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
@@ -37,14 +38,11 @@ const leastDiskBytes = 2 ** 30;
 const tested: readonly NodeJS.Platform[] = ['linux', 'darwin'];
 
 export async function thisMachine(): Promise<Machine> {
-  const limit = process.constrainedMemory();
-  // Without a limit it is 0, or more than there can be.
-  const total = (await import('node:os')).totalmem();
   return {
     nodeVersion: process.version,
     platform: process.platform,
     arch: process.arch,
-    memoryBytes: limit > 0 && limit < total ? limit : total,
+    memoryBytes: memoryLimits().machine,
     cores: availableParallelism(),
     openFiles: await openFiles(),
   };

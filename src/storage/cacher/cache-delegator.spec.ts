@@ -18,7 +18,14 @@ import {
 } from '../storage.interface.js';
 import { collectUpTo, failsWith, put, remove, storageContract } from '../testing/storage-contract.js';
 import { CachedStorage } from './cache-delegator.js';
-import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from './cache-options.js';
+import {
+  type CacheOptions,
+  type CacheTimers,
+  type DropReason,
+  defaultCacheOptions,
+  silentCacheObserver,
+} from './cache-options.js';
+import type { OpenMemoryRoom } from './memory-room.js';
 
 /** Waits for caches as long as it takes, because the tests are about the cache. */
 const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
@@ -596,6 +603,60 @@ describe('CachedStorage', () => {
       } finally {
         await stop();
       }
+    });
+
+    it('gives memory back when the process needs it for something else, and serves the same from the database', async () => {
+      const timers = new ManualTimers();
+      let most = Number.POSITIVE_INFINITY;
+      let held = () => 0;
+      let isOver = false;
+      let changed = () => {};
+      const room: OpenMemoryRoom = (cacheBytes, onChange) => {
+        held = cacheBytes;
+        changed = onChange;
+        return {
+          get most() {
+            return most;
+          },
+          stop: () => {
+            isOver = true;
+          },
+        };
+      };
+      const { cached, reads, drops, stop } = await open({ timers, room });
+      try {
+        const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
+        const create = (resource: string, i: number) =>
+          cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', json);
+        for (const resource of ['first', 'second']) {
+          for (let i = 0; i < 20; i++) await create(resource, i);
+          await cached.list({ resource });
+          timers.pass(1_000);
+        }
+        const watch = await cached.watch({ resource: 'second' }, await cached.head());
+        assert.ok(held() > 40_000, `${held()}`);
+        most = 40_000;
+        changed();
+        assert.deepEqual(drops, ['first budget']);
+        most = 10_000;
+        changed();
+        assert.deepEqual(drops, ['first budget', 'second budget']);
+        assert.equal(held(), 0);
+        await create('second', 20);
+        const [change] = await collectUpTo(watch, await cached.head());
+        assert.equal(change?.key.name, 'n20', 'the watch goes on');
+        timers.pass(defaultCacheOptions.idleMs);
+        assert.equal((await cached.list({ resource: 'first' })).items.length, 20);
+        assert.equal(held(), 0, 'there is still no room');
+        assert.equal(reads.miss, 1);
+        most = 40_000;
+        timers.pass(defaultCacheOptions.idleMs);
+        assert.equal((await cached.list({ resource: 'first' })).items.length, 20);
+        assert.equal(reads.miss, 1, 'memory answers again');
+      } finally {
+        await stop();
+      }
+      assert.ok(isOver);
     });
   });
 

@@ -21,6 +21,7 @@ import type {
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import { Cacher } from './cacher.js';
+import type { MemoryRoom } from './memory-room.js';
 import { RecentObjects } from './recent-objects.js';
 import type { WatchCache } from './watch-cache.js';
 
@@ -50,6 +51,7 @@ export class CachedStorage implements Storage {
   private readonly options: CacheOptions;
   private readonly cachers = new Map<string, Cacher>();
   private readonly recent: RecentObjects;
+  private readonly room: MemoryRoom;
   private cancelSweep: (() => void) | undefined;
   private stopped = false;
 
@@ -58,6 +60,10 @@ export class CachedStorage implements Storage {
     this.inner = inner;
     this.options = { ...defaultCacheOptions, ...options };
     this.recent = new RecentObjects(() => this.options.timers.now());
+    this.room = this.options.room(
+      () => this.bytes,
+      () => this.makeRoom(undefined, 0),
+    );
     this.scheduleSweep();
   }
 
@@ -72,6 +78,7 @@ export class CachedStorage implements Storage {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelSweep?.();
+    this.room.stop();
     this.recent.clear();
     await Promise.all([...this.cachers.values()].map((cacher) => cacher.stop()));
   }
@@ -217,7 +224,8 @@ export class CachedStorage implements Storage {
   private cacher(resource: string): Cacher {
     let cacher = this.cachers.get(resource);
     if (cacher === undefined) {
-      cacher = new Cacher(resource, this.inner, this.options, (bytes) => this.makeRoom(resource, bytes));
+      const room = { most: () => this.most, admits: (bytes: number) => this.makeRoom(resource, bytes) };
+      cacher = new Cacher(resource, this.inner, this.options, room);
       this.cachers.set(resource, cacher);
     }
     return cacher;
@@ -228,6 +236,18 @@ export class CachedStorage implements Storage {
     if (cacher === undefined) return;
     this.cachers.delete(resource);
     void cacher.retire().finally(() => this.options.observer.gone(resource));
+  }
+
+  /** Bytes of all caches, also of those that are being filled. */
+  private get bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.cachers.values()) sum += bytes;
+    return sum;
+  }
+
+  /** What all caches may take together. */
+  private get most(): number {
+    return Math.min(this.options.maxBytes, this.room.most);
   }
 
   private scheduleSweep(): void {
@@ -252,20 +272,20 @@ export class CachedStorage implements Storage {
    * cache that is being filled and needs `bytes` can fit at all.
    */
   private makeRoom(filling: string | undefined, bytes: number): boolean {
-    const { maxBytes } = this.options;
-    if (bytes > maxBytes) return false;
+    const { most } = this;
+    if (bytes > most) return false;
     const others = [...this.cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
     let total = others.reduce((sum, cacher) => sum + cacher.bytes, bytes);
-    if (total <= maxBytes) return true;
+    if (total <= most) return true;
     const watched = (cacher: Cacher) => (cacher.watchers > 0 ? 1 : 0);
     others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);
     for (const cacher of others) {
-      if (total <= maxBytes) break;
+      if (total <= most) break;
       // A cache that is being filled gives way to a watched one.
       if (filling !== undefined && watched(cacher) === 1) return false;
       total -= cacher.bytes;
       cacher.drop('budget');
     }
-    return total <= maxBytes;
+    return total <= most;
   }
 }

@@ -18,6 +18,14 @@ import { WatcherGroups } from './watcher-groups.js';
 /** The part of the expected size that a cache has in any case. */
 const SURELY = 0.6;
 
+/** The memory that a cache may take. */
+export interface RoomOfCache {
+  /** Most bytes that there would be without all other caches. */
+  most(): number;
+  /** Whether a cache that has grown to this many bytes still fits. Others may be dropped for it. */
+  admits(bytes: number): boolean;
+}
+
 interface Waiter {
   readonly version: bigint;
   readonly settle: (reached: boolean) => void;
@@ -38,7 +46,7 @@ export class Cacher implements WatcherHome {
   readonly resource: string;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
-  private readonly admits: (bytes: number) => boolean;
+  private readonly room: RoomOfCache;
   private readonly groups = new WatcherGroups();
   private readonly delivery: Delivery;
   private readonly waiters = new Set<Waiter>();
@@ -57,12 +65,11 @@ export class Cacher implements WatcherHome {
   private toldAt = Number.NEGATIVE_INFINITY;
   private cancelTell: (() => void) | undefined;
 
-  /** `admits` says whether a cache that has grown to this many bytes still fits into memory. */
-  constructor(resource: string, inner: Storage, options: CacheOptions, admits: (bytes: number) => boolean) {
+  constructor(resource: string, inner: Storage, options: CacheOptions, room: RoomOfCache) {
     this.resource = resource;
     this.inner = inner;
     this.options = options;
-    this.admits = admits;
+    this.room = room;
     this.lastUsedAt = options.timers.now();
     this.delivery = new Delivery(options.timers);
   }
@@ -278,7 +285,7 @@ export class Cacher implements WatcherHome {
         cache.load(page.items);
         this.fillingBytes = cache.bytes;
         this.countedObjects = Math.max(this.countedObjects ?? 0, cache.objects);
-        if (!this.admits(cache.bytes)) {
+        if (!this.room.admits(cache.bytes)) {
           this.coldUntil = timers.now() + this.options.idleMs;
           observer.dropped(this.resource, 'budget');
           return;
@@ -309,7 +316,7 @@ export class Cacher implements WatcherHome {
     const first = new WatchCache(this.resource, this.options.window);
     first.load(items);
     const expected = (first.bytes * this.countedObjects) / Math.max(1, items.length);
-    return expected * SURELY <= this.options.maxBytes;
+    return expected * SURELY <= this.room.most();
   }
 
   private async follow(live: Live): Promise<void> {

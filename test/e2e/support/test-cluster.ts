@@ -50,6 +50,8 @@ export interface TestClusterOptions {
   readonly route?: (postgres: TestPostgres, databaseUrl: string) => Promise<Route>;
   /** The compiled program to run, if it is not the one of this tree. */
   readonly mainFile?: string;
+  /** Flags of the engine for the serving processes. */
+  readonly nodeFlags?: readonly string[];
 }
 
 export type PoolerMode = 'none' | 'session' | 'direct-listen' | 'polling';
@@ -143,6 +145,7 @@ export class TestCluster {
     private readonly flags: readonly string[],
     private readonly route: Route,
     private mainFile: string,
+    private readonly nodeFlags: readonly string[],
   ) {}
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
@@ -175,6 +178,7 @@ export class TestCluster {
         [...(hasAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...(options.flags ?? [])],
         route,
         options.mainFile ?? ownMainFile,
+        options.nodeFlags ?? [],
       );
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
@@ -225,6 +229,7 @@ export class TestCluster {
     const child = spawn(
       process.execPath,
       [
+        ...this.nodeFlags,
         this.mainFile,
         'serve',
         `--secure-port=${securePort}`,

@@ -1,0 +1,24 @@
+import type { MemoryLimits } from '../machinery/memory-limits.js';
+
+/** A cache that holds less is not worth its work. */
+export const leastCacheBytes = 1_048_576;
+const partOfHeap = 0.5;
+const partOfMachine = 0.25;
+
+/**
+ * What `--watch-cache-max-bytes` says, or its default: half of the heap, and with all workers together no more than a
+ * quarter of the memory.
+ *
+ * @param workers as `--workers` says
+ * @param cores how many workers 0 stands for
+ */
+export function watchCacheBytes(
+  flag: number | undefined,
+  workers: number,
+  cores: number,
+  { heap, machine }: MemoryLimits,
+): number {
+  if (flag !== undefined) return flag;
+  const processes = Math.max(1, workers === 0 ? cores : workers);
+  return Math.max(leastCacheBytes, Math.floor(Math.min(heap * partOfHeap, (machine * partOfMachine) / processes)));
+}

@@ -1,0 +1,17 @@
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+
+/** What the memory of a process is limited by, in bytes. */
+export interface MemoryLimits {
+  /** The engine ends a process whose objects take more (`--max-old-space-size`). */
+  readonly heap: number;
+  /** The machine's memory, or less where the process may use only a part of it. */
+  readonly machine: number;
+}
+
+export function memoryLimits(): MemoryLimits {
+  const total = totalmem();
+  const limit = process.constrainedMemory();
+  // Without a limit it is 0, or more than there can be.
+  return { heap: getHeapStatistics().heap_size_limit, machine: limit > 0 && limit < total ? limit : total };
+}
