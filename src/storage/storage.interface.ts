@@ -78,8 +78,11 @@ export interface ListQuery extends Scope {
    * Select only these objects; `limit` counts only them. `more` may then be true although no selected object follows.
    */
   readonly select?: SelectionPredicate | undefined;
-  /** Also count the objects after the page (costs an index scan); not together with `select`. */
-  readonly countRemaining?: boolean | undefined;
+  /**
+   * Also count the objects after the page (costs an index scan); not together with `select`. `few`: the number may be
+   * missing where counting takes long, until it is known.
+   */
+  readonly countRemaining?: boolean | 'few' | undefined;
 }
 
 export interface ListPage {

@@ -38,8 +38,8 @@ describe('a server with more objects than its heap has room for', () => {
           select i, 'o-' || lpad(i::text, 6, '0') as name, gen_random_uuid()::text as uid, o.uid as old, o.data::text as data
           from generate_series($2::int, $3::int) i, plinth.objects o
           where o.resource = 'configmaps' and o.namespace = 'default' and o.name = 'o')
-        select count(*) from (select array_agg(0::smallint) as ops, array_agg('configmaps') as resources,
-          array_agg('default') as namespaces, array_agg(name) as names, array_agg(uid) as uids,
+        select count(*) from (select array_agg(0::smallint) as ops, array_agg('configmaps'::text) as resources,
+          array_agg('default'::text) as namespaces, array_agg(name) as names, array_agg(uid) as uids,
           array_agg(null::bigint) as versions,
           array_agg(replace(replace(data, old, uid), '"name":"o"', '"name":"' || name || '"')::json) as texts from made) m
         cross join lateral plinth.write_batch(null, $1, ops, resources, namespaces, names, uids, versions, texts, true) w`,

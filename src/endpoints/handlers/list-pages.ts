@@ -1,7 +1,8 @@
 import { expiredError, StatusError } from '../../machinery/status-error.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { Selection } from '../../registry/store/selection.js';
-import { type ListPosition, plainObject, type StoredObject } from '../../storage/storage.interface.js';
+import { nextPageSize } from '../../storage/page-size.js';
+import { type ListPage, type ListPosition, plainObject, type StoredObject } from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
@@ -42,12 +43,14 @@ export async function* readPages(
   { semantics, limit }: ListOptions,
 ): AsyncGenerator<Page> {
   const { services, namespace, store } = request;
-  const countRemaining = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
+  const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
+  const countRemaining = counts && 'few';
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
   let after = semantics.kind === 'continue' ? semantics.after : undefined;
-  for (;;) {
-    const page = await store
+  let pageSize = services.options.listPageSize;
+  const read = (): Promise<ListPage> =>
+    store
       .list({
         namespace: namespace === '' ? undefined : namespace,
         name: selection.name,
@@ -55,17 +58,24 @@ export async function* readPages(
         notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
         after,
         limit: limit > 0 ? left : undefined,
-        pageSize: services.options.listPageSize,
+        pageSize,
         select: selection.selectsAll ? undefined : selection,
         countRemaining,
       })
       .catch((error: unknown) => {
         throw semantics.kind === 'continue' ? expiredToken(request, error, semantics.after) : error;
       });
+  let reading = read();
+  for (;;) {
+    const page = await reading;
     at = page.resourceVersion;
     after = page.items.at(-1)?.key ?? after;
     left -= page.items.length;
     if (page.more && after !== undefined && left > 0) {
+      pageSize = Math.min(services.options.listPageSize, nextPageSize(page));
+      // The database works on the next page while this one is sent.
+      reading = read();
+      reading.catch(() => undefined);
       yield { items: page.items, metadata: undefined };
       continue;
     }

@@ -104,7 +104,7 @@ export class WatchCache {
     if (selected === undefined) return undefined;
     const { items, more } = selected;
     const page = { resourceVersion: at, items, more };
-    if (query.countRemaining !== true) return { ...page, remaining: undefined };
+    if (query.countRemaining === undefined || query.countRemaining === false) return { ...page, remaining: undefined };
     if (!more) return { ...page, remaining: 0 };
     const past = at === this.lastPosition ? noStates : this.window.statesAt(at);
     return { ...page, remaining: countThen(this, past, query, items.at(-1) ?? after) };

@@ -13,6 +13,7 @@ const calls = {
   list_page: `select * from plinth.list_page('pods', '', '', U&'\\+10FFFF', '', null, null, 6)`,
   list_page_at: `select * from plinth.list_page('pods', '', '', U&'\\+10FFFF', '', null, 1000, 6)`,
   find_page: `select * from plinth.find_page('pods', '', '', U&'\\+10FFFF', '', null, null, 6, '{x,y}')`,
+  count_few_objects: `select plinth.count_few_objects('pods', '', '', U&'\\+10FFFF', '', null, 1000, 100)`,
   count_objects: `select plinth.count_objects('pods', '', '', U&'\\+10FFFF', '', null, 1000)`,
   log_bounds: 'select * from plinth.log_bounds()',
   read_changes: `select * from plinth.read_changes(100, 9223372036854775807, '{pods}', null, null, 2000, 4000000)`,

@@ -21,6 +21,7 @@ import type { Row, Statement } from './session.js';
 import { SharedReads } from './shared-reads.js';
 import {
   AGED_OBJECTS,
+  COUNT_FEW_OBJECTS,
   COUNT_OBJECTS,
   FIND_PAGE,
   GET_OBJECTS,
@@ -48,6 +49,8 @@ export type MomentVersion =
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
 const MOST_COUNTS = 1_000;
+/** So many objects are counted in milliseconds, whatever the state of the table. */
+const MOST_COUNTED_AT_ONCE = 10_000;
 
 /** Every read of objects. Throws only `StorageError`. */
 export class Reader {
@@ -58,6 +61,7 @@ export class Reader {
   private readonly boundReads: SharedReads<null, LogBounds>;
   /** Numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
+  private isCounting = false;
 
   constructor(pool: QueryPool, poolSize: number, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
     this.pool = pool;
@@ -97,8 +101,8 @@ export class Reader {
     }
     if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
     const { resourceVersion, more } = last;
-    const remaining =
-      query.countRemaining === true ? await this.remaining(query, items, resourceVersion, more) : undefined;
+    const { countRemaining = false } = query;
+    const remaining = countRemaining === false ? undefined : await this.remaining(query, items, resourceVersion, more);
     return { resourceVersion, items, more, remaining };
   }
 
@@ -254,25 +258,50 @@ export class Reader {
     items: readonly StoredObject[],
     at: bigint,
     more: boolean,
-  ): Promise<number> {
+  ): Promise<number | undefined> {
     if (!more) return 0;
     const end = items.at(-1)?.key ?? query.after;
-    const known = this.counts.get(countKey(query, end, at));
+    const key = countKey(query, end, at);
+    const known = this.counts.get(key);
     if (known !== undefined) return known;
     const before = this.counts.get(countKey(query, query.after, at));
-    const remaining = before === undefined ? await this.count(query, end, at) : before - items.length;
-    this.counts.set(countKey(query, end, at), remaining);
+    if (before !== undefined) return this.counted(key, before - items.length);
+    const values = [...rangeValues(keyRange(query, end)), at.toString()];
+    if (query.countRemaining !== 'few') return this.counted(key, await this.count(COUNT_OBJECTS, values));
+    // While one long count is under way, no other begins.
+    if (this.isCounting) return undefined;
+    const few = await this.count(COUNT_FEW_OBJECTS, [...values, MOST_COUNTED_AT_ONCE]);
+    if (few !== undefined) return this.counted(key, few);
+    this.countForLater(key, values);
+    return undefined;
+  }
+
+  /** Counts for the pages that follow. Nobody waits for it. */
+  private countForLater(key: string, values: readonly (string | null)[]): void {
+    if (this.isCounting) return;
+    this.isCounting = true;
+    this.count(COUNT_OBJECTS, values)
+      .then((number) => this.counted(key, number))
+      // Then the pages have no number.
+      .catch(() => undefined)
+      .finally(() => {
+        this.isCounting = false;
+      });
+  }
+
+  private counted(key: string, number: number | undefined): number | undefined {
+    if (number === undefined) return undefined;
+    this.counts.set(key, number);
     for (const oldest of this.counts.keys()) {
       if (this.counts.size <= MOST_COUNTS) break;
       this.counts.delete(oldest);
     }
-    return remaining;
+    return number;
   }
 
-  private async count(scope: Scope, after: ListPosition | undefined, at: bigint): Promise<number> {
-    const values = [...rangeValues(keyRange(scope, after)), at.toString()];
-    const [row] = await this.pool.run((session) => session.run(COUNT_OBJECTS, values, LIST_TIMEOUT_MS));
-    return Number(row?.[0] ?? 0);
+  private async count(statement: Statement, values: readonly (string | number | null)[]): Promise<number | undefined> {
+    const [row] = await this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS));
+    return typeof row?.[0] === 'string' ? Number(row[0]) : undefined;
   }
 }
 

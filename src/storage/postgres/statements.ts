@@ -48,6 +48,12 @@ export const COUNT_OBJECTS: Statement = {
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
 };
 
+/** The same, or null if they are many. */
+export const COUNT_FEW_OBJECTS: Statement = {
+  name: 'count-few-objects',
+  text: 'select plinth.count_few_objects($1, $2, $3, $4, $5, $6, $7, $8)',
+};
+
 /** All objects by resource: an index-only scan of the primary key. */
 export const CENSUS: Statement = {
   name: 'census',
@@ -141,6 +147,7 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
     FIND_PAGE,
     PAST_PAGE,
     COUNT_OBJECTS,
+    COUNT_FEW_OBJECTS,
     CENSUS,
     DATABASE_SIZE,
     LOG_BOUNDS,
