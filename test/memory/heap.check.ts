@@ -41,7 +41,7 @@ describe('a server with more objects than its heap has room for', () => {
         select count(*) from (select array_agg(0::smallint) as ops, array_agg('configmaps'::text) as resources,
           array_agg('default'::text) as namespaces, array_agg(name) as names, array_agg(uid) as uids,
           array_agg(null::bigint) as versions,
-          array_agg(replace(replace(data, old, uid), '"name":"o"', '"name":"' || name || '"')::json) as texts from made) m
+          array_agg(replace(replace(data, old, uid), '"name":"o"', '"name":"' || name || '"')) as texts from made) m
         cross join lateral plinth.write_batch(null, $1, ops, resources, namespaces, names, uids, versions, texts, true) w`,
         [String(Date.now() * 1000 + from), from, from + perBatch - 1],
       );
