@@ -7,6 +7,8 @@ const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
 const MOST_SCAN_ROWS = 2_500;
+/** Looking for more words in a text takes longer than sending it. */
+const MOST_WORDS = 8;
 
 /** A store that only knows pages at a version. */
 export interface PageSource {
@@ -70,13 +72,14 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 }
 
 /**
- * Words of which the text of every selected object has one; undefined if there are none. Labels stand in it as
+ * Words of which the text of every selected object has one; undefined if there are none or too many. Labels stand in it as
  * JSON.stringify writes them. Values of fields need not be strings there.
  */
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;
   for (const { key, operator, values } of labels.requirements) {
-    if ((operator !== '=' && operator !== 'in') || (best !== undefined && best.length <= values.size)) continue;
+    if ((operator !== '=' && operator !== 'in') || values.size > MOST_WORDS) continue;
+    if (best !== undefined && best.length <= values.size) continue;
     best = [...values].map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
   return best;

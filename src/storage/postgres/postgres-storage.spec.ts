@@ -121,6 +121,10 @@ describe('PostgresStorage', () => {
         assert.deepEqual((await list({ select: select('n in (5,2999,4000),app=x') })).numbers, [5, 2999]);
         assert.deepEqual((await list({ select: select('part!=other,app=x,n notin (8)') })).numbers.length, 29);
         assert.deepEqual((await list({ select: select('part=none') })).numbers, []);
+        // Looking for each of many words in each text would take far longer than sending the texts.
+        const many = await list({ select: select(`n in (5,${Array.from({ length: 100 }, (_, i) => 5_000 + i)})`) });
+        assert.deepEqual(many.numbers, [5]);
+        assert.ok(many.texts >= 2_999, `${many.texts} texts`);
       } finally {
         await found.stop();
       }
