@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * Keeps the program's compiled code from one start to the next, which spares a good part of the processor time of a start.
@@ -35,13 +35,16 @@ function privateFolder(program, environment) {
   const parent = join(home, 'plinth-compiled');
   const { mtimeMs, size } = statSync(program);
   const folder = join(parent, createHash('sha256').update(`${program} ${mtimeMs} ${size}`).digest('hex').slice(0, 16));
-  if (!existsSync(parent)) {
-    // Not the folders above, which may be missing on purpose; below /proc, Node would try to make them for ever.
-    if (!existsSync(home)) mkdirSync(home, { mode: 0o700 });
-    mkdirSync(parent, { mode: 0o700 });
+  // Not the folders above, which may be missing on purpose; below /proc, Node would try to make them for ever. And nothing
+  // in the home of another user, as root with its HOME: that user could not write there any more.
+  if (!existsSync(home)) {
+    if (![0, process.getuid?.() ?? 0].includes(statSync(dirname(home)).uid)) return undefined;
+    mkdirSync(home, { mode: 0o700 });
   }
   // Many homes can be written to by a group of which the user is the only member.
-  if (!belongsToUs(home, 0o002) || !belongsToUs(parent, 0o022)) return undefined;
+  if (!belongsToUs(home, 0o002)) return undefined;
+  if (!existsSync(parent)) mkdirSync(parent, { mode: 0o700 });
+  if (!belongsToUs(parent, 0o022)) return undefined;
   if (!existsSync(folder)) {
     removeOldest(parent, mostBuilds - 1);
     mkdirSync(folder, { mode: 0o700 });

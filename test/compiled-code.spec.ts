@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -115,6 +116,17 @@ test('a home that cannot be written to keeps nothing, and the program runs', { s
   const file = join(place, 'no-folder');
   writeFileSync(file, '');
   for (const home of [file, '/proc/self/nothing']) assert.equal(hadCode(home), false);
+});
+
+test('nothing is made in the home of another user', { skip: isWindowsOrMac || process.getuid?.() !== 0 }, () => {
+  const home = homeFolder('foreign');
+  chownSync(home, 12_345, 12_345);
+  assert.equal(hadCode(home), false);
+  assert.deepEqual(readdirSync(home), []);
+  mkdirSync(join(home, '.cache'));
+  chownSync(join(home, '.cache'), 12_345, 12_345);
+  assert.equal(hadCode(home), false);
+  assert.deepEqual(readdirSync(join(home, '.cache')), []);
 });
 
 test('settings of Node come first', { skip: isWindowsOrMac }, () => {

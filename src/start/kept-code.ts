@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
@@ -17,9 +17,10 @@ const headBytes = 8;
 
 /** Which code it is. */
 export interface KeptCodeOf {
-  /** Only this user can write there: who writes code can make the program do anything. */
   readonly folder: string;
   readonly file: string;
+  /** What is in the file. Its time and length may be those of another build, and the engine compares only the length. */
+  readonly bytes: Uint8Array;
   readonly name: string;
 }
 
@@ -43,12 +44,13 @@ export class KeptCode {
     else this.worthSeconds = livedSeconds < longEnoughSeconds ? 1 + worthTimes * livedSeconds : Infinity;
   }
 
-  /** Undefined where it cannot be kept. */
-  static open({ folder, file, name }: KeptCodeOf): KeptCode | undefined {
+  /** Undefined where it cannot be kept, and where others could write it: whoever does can make the program do anything. */
+  static open({ folder, file, bytes, name }: KeptCodeOf): KeptCode | undefined {
     try {
-      const { mtimeMs, size } = statSync(file);
+      if (!isPrivate(folder)) return undefined;
       const tag = cachedDataVersionTag();
-      const key = createHash('sha256').update(`${file} ${mtimeMs} ${size} ${name} ${tag}`).digest('hex').slice(0, 16);
+      const source = `${file} ${bytes.length} ${crc32(bytes)}`;
+      const key = createHash('sha256').update(`${source} ${name} ${tag}`).digest('hex').slice(0, 16);
       const path = join(folder, `${key}${suffix}`);
       const written = readIfThere(path);
       return new KeptCode(path, tag, written?.data, written?.livedSeconds ?? 0);
@@ -110,4 +112,16 @@ function removeOldest(folder: string): void {
     .map((name) => ({ path: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
     .sort((a, b) => b.at - a.at);
   for (const { path } of files.slice(mostFiles)) rmSync(path, { force: true });
+}
+
+/**
+ * Whether only this user can write there. Node makes the folder, with the bits that the user's mask leaves; they do not
+ * matter where nobody else can enter the one above it. Windows keeps folders of users private.
+ */
+function isPrivate(folder: string): boolean {
+  const user = process.getuid?.();
+  if (user === undefined) return true;
+  const [found, above] = [lstatSync(folder), lstatSync(dirname(folder))];
+  if (!found.isDirectory() || found.uid !== user) return false;
+  return (found.mode & 0o022) === 0 || (above.uid === user && (above.mode & 0o077) === 0);
 }

@@ -18,13 +18,13 @@ export function startProcess(file: string, name: string): void {
     run(requireFrom(file), name);
     return;
   }
-  // It has no character outside of ASCII, which the build checks; reading it so costs least.
-  const source = readFileSync(file, 'latin1');
+  const bytes = readFileSync(file);
   const folder = getCompileCacheDir();
   // Commands run different parts.
   const kept =
-    folder === undefined ? undefined : KeptCode.open({ folder, file, name: `${name}-${process.argv[2] ?? ''}` });
-  const script = new Script(source, {
+    folder === undefined ? undefined : KeptCode.open({ folder, file, bytes, name: `${name}-${process.argv[2] ?? ''}` });
+  // It has no character outside of ASCII, which the build checks; reading it so costs least.
+  const script = new Script(bytes.toString('latin1'), {
     filename: file,
     ...(kept?.data === undefined ? {} : { cachedData: kept.data }),
   });
