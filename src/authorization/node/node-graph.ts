@@ -103,7 +103,9 @@ export class NodeGraph {
   }
 
   *replacingAttachments(attachments: ReadonlyMap<string, string>): Steps {
-    this.attachments.clear();
+    yield* eachInSteps(this.attachments.keys(), (name) => {
+      if (!attachments.has(name)) this.attachments.delete(name);
+    });
     yield* eachInSteps(attachments, ([name, node]) => this.setAttachment(name, node));
   }
 
