@@ -5,14 +5,14 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-/** A process that lived for less may not have come to all of its work. */
-const longEnoughSeconds = 10;
-/** Code is written again by a process that lived that many times as long, and for a second. */
+/** A process that worked for less may not have come to all of its work, in milliseconds of processor time. */
+const enoughWorkMs = 60_000;
+/** Code is written again by a process that worked that many times as much, and for a second more. */
 const worthTimes = 2;
 /** Files of other builds, commands or versions of Node that stay beside the newest one. */
 const mostFiles = 12;
 const suffix = '.plinth-code';
-/** Checksum of the rest, and for how many seconds the process lived that wrote it. */
+/** Checksum of the rest, and milliseconds of processor time that the process had used that wrote it. */
 const headBytes = 8;
 
 /** Which code it is. */
@@ -26,22 +26,24 @@ export interface KeptCodeOf {
 
 /**
  * The compiled code of a file, with all functions that were called when it was written: by the first process that ends,
- * and again by one that lives clearly longer if that one ended within seconds. A file that is damaged, or that is of another
- * build, version of Node or set of engine flags, counts as none. Nothing about it can fail a start.
+ * and again by one that worked clearly more, as long as none has worked for a minute. What counts is processor time: a server
+ * that was up for hours without requests has code for starts only. Code that is written again has what was kept, too. A file
+ * that is damaged, or that is of another build, version of Node or set of engine flags, counts as none. Nothing about it can
+ * fail a start.
  */
 export class KeptCode {
-  /** For how long a process has to live to write better code than what is there. */
-  private readonly worthSeconds: number;
+  /** How much a process has to work to write better code than what is there, in milliseconds. */
+  private readonly worthMs: number;
 
   private constructor(
     private readonly path: string,
     private readonly tag: number,
     /** Undefined if there is none. */
     readonly data: Buffer<ArrayBuffer> | undefined,
-    livedSeconds: number,
+    workedMs: number,
   ) {
-    if (data === undefined) this.worthSeconds = 0;
-    else this.worthSeconds = livedSeconds < longEnoughSeconds ? 1 + worthTimes * livedSeconds : Infinity;
+    if (data === undefined) this.worthMs = 0;
+    else this.worthMs = workedMs < enoughWorkMs ? 1_000 + worthTimes * workedMs : Infinity;
   }
 
   /** Undefined where it cannot be kept, and where others could write it: whoever does can make the program do anything. */
@@ -53,7 +55,7 @@ export class KeptCode {
       const key = createHash('sha256').update(`${source} ${name} ${tag}`).digest('hex').slice(0, 16);
       const path = join(folder, `${key}${suffix}`);
       const written = readIfThere(path);
-      return new KeptCode(path, tag, written?.data, written?.livedSeconds ?? 0);
+      return new KeptCode(path, tag, written?.data, written?.workedMs ?? 0);
     } catch {
       return undefined;
     }
@@ -68,13 +70,13 @@ export class KeptCode {
   /** Writes the script's code when the process ends, if that is worth it. */
   keepFrom(script: Script): void {
     const isRefused = script.cachedDataRejected === true;
-    const worthSeconds = isRefused ? 0 : this.worthSeconds;
-    if (worthSeconds === Infinity) return;
+    const worthMs = isRefused ? 0 : this.worthMs;
+    if (worthMs === Infinity) return;
     // The engine drops the code of functions that were not called for a while, such as all of the start.
     setFlagsFromString('--no-flush-bytecode');
     process.on('exit', () => {
       setFlagsFromString('--flush-bytecode');
-      if (process.uptime() >= worthSeconds && cachedDataVersionTag() === this.tag) this.write(script);
+      if (workedMs() >= worthMs && cachedDataVersionTag() === this.tag) this.write(script);
     });
   }
 
@@ -83,7 +85,7 @@ export class KeptCode {
     try {
       const data = script.createCachedData();
       const head = Buffer.alloc(headBytes);
-      head.writeUInt32LE(Math.min(process.uptime(), 0xffff_ffff), 4);
+      head.writeUInt32LE(Math.min(workedMs(), 0xffff_ffff), 4);
       head.writeUInt32LE(crc32(data, crc32(head.subarray(4))), 0);
       writeFileSync(temporary, Buffer.concat([head, data]), { mode: 0o600, flag: 'wx' });
       renameSync(temporary, this.path);
@@ -95,7 +97,13 @@ export class KeptCode {
   }
 }
 
-function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readonly livedSeconds: number } | undefined {
+/** Processor time that this process has used, all threads together. */
+function workedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readonly workedMs: number } | undefined {
   let bytes: Buffer<ArrayBuffer>;
   try {
     bytes = readFileSync(path);
@@ -103,7 +111,7 @@ function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readon
     return undefined;
   }
   if (bytes.length <= headBytes || crc32(bytes.subarray(4)) !== bytes.readUInt32LE(0)) return undefined;
-  return { data: bytes.subarray(headBytes), livedSeconds: bytes.readUInt32LE(4) };
+  return { data: bytes.subarray(headBytes), workedMs: bytes.readUInt32LE(4) };
 }
 
 function removeOldest(folder: string): void {

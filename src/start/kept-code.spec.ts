@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+let folder: string;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'plinth-kept-'));
+});
+
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const functions = ['first', 'second', 'third'] as const;
+
+/** Runs a script whose code is kept, calls some of its functions, and works for as much processor time. */
+function run(calls: readonly (typeof functions)[number][], workMs: number): void {
+  const file = join(folder, 'script.cjs');
+  const program = `
+    import { readFileSync } from 'node:fs';
+    import { Script } from 'node:vm';
+    import { KeptCode } from ${JSON.stringify(new URL('./kept-code.js', import.meta.url).href)};
+    const file = ${JSON.stringify(file)};
+    const kept = KeptCode.open({ folder: ${JSON.stringify(folder)}, file, name: 'spec' });
+    const { data } = kept;
+    const script = new Script(readFileSync(file, 'latin1'), { filename: file, ...(data && { cachedData: data }) });
+    if (script.cachedDataRejected === true) throw new Error('the kept code was refused');
+    kept.keepFrom(script);
+    kept.release();
+    const functions = script.runInThisContext();
+    for (const name of ${JSON.stringify(calls)}) functions[name]();
+    for (;;) {
+      const { user, system } = process.cpuUsage();
+      if (user + system >= ${workMs} * 1000) break;
+    }
+  `;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  assert.equal(status, 0, stderr);
+}
+
+/** Which file has the kept code, its size, and the processor time of the process that wrote it. */
+function kept() {
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.plinth-code'));
+  const path = join(folder, name as string);
+  const { ino, size } = statSync(path);
+  return { path, ino, size, workedMs: readFileSync(path).readUInt32LE(4) };
+}
+
+test('code is kept anew by a process that worked clearly more, with what was kept before', () => {
+  const body = (name: string) => `${name}() { return [${'1 + Math.random(),'.repeat(500)}]; }`;
+  writeFileSync(join(folder, 'script.cjs'), `({ ${functions.map(body).join(', ')} })`);
+  run(['first'], 0);
+  const one = kept();
+  run(['second'], 0);
+  assert.deepEqual(kept(), one, 'about as much work is not worth it');
+  run(['second'], 1_100 + 2 * one.workedMs);
+  const two = kept();
+  assert.notEqual(two.ino, one.ino);
+  assert.ok(two.workedMs > one.workedMs);
+  assert.ok(two.size > 1.5 * one.size, `${one.size}, then ${two.size} with both functions`);
+  run(['third'], 1_100 + 2 * one.workedMs);
+  assert.equal(kept().ino, two.ino);
+});
