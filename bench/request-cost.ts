@@ -68,6 +68,12 @@ const pod = (name: string) => ({
   },
 });
 
+/** Whether the bookmark that ends the initial events has come, at the end of what was received. */
+function isInitialEnd(parts: readonly Buffer[]): boolean {
+  const last = parts.slice(-2).map((part) => part.subarray(-2000));
+  return Buffer.concat(last).includes('k8s.io/initial-events-end');
+}
+
 async function pages(send: Send, headers?: Record<string, string>): Promise<void> {
   let from = '';
   do {
@@ -77,6 +83,11 @@ async function pages(send: Send, headers?: Record<string, string>): Promise<void
   } while (from !== '');
 }
 
+const cached = `${listed}?resourceVersion=0`;
+/** A list as a stream of events; the answer counts as complete with the bookmark behind the last object. */
+const streamed = `${listed}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
+const protobuf = 'application/vnd.kubernetes.protobuf';
+const metadata = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
 const works: Readonly<Record<string, Work>> = {
   create: { run: (send, serial) => send('POST', pods, pod(`p-${serial}`)) },
@@ -101,13 +112,20 @@ const works: Readonly<Record<string, Work>> = {
       return send('PUT', `${pods}/p-${serial}`, object);
     },
   },
-  list: { isList: true, run: (send) => send('GET', `${listed}?resourceVersion=0`) },
+  list: { isList: true, run: (send) => send('GET', cached) },
   pages: { isList: true, run: (send) => pages(send) },
   tables: { isList: true, run: (send) => pages(send, table) },
-  protobuf: {
+  protobuf: { isList: true, run: (send) => send('GET', cached, undefined, { accept: protobuf }) },
+  table: { isList: true, run: (send) => send('GET', cached, undefined, table) },
+  metadata: { isList: true, run: (send) => send('GET', cached, undefined, { accept: `application/json${metadata}` }) },
+  metadataProtobuf: { isList: true, run: (send) => send('GET', cached, undefined, { accept: protobuf + metadata }) },
+  gzip: { isList: true, run: (send) => send('GET', cached, undefined, { 'accept-encoding': 'gzip' }) },
+  gzipProtobuf: {
     isList: true,
-    run: (send) => send('GET', `${listed}?limit=500`, undefined, { accept: 'application/vnd.k8s.protobuf' }),
+    run: (send) => send('GET', cached, undefined, { accept: protobuf, 'accept-encoding': 'gzip' }),
   },
+  stream: { isList: true, run: (send) => send('GET', streamed) },
+  streamProtobuf: { isList: true, run: (send) => send('GET', streamed, undefined, { accept: protobuf }) },
 };
 const chosen = flags.only?.split(',') ?? Object.keys(works);
 // The others work on what it has made.
@@ -133,14 +151,18 @@ async function measured(): Promise<void> {
       }
       const request = httpsRequest(`${cluster.first.url}${path}`, { method, headers: all, agent }, (response) => {
         const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => {
+        response.on('data', (part: Buffer) => {
+          parts.push(part);
+          // A watch does not end by itself.
+          if (path === streamed && isInitialEnd(parts)) response.destroy();
+        });
+        response.on('close', () => {
           const status = response.statusCode ?? 0;
           const text = Buffer.concat(parts).toString('latin1');
           if (status >= 300) reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`));
           else resolve({ status, text });
         });
-        response.on('error', reject);
+        response.on('error', (error) => path !== streamed && reject(error));
       });
       request.on('error', reject);
       request.end(text);

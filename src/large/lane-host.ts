@@ -113,13 +113,14 @@ export class LaneHost {
       characters += json.length;
       return i > 0 && characters > mostPageCharacters;
     });
-    if (end < 0) return { ...page, items: page.items.map(plainObject) };
-    const left = page.items.length - end;
+    const shown = end < 0 ? page.items : page.items.slice(0, end);
+    const left = page.items.length - shown.length;
     const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
+    // Not the forms, which stay in this thread.
     return {
       resourceVersion: page.resourceVersion,
-      items: page.items.slice(0, end).map(plainObject),
-      more: true,
+      items: shown.map(plainObject),
+      more: page.more || left > 0,
       ...remaining,
     };
   }

@@ -13,9 +13,23 @@ interface CacheStatistics {
  * Turns the reports of watch caches into metrics and log lines.
  *
  * @param statistics called when metrics are collected
+ * @param formBytes the memory of forms of objects, in bytes; called then, too
  */
-export function watchCacheObserver(registry: Registry, logger: Logger, statistics: () => Iterable<CacheStatistics>) {
+export function watchCacheObserver(
+  registry: Registry,
+  logger: Logger,
+  statistics: () => Iterable<CacheStatistics>,
+  formBytes: () => number,
+) {
   const registers = [registry];
+  new Gauge({
+    name: 'plinth_watch_cache_form_bytes',
+    help: 'Memory of forms of objects that lists are made of, such as protobuf.',
+    registers,
+    collect() {
+      this.set(formBytes());
+    },
+  });
   const gauges = {
     objects: new Gauge({
       name: 'plinth_watch_cache_objects',

@@ -8,7 +8,15 @@ import { allVerbs, type ResourceVerb } from './resource-verb.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
 import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
 
-/** One column of the Table form. `cell` gets the decoded object and the present time in milliseconds. */
+/** A cell that shows the time from a moment, in milliseconds, until the table is made. */
+export class Since {
+  constructor(readonly time: number) {}
+}
+
+/** A cell of a table before it is shown; it follows from the object alone. */
+export type TableCell = string | number | boolean | null | Since;
+
+/** One column of the Table form. */
 export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -16,7 +24,8 @@ export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly description?: string;
   /** 0: always shown; 1: with `-o wide`. */
   readonly priority?: number;
-  readonly cell: (object: T, now: number) => string | number | boolean | null;
+  /** Gets the decoded object. */
+  readonly cell: (object: T) => TableCell;
 }
 
 /**

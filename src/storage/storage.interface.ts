@@ -85,6 +85,27 @@ export interface ListQuery extends Scope {
   readonly countRemaining?: boolean | 'few' | undefined;
 }
 
+/** Bytes within others, which never change. */
+export interface ByteRange {
+  readonly source: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Forms of objects in memory that were made from their texts, such as protobuf, so that the next list need not parse
+ * them again. A form is known by its identity and must follow from the state of the object alone.
+ */
+export interface KeptForms {
+  /** What {@link keep} kept of an object, if it is still there. */
+  find(object: StoredObject, form: object): ByteRange | undefined;
+  /**
+   * Keeps a copy of a form. The object must be one that others get as well, else nobody would find it. Undefined when
+   * the form is too long or there is no room.
+   */
+  keep(object: StoredObject, form: object, bytes: Uint8Array): ByteRange | undefined;
+}
+
 export interface ListPage {
   /** The version that the page shows: the requested one, otherwise the head at the time of the query. */
   readonly resourceVersion: bigint;
@@ -94,6 +115,8 @@ export interface ListPage {
   readonly more: boolean;
   /** How many objects follow, if requested. */
   readonly remaining?: number | undefined;
+  /** Set when the items are objects in memory, the same in every list: for forms that are made of them. */
+  readonly forms?: KeptForms | undefined;
 }
 
 /** The object that says what the objects of a kind are, as they were made under it. */

@@ -152,7 +152,12 @@ function cached(
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),
     pastLists: features.isOn('ListFromCacheSnapshot'),
-    observer: watchCacheObserver(metrics.registry, logger, () => cache.statistics()),
+    observer: watchCacheObserver(
+      metrics.registry,
+      logger,
+      () => cache.statistics(),
+      () => cache.formBytes,
+    ),
   });
   return cache;
 }

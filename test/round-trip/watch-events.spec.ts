@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
 import { WatchEncoder } from '../../src/endpoints/handlers/watch-encoder.js';
-import type { IncludeObject } from '../../src/endpoints/negotiation/transform.js';
+import { itemForm, metadataItem, shownItem, tableRow } from '../../src/endpoints/negotiation/item-form.js';
+import { servedObject } from '../../src/endpoints/negotiation/respond.js';
+import { type IncludeObject, partialMetadata, tableOf } from '../../src/endpoints/negotiation/transform.js';
 import { EndpointServices } from '../../src/endpoints/services.js';
 import { decode } from '../../src/machinery/schema/index.js';
 import { Metrics } from '../../src/observability/metrics.js';
@@ -10,6 +12,8 @@ import { verbsOf } from '../../src/registry/resource-definition.js';
 import type { ServedResource } from '../../src/registry/resource-registry.js';
 import { encodeForStorage, toServed, toStored } from '../../src/registry/store/object-codec.js';
 import { parseSelection } from '../../src/registry/store/selection.js';
+import { FormBlocks } from '../../src/storage/cacher/form-blocks.js';
+import type { StoredObject } from '../../src/storage/storage.interface.js';
 import { testNames } from '../support/definition-tester.js';
 import { Random, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
@@ -107,24 +111,86 @@ describe('bookmarks', () => {
   });
 });
 
+/** Random objects of every resource, as they are stored. */
+function* storedObjects(purpose: string): Generator<{ resource: ServedResource; item: StoredObject }> {
+  for (const seed of testSeeds(purpose)) {
+    const values = new RandomValues(new Random(seed));
+    for (const resource of resources) {
+      for (let i = 0; i < objectsPerKind; i++) {
+        const served = decode(resource.served.type, values.valueOf(resource.served.type)).value;
+        const stored = toStored(resource, served as Parameters<typeof toStored>[1]);
+        const json = encodeForStorage(resource, stored);
+        // There must be one at all: some random objects fit one version only.
+        toServed(resource, JSON.parse(json));
+        const key = { resource: resource.storageResource, namespace: 'a', name: 'b' };
+        yield { resource, item: { key, uid: 'u', resourceVersion: 7n, json } };
+      }
+    }
+  }
+}
+
+const keptForms = () => new FormBlocks(() => 1024 * 1024);
+
 describe('events', () => {
-  it('are encoded for every kind, version and form, with any content of the objects', () => {
-    for (const seed of testSeeds('events of watches')) {
-      const values = new RandomValues(new Random(seed));
-      for (const resource of resources) {
-        for (let i = 0; i < objectsPerKind; i++) {
-          const served = decode(resource.served.type, values.valueOf(resource.served.type)).value;
-          const stored = toStored(resource, served as Parameters<typeof toStored>[1]);
-          const text = { json: encodeForStorage(resource, stored), resourceVersion: 7n };
-          // There must be one at all: some random objects fit one version only.
-          toServed(resource, JSON.parse(text.json));
-          for (const form of forms) {
-            const key = { resource: resource.storageResource, namespace: 'a', name: 'b' };
-            const encoded = encoderOf(resource, form, 'Object').encodeInitial({ ...text, key, uid: 'u' }) as Buffer;
-            assert.ok(encoded.length > 0);
+  it('are encoded for every kind, version and form, with any content of the objects, as are kept forms', () => {
+    for (const { resource, item } of storedObjects('events of watches')) {
+      const kept = keptForms();
+      for (const form of forms) {
+        const encode = (from?: FormBlocks) => encoderOf(resource, form, 'Object').encodeInitial(item, from) as Buffer;
+        const encoded = encode();
+        assert.ok(encoded.length > 0);
+        for (const when of ['made', 'found']) assert.ok(encode(kept).equals(encoded), `${form}, ${when}: ${item.json}`);
+        const text = encoderOf(resource, form, 'Object').initialText(item);
+        if (text !== undefined) assert.equal(text, encoded.toString());
+      }
+    }
+  });
+});
+
+describe('items of lists', () => {
+  it('are the same whether they are kept, spliced from stored text or made of the object', () => {
+    const work = { characters: 0 };
+    for (const { resource, item } of storedObjects('items of lists')) {
+      const kept = keptForms();
+      const object = servedObject(resource, item);
+      const itemOf = (accept: string) => {
+        const form = itemForm(services, resource, services.accept.negotiate(accept, true));
+        const [made, found] = [0, 1].map(() => {
+          const { source, start, end } = shownItem(resource, form, item, kept, work);
+          return Buffer.from(source.subarray(start, end));
+        }) as [Buffer, Buffer];
+        assert.ok(made.equals(found));
+        assert.ok(made.equals(form.encode(servedObject(resource, item))));
+        return made;
+      };
+      const parsed = (text: string) => JSON.parse(text.replace(/^,/, ''));
+      const { kind: _kind, apiVersion: _apiVersion, ...rest } = parsed(JSON.stringify(object));
+      assert.deepEqual(parsed(itemOf('application/json').toString()), rest);
+      itemOf(vendor);
+      for (const version of ['v1', 'v1beta1'] as const) {
+        const metadata = parsed(JSON.stringify(partialMetadata(testNames, object, version)));
+        const accept = `;as=PartialObjectMetadata;g=meta.k8s.io;v=${version}`;
+        assert.deepEqual(parsed(itemOf(`application/json${accept}`).toString()), metadata);
+        itemOf(vendor + accept);
+        const spliced = metadataItem(services, resource, item, version, work);
+        assert.equal(spliced !== undefined, resource.isStored);
+        if (spliced !== undefined) assert.deepEqual(parsed(spliced), metadata);
+        for (const include of ['None', 'Metadata', 'Object'] as const) {
+          for (const when of ['made', 'found']) {
+            const row = tableRow(services, resource, item, version, include, kept, work);
+            // The time between the two calls may show in an age of seconds.
+            const table = () => parsed(JSON.stringify(tableOf(services, resource, [object], {}, version, include)));
+            const wanted = table().rows[0];
+            assert.equal(row !== undefined, resource.isStored);
+            if (row !== undefined) assert.deepEqual(withoutAges(parsed(row)), withoutAges(wanted), `${when} ${row}`);
           }
         }
       }
     }
   });
 });
+
+function withoutAges(row: { cells: unknown[]; object: unknown }): unknown {
+  const cells = row.cells.map((cell) => (typeof cell === 'string' ? cell.replace(/^(\d+[smhdy]){1,2}$/, 'age') : cell));
+  return { ...row, cells };
+}

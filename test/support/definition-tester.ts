@@ -5,6 +5,7 @@ import type { RequestContext, UserInfo } from '../../src/machinery/request-conte
 import { decode } from '../../src/machinery/schema/index.js';
 import { StatusError } from '../../src/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
+import { shownCell } from '../../src/registry/definition/default-columns.js';
 import { beforeCreate } from '../../src/registry/metadata/before-create.js';
 import { beforeUpdate } from '../../src/registry/metadata/before-update.js';
 import {
@@ -77,7 +78,7 @@ export class DefinitionTester {
   /** Cells of a stored object's table row; everything was created `seconds` ago. */
   cells(object: ApiObject, seconds = 0): unknown[] {
     const now = Date.parse(testTime) + seconds * 1000;
-    return (this.definition.columns as readonly TableColumn[]).map((column) => column.cell(object, now));
+    return (this.definition.columns as readonly TableColumn[]).map((column) => shownCell(column.cell(object), now));
   }
 
   private decode(body: Record<string, unknown>): ApiObject {

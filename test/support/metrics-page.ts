@@ -56,7 +56,12 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   const none = { series: () => [], levels: () => [], kinds: () => [], inQueue: { readOnly: 0, mutating: 0 } };
   registerFlowMetrics(registry, { ...none, fairFraction: 0 });
   registerStorageObjects(registry, () => Promise.reject(new Error('no database')));
-  watchCacheObserver(registry, logger, () => []);
+  watchCacheObserver(
+    registry,
+    logger,
+    () => [],
+    () => 0,
+  );
   const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };
   metrics.outgoing.stop();
   const of = (from: Registry) => from.getMetricsAsArray() as unknown as Registered[];

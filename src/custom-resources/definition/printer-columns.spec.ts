@@ -5,7 +5,7 @@ import { printerColumns } from './printer-columns.js';
 
 const column = (name: string, jsonPath: string) => ({ name, type: 'string', jsonPath });
 const cellsOf = (columns: ReturnType<typeof printerColumns>, object: object) =>
-  columns.map(({ cell }) => cell(object as ApiObject, 0));
+  columns.map(({ cell }) => cell(object as ApiObject));
 
 describe('printer columns', () => {
   it('look at a limited number of values of one object, and as many of the next', () => {

@@ -1,12 +1,10 @@
 import type { CustomResourceColumnDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import { nearestNumber } from '../../machinery/json/exact-numbers.js';
 import { goPrint } from '../../machinery/patch/go-print.js';
-import { ageColumn, nameColumn, sinceText } from '../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../registry/resource-definition.js';
+import { ageColumn, nameColumn, since } from '../../registry/definition/default-columns.js';
+import type { TableCell, TableColumn } from '../../registry/resource-definition.js';
 import { findByPath, type JsonPath, JsonPathError, parseJsonPath } from './json-path.js';
 import { LookBudget } from './json-path-steps.js';
-
-type Cell = string | number | boolean | null;
 
 /**
  * The columns of a version: the name, and what the definition says, or the age. Cells of one object that are asked for
@@ -36,10 +34,10 @@ function printerColumn(
     ...(format === undefined ? {} : { format }),
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
-    cell: (object, now) => {
+    cell: (object) => {
       const budget = budgetOf(object);
       const found = path && findByPath(path, object, budget);
-      return found === undefined || found.length === 0 ? null : cellOf(type, found[0], now);
+      return found === undefined || found.length === 0 ? null : cellOf(type, found[0]);
     },
   };
 }
@@ -55,7 +53,7 @@ function pathOf(text: string): JsonPath | undefined {
 }
 
 /** A value of another type than that of its column is not shown; a column of text shows all values. */
-function cellOf(type: string, value: unknown, now: number): Cell {
+function cellOf(type: string, value: unknown): TableCell {
   if (type === 'string') return goPrint(value);
   const plain = typeof value === 'bigint' ? Number(value) : nearestNumber(value);
   switch (type) {
@@ -67,7 +65,7 @@ function cellOf(type: string, value: unknown, now: number): Cell {
       return typeof plain === 'boolean' ? plain : null;
     case 'date':
       if (typeof plain !== 'string') return null;
-      return plain === '' || Number.isNaN(Date.parse(plain)) ? '<invalid>' : sinceText(plain, now);
+      return plain === '' || Number.isNaN(Date.parse(plain)) ? '<invalid>' : since(plain);
     default:
       return null;
   }

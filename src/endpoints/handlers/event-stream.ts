@@ -2,6 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../machinery/request-context.js';
+import { ByteRanges } from '../negotiation/byte-ranges.js';
 import { formatWarning } from '../negotiation/respond.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
 import { ResponseWriter } from '../response-writer.js';
@@ -14,6 +15,8 @@ export interface WatchStream {
   onClose(listener: () => void): void;
   /** Queues events for the next flush. */
   push(bytes: Buffer): void;
+  /** The same for the text of one event; returns its length in bytes. */
+  pushText(text: string): number;
   flush(): Promise<void>;
   /** Undefined if the client can take more; otherwise resolves when it can or has left. */
   write(bytes: Buffer): Promise<void> | undefined;
@@ -25,8 +28,7 @@ export interface WatchStream {
 /** The response of a watch: raw bytes, with back-pressure from slow clients. */
 export class EventStream implements WatchStream {
   private readonly writer: ResponseWriter;
-  private pending: Buffer[] = [];
-  private bytes = 0;
+  private pending = new ByteRanges();
   /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /**
@@ -55,7 +57,7 @@ export class EventStream implements WatchStream {
   }
 
   get pendingBytes(): number {
-    return this.bytes;
+    return this.pending.length;
   }
 
   onClose(listener: () => void): void {
@@ -63,16 +65,19 @@ export class EventStream implements WatchStream {
   }
 
   push(bytes: Buffer): void {
-    this.pending.push(bytes);
-    this.bytes += bytes.length;
+    this.pending.add({ source: bytes, start: 0, end: bytes.length });
+  }
+
+  pushText(text: string): number {
+    const before = this.pending.length;
+    this.pending.copyText(text);
+    return this.pending.length - before;
   }
 
   async flush(): Promise<void> {
-    if (this.pending.length === 0) return;
-    const bytes = this.pending.length === 1 ? (this.pending[0] as Buffer) : Buffer.concat(this.pending);
-    this.pending = [];
-    this.bytes = 0;
-    await this.write(bytes);
+    const { pending } = this;
+    this.pending = new ByteRanges();
+    for (const piece of pending.pieces()) await this.write(piece);
   }
 
   write(bytes: Buffer): Promise<void> | undefined {

@@ -2,7 +2,13 @@ import { expiredError, StatusError } from '../../machinery/status-error.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { nextPageSize } from '../../storage/page-size.js';
-import { type ListPage, type ListPosition, plainObject, type StoredObject } from '../../storage/storage.interface.js';
+import {
+  type KeptForms,
+  type ListPage,
+  type ListPosition,
+  plainObject,
+  type StoredObject,
+} from '../../storage/storage.interface.js';
 import type { ContinueQuery } from '../negotiation/continue-token.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
@@ -13,6 +19,8 @@ export interface Page {
   readonly items: readonly StoredObject[];
   /** The metadata of the list; set on the last page only. */
   readonly metadata: ListMetadata | undefined;
+  /** Where forms of the items can be kept. */
+  readonly forms?: KeptForms | undefined;
 }
 
 /** The query that a continue token belongs to. */
@@ -32,7 +40,8 @@ export async function* convertedPages(request: ResourceRequest, pages: AsyncIter
   const { resource, context } = request;
   for await (const page of pages) {
     const converting = convertedTexts(resource, page.items.map(plainObject), context.signal);
-    yield converting === undefined ? page : { ...page, items: await converting };
+    // What something outside makes of an object may change while the object does not.
+    yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
 }
 
@@ -76,7 +85,7 @@ export async function* readPages(
       // The database works on the next page while this one is sent.
       reading = read();
       reading.catch(() => undefined);
-      yield { items: page.items, metadata: undefined };
+      yield { items: page.items, metadata: undefined, forms: page.forms };
       continue;
     }
     const rest = page.more ? after : undefined;
@@ -87,7 +96,7 @@ export async function* readPages(
         : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
       ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     };
-    yield { items: page.items, metadata };
+    yield { items: page.items, metadata, forms: page.forms };
     return;
   }
 }

@@ -1,18 +1,40 @@
-import { Readable } from 'node:stream';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import type { KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
+import { ByteRanges } from '../negotiation/byte-ranges.js';
+import {
+  type ItemForm,
+  itemForm,
+  metadataItem,
+  shownItem,
+  tableRow,
+  type Work,
+  withoutKind,
+} from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
-import { encodeValue, sendBytes, sendPieces, shownType } from '../negotiation/respond.js';
-import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
+import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
+import {
+  type IncludeObject,
+  includeObjectOf,
+  type ListMetadata,
+  partialMetadata,
+  tableOf,
+} from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 
 /** Collects the objects of a list that can't be sent as stored text, page by page. */
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
+  /**
+   * Adds a stored object, whose form may be kept in `forms`. Returns how much work it was, as the number of characters
+   * that take about as long to parse.
+   */
+  addStored(item: StoredObject, forms: KeptForms | undefined): number;
   /** Sends all objects that were added. */
   send(metadata: ListMetadata): Promise<void>;
 }
@@ -35,33 +57,64 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
 
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
-  private readonly pieces: string[] = [];
+  /** Each item behind a comma. */
+  private readonly items = new ByteRanges();
+  private readonly include: IncludeObject;
+  private readonly form: ItemForm | undefined;
 
   constructor(
     private readonly request: ResourceRequest,
     private readonly accepted: AcceptedType,
-  ) {}
+  ) {
+    const { services, resource, context } = request;
+    this.include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
+    this.form = accepted.as === 'Table' ? undefined : itemForm(services, resource, accepted);
+  }
 
   add(objects: readonly ApiObject[]): void {
     if (objects.length === 0) return;
     const { items } = listParts(this.request, this.accepted, objects, {});
-    this.pieces.push(JSON.stringify(items).slice(1, -1));
+    this.items.copyText(`,${JSON.stringify(items).slice(1, -1)}`);
+  }
+
+  addStored(item: StoredObject, forms: KeptForms | undefined): number {
+    const { form } = this;
+    const { resource } = this.request;
+    const work = { characters: 0 };
+    const text = this.ownText(item, forms, work);
+    if (text !== undefined) this.items.copyText(text);
+    else if (form !== undefined) this.items.add(shownItem(resource, form, item, forms, work));
+    else {
+      this.add([servedObject(resource, item)]);
+      work.characters += item.json.length;
+    }
+    return work.characters;
+  }
+
+  /** The item, if it can be made of stored text. */
+  private ownText(item: StoredObject, forms: KeptForms | undefined, work: Work): string | undefined {
+    const { services, resource } = this.request;
+    const { as, asVersion = 'v1' } = this.accepted;
+    if (as === undefined) return undefined;
+    if (as === 'Table') return tableRow(services, resource, item, asVersion, this.include, forms, work);
+    return metadataItem(services, resource, item, asVersion, work);
   }
 
   async send(metadata: ListMetadata): Promise<void> {
     const { value } = listParts(this.request, this.accepted, [], metadata);
     // The list is the last member, and empty.
     const head = JSON.stringify(value).slice(0, -2);
-    const { pieces } = this;
+    const { items } = this;
     const { audit } = this.request.context;
     if (audit?.wantsResponseObject === true) {
       audit.answeredPiece(200, head);
-      for (const [i, piece] of pieces.entries()) audit.answeredPiece(200, i === 0 ? piece : `,${piece}`);
+      // Pieces end between items, so never within a character.
+      for (const piece of items.pieces(1)) audit.answeredPiece(200, piece.toString());
       audit.answeredPiece(200, ']}');
     }
-    async function* body(): AsyncGenerator<string> {
+    async function* body(): AsyncGenerator<string | Uint8Array> {
       yield head;
-      for (let i = 0; i < pieces.length; i++) yield i === 0 ? (pieces[i] as string) : `,${pieces[i]}`;
+      yield* inTurns(items.pieces(1));
       yield ']}';
     }
     await sendPieces(this.request, 200, this.accepted.contentType, body());
@@ -79,6 +132,11 @@ class ValueListWriter implements ListWriter {
 
   add(objects: readonly ApiObject[]): void {
     for (const object of objects) this.objects.push(object);
+  }
+
+  addStored(item: StoredObject): number {
+    this.objects.push(servedObject(this.request.resource, item));
+    return item.json.length;
   }
 
   async send(metadata: ListMetadata): Promise<void> {
@@ -114,7 +172,7 @@ function listParts(
   }
   const items =
     accepted.as === undefined
-      ? objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item)
+      ? objects.map(withoutKind)
       : objects.map((object) => partialMetadata(services.names, object, version));
   return { value: { ...listIdentity(services, resource, accepted), metadata, items }, items };
 }
@@ -123,17 +181,31 @@ function listParts(
 class ProtobufListWriter implements ListWriter {
   private isNoted = false;
   private readonly list: ProtobufList;
+  private readonly form: ItemForm;
 
   constructor(
     private readonly request: ResourceRequest,
     private readonly accepted: AcceptedType,
   ) {
-    this.list = new ProtobufList(shownType(request.services, request.resource, accepted));
+    const { services, resource } = request;
+    this.list = new ProtobufList(shownType(services, resource, accepted));
+    this.form = itemForm(services, resource, accepted);
   }
 
   add(objects: readonly ApiObject[]): void {
     this.list.add(objects);
     if (this.request.context.audit?.wantsResponseObject === true) this.note(objects);
+  }
+
+  addStored(item: StoredObject, forms: KeptForms | undefined): number {
+    const { resource, context } = this.request;
+    if (context.audit?.wantsResponseObject === true) {
+      this.add([servedObject(resource, item)]);
+      return item.json.length;
+    }
+    const work = { characters: 0 };
+    this.list.addItem(shownItem(resource, this.form, item, forms, work));
+    return work.characters;
   }
 
   async send(metadata: ListMetadata): Promise<void> {
@@ -142,7 +214,7 @@ class ProtobufListWriter implements ListWriter {
     const identity = listIdentity(services, resource, accepted);
     this.noteEnd(metadata);
     const chunks = this.list.finish(identity, services.kinds.listMeta, metadata);
-    await sendPieces(this.request, 200, accepted.contentType, Readable.from(chunks));
+    await sendPieces(this.request, 200, accepted.contentType, inTurns(chunks));
   }
 
   /** The audit trail shows JSON, whatever was sent. Its list has the metadata at its end. */
@@ -164,6 +236,13 @@ class ProtobufListWriter implements ListWriter {
     if (audit?.wantsResponseObject !== true) return;
     if (this.isNoted) audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
     else audit.answered(200, listParts(this.request, this.accepted, [], metadata).value);
+  }
+}
+
+async function* inTurns<T>(pieces: Iterable<T>): AsyncGenerator<T> {
+  for (const piece of pieces) {
+    yield piece;
+    await longAnswers.turn();
   }
 }
 

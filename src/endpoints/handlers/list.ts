@@ -1,5 +1,4 @@
 import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
-import type { ApiObject } from '../../machinery/api-object.js';
 import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';
@@ -9,7 +8,7 @@ import type { StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { negotiateList } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
-import { sendPieces, sendsStoredText, sendText, servedObject } from '../negotiation/respond.js';
+import { sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
@@ -107,27 +106,22 @@ async function sendTransformedList(
   others: AsyncGenerator<Page>,
   accepted: AcceptedType,
 ): Promise<void> {
-  const { context, resource } = request;
+  const { context } = request;
   const writer = listWriter(request, accepted);
   const isWhole = isWrittenWhole(context, accepted);
   let whole = 0;
-  const add = async ({ items }: Page) => {
-    let objects: ApiObject[] = [];
-    let characters = 0;
+  let characters = 0;
+  const add = async ({ items, forms }: Page) => {
     for (const item of items) {
       if (item.json.length > largeLimits.listItem) leaveLarge(context, item.json);
       whole += item.json.length;
       if (isWhole && whole > largeLimits.wholeList) leaveLong(context, whole);
-      objects.push(servedObject(resource, item));
-      characters += item.json.length;
+      characters += writer.addStored(item, forms);
       if (characters < transformedAtOnce) continue;
-      writer.add(objects);
-      objects = [];
       characters = 0;
       // Parsing blocks the process, so let others have their turn.
       await longAnswers.turn();
     }
-    writer.add(objects);
   };
   await add(first);
   let { metadata } = first;

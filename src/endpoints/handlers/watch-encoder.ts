@@ -1,13 +1,17 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { zeroValue } from '../../machinery/schema/index.js';
+import type { WatchFrames } from '../../machinery/schema/protobuf/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { attributesOfChange } from '../../storage/change-attributes.js';
 import { selects } from '../../storage/selection-predicate.js';
-import type { Change, StoredObject } from '../../storage/storage.interface.js';
+import type { Change, KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
+import { itemForm, shownItem } from '../negotiation/item-form.js';
+import { messageStart } from '../negotiation/protobuf-answer.js';
+import { protobufCodec } from '../negotiation/protobuf-codec.js';
 import type { IncludeObject } from '../negotiation/transform.js';
 import type { EndpointServices } from '../services.js';
 import { convertedChanges } from './converted-changes.js';
@@ -19,6 +23,7 @@ import {
   type WatchEventType,
   type WatchedText,
   type WatchForm,
+  watchedText,
 } from './watch-form.js';
 
 /** Encoded forms of a change, by event type and form; shared by all watchers of the process. */
@@ -36,6 +41,7 @@ export class WatchEncoder {
   private readonly batchKey: string;
   private readonly form: WatchForm;
   private tableHeadSent = false;
+  private frames: WatchFrames | undefined;
 
   constructor(
     private readonly services: EndpointServices,
@@ -111,11 +117,27 @@ export class WatchEncoder {
     return bytes;
   }
 
-  /** Encodes a synthetic ADDED for an object that existed when the watch began. */
-  encodeInitial(stored: StoredObject): Buffer | Promise<Buffer> {
-    // Nothing else of it: it may have to go to the other thread.
-    const { json, resourceVersion } = stored;
-    return this.encode('ADDED', { json, resourceVersion });
+  /**
+   * Encodes a synthetic ADDED for an object that existed when the watch began, from a form that is kept in `forms` if
+   * there is one.
+   */
+  encodeInitial(stored: StoredObject, forms?: KeptForms): Buffer | Promise<Buffer> {
+    const { accepted } = this.form;
+    if (accepted.mediaType !== 'protobuf' || forms === undefined || isWork(this.resource, this.form, stored.json)) {
+      // Nothing else of it: it may have to go to the other thread.
+      const { json, resourceVersion } = stored;
+      return this.encode('ADDED', { json, resourceVersion });
+    }
+    const { services, resource } = this;
+    this.frames ??= addedFrames(services, resource, accepted);
+    const item = shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 });
+    return this.frames.encode(item.source, messageStart(item), item.end);
+  }
+
+  /** The text of that event, if it is made of stored text only. */
+  initialText(stored: StoredObject): string | undefined {
+    const { resource, form } = this;
+    return isWork(resource, form, stored.json) ? undefined : watchedText(resource, form, 'ADDED', stored);
   }
 
   /** Encodes a BOOKMARK: all events up to `version` were sent. */
@@ -161,6 +183,13 @@ export class WatchEncoder {
     const definitionsAt = this.services.registry.changedAt;
     return lane.encode({ type, group, version: served.version, resource, form, text, definitionsAt });
   }
+}
+
+function addedFrames(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): WatchFrames {
+  const { as, asVersion = 'v1' } = accepted;
+  const { WatchFrames: frames } = protobufCodec();
+  if (as === undefined) return new frames('ADDED', resource.apiVersion, resource.definition.kind);
+  return new frames('ADDED', `meta.${services.names.suffix}/${asVersion}`, 'PartialObjectMetadata');
 }
 
 /** Encodes one after the other, so only one is in progress in the other thread. */

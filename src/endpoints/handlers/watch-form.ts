@@ -54,8 +54,19 @@ export function encodeWatched(
   type: WatchEventType,
   text: WatchedText,
 ): Buffer {
-  if (isStoredForm(resource, form)) return eventText(type, spliceVersion(text, storedForm(resource)));
+  const ready = watchedText(resource, form, type, text);
+  if (ready !== undefined) return Buffer.from(ready);
   return encodeObject(services, resource, form, type, servedObject(resource, text));
+}
+
+/** The event of a stored object if it shows the stored text; undefined for other forms. */
+export function watchedText(
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  text: WatchedText,
+): string | undefined {
+  return isStoredForm(resource, form) ? eventText(type, spliceVersion(text, storedForm(resource))) : undefined;
 }
 
 /** Encodes the event of a served object. */
@@ -78,7 +89,7 @@ export function encodeObject(
 /** Encodes an event with a ready value. */
 export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
   if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
-  return eventText(type, JSON.stringify(value));
+  return Buffer.from(eventText(type, JSON.stringify(value)));
 }
 
 function transform(
@@ -101,6 +112,6 @@ function transform(
   }
 }
 
-function eventText(type: WatchEventType, object: string): Buffer {
-  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
+function eventText(type: WatchEventType, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
 }

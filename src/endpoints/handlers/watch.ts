@@ -107,10 +107,14 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
       let characters = 0;
       const items = (await convertedTexts(resource, page.items, context.signal)) ?? page.items;
       for (const item of items) {
-        const event = encoder.encodeInitial(item);
-        const bytes = event instanceof Promise ? await event : event;
-        stream.push(bytes);
-        series.sent(bytes.length);
+        const text = encoder.initialText(item);
+        if (text !== undefined) series.sent(stream.pushText(text));
+        else {
+          const event = encoder.encodeInitial(item, items === page.items ? page.forms : undefined);
+          const bytes = event instanceof Promise ? await event : event;
+          stream.push(bytes);
+          series.sent(bytes.length);
+        }
         characters += item.json.length;
         if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
         await stream.flush();

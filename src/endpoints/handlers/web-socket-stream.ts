@@ -61,6 +61,12 @@ export class WebSocketStream implements WatchStream {
     this.bytes += bytes.length;
   }
 
+  pushText(text: string): number {
+    const bytes = Buffer.from(text);
+    this.push(bytes);
+    return bytes.length;
+  }
+
   async flush(): Promise<void> {
     const pieces = this.pending;
     this.pending = [];

@@ -40,7 +40,7 @@ it('makes one list of several pages', () => {
   writer.add([]);
   writer.add([named('c')]);
   const pieces = writer.finish(identity, listMeta, { resourceVersion: '7', remainingItemCount: 2 });
-  const envelope = decodeEnvelope(Buffer.concat(pieces));
+  const envelope = decodeEnvelope(Buffer.concat([...pieces]));
   assert.equal(envelope.kind, 'ThingList');
   assert.deepEqual(decodeProtobuf(thingList, envelope.raw), {
     metadata: { resourceVersion: '7', remainingItemCount: 2 },
@@ -50,7 +50,7 @@ it('makes one list of several pages', () => {
 
 it('makes an empty list', () => {
   const pieces = new ProtobufList(thing).finish(identity, listMeta, { resourceVersion: '7' });
-  const decoded = decodeProtobuf(thingList, decodeEnvelope(Buffer.concat(pieces)).raw);
+  const decoded = decodeProtobuf(thingList, decodeEnvelope(Buffer.concat([...pieces])).raw);
   assert.deepEqual(decoded, { metadata: { resourceVersion: '7' }, items: null });
 });
 

@@ -1,4 +1,6 @@
 import { type KindType, kind, list, required, type StructType } from '../../machinery/schema/index.js';
+import type { ByteRange } from '../../storage/storage.interface.js';
+import { ByteRanges } from './byte-ranges.js';
 import { protobufCodec } from './protobuf-codec.js';
 
 /** Any value with kind and apiVersion that a declaration describes. */
@@ -30,31 +32,43 @@ function listTypeOf(item: KindType): KindType {
   return type;
 }
 
+/** One item of a list in the message of the list: tag, length and message. */
+export function protobufItem(item: KindType, object: unknown): Uint8Array {
+  return protobufCodec().encodeProtobuf(listTypeOf(item), { items: [object] });
+}
+
+/** Where the message of what {@link protobufItem} made begins: behind the tag and the length. */
+export function messageStart({ source, start }: ByteRange): number {
+  let at = start + 1;
+  while ((source[at] as number) >= 0x80) at++;
+  return at + 1;
+}
+
 /**
  * A protobuf list, encoded page by page: only the encoded bytes of earlier pages are kept. They can't be sent before
  * the last page, since the body starts with its total length.
  */
 export class ProtobufList {
-  private readonly pages: Uint8Array[] = [];
-  private length = 0;
+  private readonly items = new ByteRanges();
 
   constructor(private readonly item: KindType) {}
 
   add(objects: readonly unknown[]): void {
-    if (objects.length > 0) this.push(protobufCodec().encodeProtobuf(listTypeOf(this.item), { items: objects }));
+    if (objects.length > 0) this.items.copy(protobufCodec().encodeProtobuf(listTypeOf(this.item), { items: objects }));
+  }
+
+  /** Adds what {@link protobufItem} made. */
+  addItem(item: ByteRange): void {
+    this.items.add(item);
   }
 
   /** The body in pieces, in order. */
-  finish(identity: Required<TypedValue>, listMeta: StructType, metadata: unknown): Uint8Array[] {
+  *finish(identity: Required<TypedValue>, listMeta: StructType, metadata: unknown): Generator<Uint8Array> {
     const { encodeProtobuf, encodeEnvelopeHead } = protobufCodec();
     const message = encodeProtobuf(metadataHolder(listMeta), { metadata });
-    const head = encodeEnvelopeHead(identity.apiVersion, identity.kind, this.length + message.length);
-    return [head, message, ...this.pages];
-  }
-
-  private push(page: Uint8Array): void {
-    this.pages.push(page);
-    this.length += page.length;
+    yield encodeEnvelopeHead(identity.apiVersion, identity.kind, this.items.length + message.length);
+    yield message;
+    yield* this.items.pieces();
   }
 }
 

@@ -2,7 +2,8 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { VendorNames } from '../../machinery/vendor.js';
-import { defaultColumns } from '../../registry/definition/default-columns.js';
+import { defaultColumns, shownCell } from '../../registry/definition/default-columns.js';
+import type { TableCell } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { toStored } from '../../registry/store/object-codec.js';
 import type { EndpointServices } from '../services.js';
@@ -49,15 +50,10 @@ export function tableOf(
 ): unknown {
   const columns = resource.definition.columns ?? defaultColumns;
   const now = services.clock.now();
-  const rows = objects.map((object) => {
-    // Columns are declared for the stored version; other versions may have their fields elsewhere, or their own columns.
-    const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;
-    const shown = hasOwnColumns ? object : toStored(resource, cloneJson(object));
-    return {
-      cells: columns.map((column) => column.cell(shown, now)),
-      object: rowObject(services.names, object, version, include),
-    };
-  });
+  const rows = objects.map((object) => ({
+    cells: tableCells(resource, object).map((cell) => shownCell(cell, now)),
+    object: rowObject(services.names, object, version, include),
+  }));
   return {
     kind: 'Table',
     apiVersion: `meta.${services.names.suffix}/${version}`,
@@ -73,6 +69,14 @@ export function tableOf(
       : null,
     rows: rows.length === 0 ? [] : rows,
   };
+}
+
+/** The cells of an object as served. They follow from the object alone. */
+export function tableCells(resource: ServedResource, object: ApiObject): TableCell[] {
+  // Columns are declared for the stored version; other versions may have their fields elsewhere, or their own columns.
+  const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;
+  const shown = hasOwnColumns ? object : toStored(resource, cloneJson(object));
+  return (resource.definition.columns ?? defaultColumns).map((column) => column.cell(shown));
 }
 
 function rowObject(names: VendorNames, object: ApiObject, version: string, include: IncludeObject): unknown {

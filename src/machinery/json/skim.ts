@@ -71,7 +71,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /** The index after the value that begins at `start`. */
-function endOfValue(text: string, start: number): number {
+export function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let i = start; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -1,5 +1,4 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import type { TableColumn } from '../resource-definition.js';
+import { Since, type TableCell, type TableColumn } from '../resource-definition.js';
 
 /** `Name`, the first column of most tables. */
 export const nameColumn: TableColumn = {
@@ -26,18 +25,17 @@ export const ageColumn: TableColumn = {
   name: 'Age',
   type: 'string',
   description: 'Time since the object was created.',
-  cell: (object, now) => ageOf(object, now),
+  cell: ({ metadata }) => since(metadata.creationTimestamp),
 };
 
-/** Age of an object for a table cell; `<unknown>` when it has no creation time. */
-export function ageOf(object: ApiObject, now: number): string {
-  return sinceText(object.metadata.creationTimestamp, now);
+/** A cell with the time since an RFC 3339 text; `<unknown>` for none. */
+export function since(time: string | null | undefined): TableCell {
+  return time === undefined || time === null || time === '' ? '<unknown>' : new Since(Date.parse(time));
 }
 
-/** Time from an RFC 3339 text until now, in short form. */
-export function sinceText(time: string | null | undefined, now: number): string {
-  if (time === undefined || time === null || time === '') return '<unknown>';
-  return humanDuration(now - Date.parse(time));
+/** What a table shows of a cell at a time in milliseconds. */
+export function shownCell(cell: TableCell, now: number): Exclude<TableCell, Since> {
+  return cell instanceof Since ? humanDuration(now - cell.time) : cell;
 }
 
 /**

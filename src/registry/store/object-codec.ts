@@ -3,6 +3,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { parseApiVersion } from '../../machinery/group-version.js';
 import { parseExactJson, stringifyNoting } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
+import { endOfValue } from '../../machinery/json/skim.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
@@ -188,6 +189,13 @@ export function spliceListItem(text: VersionedText, form: StoredForm): string {
     return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
   }
   return `{${metadataStart}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
+}
+
+/** The metadata of a stored text, with its version; undefined if the text would have to be parsed. */
+export function spliceMetadata({ json, resourceVersion }: VersionedText, { prefix }: StoredForm): string | undefined {
+  if (!json.startsWith(prefix)) return undefined;
+  const end = endOfValue(json, prefix.length - 1);
+  return `{${withVersion(resourceVersion, json.slice(prefix.length, end))}`;
 }
 
 function withVersion(version: bigint | undefined, restOfMetadata: string): string {

@@ -571,6 +571,41 @@ describe('CachedStorage', () => {
       }
     });
 
+    it('keeps forms of objects in a part of the room, and while somebody lists', async () => {
+      const timers = new ManualTimers();
+      const { cached, drops, stop } = await open({ timers, maxBytes: 16 * 1024 * 1024, idleMs: 600_000 });
+      try {
+        const form = {};
+        await Promise.all(
+          Array.from({ length: 100 }, (_, i) =>
+            cached.create({ resource: 'things', namespace: 'a', name: `n${i}` }, 'u', '{}'),
+          ),
+        );
+        const keep = async () => {
+          const { items, forms } = await cached.list({ resource: 'things' });
+          assert.ok(forms !== undefined);
+          for (const item of items) {
+            forms.keep(item, form, Buffer.alloc(60_000));
+            // An eighth of what there is.
+            assert.ok(cached.formBytes <= 2 * 1024 * 1024);
+          }
+          const { items: again } = await cached.list({ resource: 'things' });
+          const found = again.filter((item) => forms.find(item, form) !== undefined);
+          assert.ok(found.length > 10 && found.length < 60, `${found.length} are kept`);
+        };
+        await keep();
+        assert.ok(cached.formBytes > 1024 * 1024);
+        timers.pass(599_000);
+        assert.ok(cached.formBytes > 0);
+        timers.pass(10_000);
+        assert.equal(cached.formBytes, 0, 'nobody listed');
+        await keep();
+        assert.deepEqual(drops, ['things idle']);
+      } finally {
+        await stop();
+      }
+    });
+
     it('stays in its bounds: resources that do not fit are read from the database', async () => {
       const timers = new ManualTimers();
       const { cached, reads, drops, stop } = await open({ timers, maxBytes: 60_000 });

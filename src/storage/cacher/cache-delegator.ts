@@ -21,9 +21,13 @@ import type {
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import { Cacher } from './cacher.js';
+import { FormBlocks } from './form-blocks.js';
 import type { MemoryRoom } from './memory-room.js';
 import { RecentObjects } from './recent-objects.js';
 import type { WatchCache } from './watch-cache.js';
+
+/** The part of the memory for all caches that forms made of their objects may take. */
+const FORMS_PART = 8;
 
 /** How often to look for idle caches and for caches that are too large, in milliseconds. */
 const SWEEP_MS = 5_000;
@@ -52,6 +56,8 @@ export class CachedStorage implements Storage {
   private readonly cachers = new Map<string, Cacher>();
   private readonly recent: RecentObjects;
   private readonly room: MemoryRoom;
+  private readonly forms: FormBlocks;
+  private formsUsedAt = 0;
   private cancelSweep: (() => void) | undefined;
   private stopped = false;
 
@@ -64,6 +70,7 @@ export class CachedStorage implements Storage {
       () => this.bytes,
       () => this.makeRoom(undefined, 0),
     );
+    this.forms = new FormBlocks(() => this.roomForForms());
     this.scheduleSweep();
   }
 
@@ -74,12 +81,18 @@ export class CachedStorage implements Storage {
     }
   }
 
+  /** Memory of the forms that lists are made of, in bytes; an estimate. */
+  get formBytes(): number {
+    return this.forms.bytes;
+  }
+
   /** Ends all watches and drops all caches. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelSweep?.();
     this.room.stop();
     this.recent.clear();
+    this.forms.drop();
     await Promise.all([...this.cachers.values()].map((cacher) => cacher.stop()));
   }
 
@@ -140,7 +153,9 @@ export class CachedStorage implements Storage {
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
     this.options.observer.read(query.resource, page !== undefined);
-    return page ?? this.inner.list(query);
+    if (page === undefined) return this.inner.list(query);
+    this.formsUsedAt = cacher.usedAt;
+    return { ...page, forms: this.forms };
   }
 
   head(): Promise<bigint> {
@@ -264,7 +279,14 @@ export class CachedStorage implements Storage {
       cacher.drop('idle');
       if (cacher.bytes === 0 && cacher.watchers === 0) this.cachers.delete(resource);
     }
+    if (timers.now() - this.formsUsedAt >= idleMs) this.forms.drop();
     this.makeRoom(undefined, 0);
+  }
+
+  /** Forms get what objects leave, and not much of it: objects are worth more, as the database has to be asked for them. */
+  private roomForForms(): number {
+    const { most } = this;
+    return Math.min(most / FORMS_PART, most - this.bytes);
   }
 
   /**
@@ -276,6 +298,7 @@ export class CachedStorage implements Storage {
     if (bytes > most) return false;
     const others = [...this.cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
     let total = others.reduce((sum, cacher) => sum + cacher.bytes, bytes);
+    if (total + this.forms.bytes > most) this.forms.drop();
     if (total <= most) return true;
     const watched = (cacher: Cacher) => (cacher.watchers > 0 ? 1 : 0);
     others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);

@@ -81,6 +81,62 @@ function readTypeMeta(reader: protobuf.Reader, end: number, texts: { apiVersion:
   }
 }
 
+/** How many bytes a number takes as a varint. */
+function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++;
+  return length;
+}
+
+function writeField(frame: Buffer, at: number, number: number, length: number): number {
+  let next = at;
+  frame[next++] = lengthDelimited(number);
+  let rest = length;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) frame[next++] = (rest % 0x80) | 0x80;
+  frame[next++] = rest;
+  return next;
+}
+
+const fieldLength = (length: number) => 1 + varintLength(length) + length;
+
+/** Two empty fields at the end of an envelope: its encoding and its content type. */
+const envelopeEnd = Buffer.from([lengthDelimited(3), 0, lengthDelimited(4), 0]);
+
+/** Writes the frames of {@link encodeWatchFrame} around ready messages of one kind, in one go. */
+export class WatchFrames {
+  private readonly type: Buffer;
+  private readonly kind: Buffer;
+
+  constructor(type: string, apiVersion: string, kind: string) {
+    this.type = Buffer.from(type);
+    const writer = protobuf.Writer.create();
+    writer.uint32(lengthDelimited(1)).string(apiVersion).uint32(lengthDelimited(2)).string(kind);
+    this.kind = Buffer.from(writer.finish());
+  }
+
+  /** The frame of the message at `source[start..end]`. */
+  encode(source: Buffer, start: number, end: number): Buffer {
+    const { type, kind } = this;
+    const message = end - start;
+    const body = magic.length + fieldLength(kind.length) + fieldLength(message) + envelopeEnd.length;
+    const object = fieldLength(body);
+    const event = fieldLength(type.length) + fieldLength(object);
+    const frame = Buffer.allocUnsafe(4 + event);
+    let at = frame.writeUInt32BE(event, 0);
+    at = writeField(frame, at, 1, type.length);
+    at += type.copy(frame, at);
+    at = writeField(frame, at, 2, object);
+    at = writeField(frame, at, 1, body);
+    at += magic.copy(frame, at);
+    at = writeField(frame, at, 1, kind.length);
+    at += kind.copy(frame, at);
+    at = writeField(frame, at, 2, message);
+    at += source.copy(frame, at, start, end);
+    envelopeEnd.copy(frame, at);
+    return frame;
+  }
+}
+
 /**
  * One event of a protobuf watch stream: its length in four bytes (most significant first), then the event, which
  * contains the complete body of the object (with envelope).

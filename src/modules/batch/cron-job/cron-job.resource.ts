@@ -2,7 +2,7 @@ import { type CronJob, cronJob } from '../../../apis/batch/v1/cron-job.types.js'
 import { cronJob as cronJobV1beta1 } from '../../../apis/batch/v1beta1/cron-job.types.js';
 import type { ApiObject } from '../../../machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn, sinceText } from '../../../registry/definition/default-columns.js';
+import { ageColumn, nameColumn, since } from '../../../registry/definition/default-columns.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { deprecation } from '../../../registry/definition/served-version.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
@@ -67,7 +67,7 @@ const columns: readonly TableColumn<CronJob>[] = [
     name: 'Last Schedule',
     type: 'string',
     description: 'Time since the last job was started.',
-    cell: ({ status }, now) => (status.lastScheduleTime ? sinceText(status.lastScheduleTime, now) : '<none>'),
+    cell: ({ status }) => (status.lastScheduleTime ? since(status.lastScheduleTime) : '<none>'),
   },
   ageColumn,
   ...jobTemplateColumns<CronJob>(({ spec }) => spec.jobTemplate.spec),

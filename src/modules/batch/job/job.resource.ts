@@ -2,7 +2,7 @@ import { type Job, job } from '../../../apis/batch/v1/job.types.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
 import { ageColumn, humanDuration, nameColumn } from '../../../registry/definition/default-columns.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { defineResource, type ResourceDefinition, Since } from '../../../registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
 import { validateJobStatus } from './job.validation.js';
@@ -35,10 +35,10 @@ export function jobResource(names: VendorNames): ResourceDefinition {
         name: 'Duration',
         type: 'string',
         description: 'Time from the start to the end, or until now.',
-        cell: ({ status }, now) => {
+        cell: ({ status }) => {
           if (!status.startTime) return '';
-          const end = status.completionTime ? Date.parse(status.completionTime) : now;
-          return humanDuration(end - Date.parse(status.startTime));
+          const start = Date.parse(status.startTime);
+          return status.completionTime ? humanDuration(Date.parse(status.completionTime) - start) : new Since(start);
         },
       },
       ageColumn,

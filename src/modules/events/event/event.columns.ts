@@ -1,5 +1,5 @@
 import type { Event } from '../../../apis/core/v1/event.types.js';
-import { nameColumn, sinceText } from '../../../registry/definition/default-columns.js';
+import { nameColumn, since } from '../../../registry/definition/default-columns.js';
 import type { TableColumn } from '../../../registry/resource-definition.js';
 
 /** Columns of a table of events, in the form of the core group. */
@@ -8,7 +8,7 @@ export const eventColumns: readonly TableColumn<Event>[] = [
     name: 'Last Seen',
     type: 'string',
     description: 'Time since it was last seen.',
-    cell: (object, now) => sinceText(lastSeen(object), now),
+    cell: (object) => since(lastSeen(object)),
   },
   {
     name: 'Type',
@@ -53,7 +53,7 @@ export const eventColumns: readonly TableColumn<Event>[] = [
     type: 'string',
     priority: 1,
     description: 'Time since it was first seen.',
-    cell: (object, now) => sinceText(firstSeen(object), now),
+    cell: (object) => since(firstSeen(object)),
   },
   {
     name: 'Count',

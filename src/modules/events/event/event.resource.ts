@@ -86,7 +86,7 @@ const conversion: Pick<ServedVersion, 'toStored' | 'fromStored'> = {
 
 /** Table cells are made from the served form. */
 function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
-  return { ...column, cell: (object, now) => column.cell(toCoreEvent(object as unknown as Event), now) };
+  return { ...column, cell: (object) => column.cell(toCoreEvent(object as unknown as Event)) };
 }
 
 /** `strictVersion` checks new events more strictly than the others. */
