@@ -22,3 +22,8 @@ export function fileProblem(error: unknown): string {
 export function isFileError(error: unknown): error is Error & { readonly path: string } {
   return error instanceof Error && errorCode(error) !== undefined && 'path' in error && typeof error.path === 'string';
 }
+
+/** A write that failed for want of room. Unlike other failed calls it does not name its path. */
+export function withoutRoom(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
+}

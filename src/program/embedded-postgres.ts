@@ -93,12 +93,13 @@ export class EmbeddedPostgres {
     await endLeftPostmaster(home.dataDirectory, logger);
     await initialiseCluster(home, user, options.disposable === true ? ['--no-sync'] : []);
     await writeAccessRules(home, user);
-    const listens = options.port !== 0;
+    const wanted = options.port;
+    const port = wanted === 0 ? undefined : await chooseLoopbackPort({ directory, wanted, logger });
     const postgres = new EmbeddedPostgres(
       home,
       user,
-      listens ? await chooseLoopbackPort({ directory, wanted: options.port, logger }) : socketOnlyPort,
-      listens,
+      port ?? socketOnlyPort,
+      port !== undefined,
       logger,
       clock,
       undefined,

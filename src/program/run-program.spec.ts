@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -71,6 +72,22 @@ describe('command line', () => {
       program.child.stdout?.destroy();
       const { code, errors } = await program.end();
       assert.deepEqual([code, errors], [0, ''], args.join(' '));
+    }
+  });
+
+  it('fails when its output does not fit on the disk', { skip: process.platform !== 'linux' }, () => {
+    const full = openSync('/dev/full', 'w');
+    try {
+      const outcome = spawnSync(process.execPath, [mainFile, 'completion', 'bash'], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      });
+      assert.deepEqual(
+        [outcome.status, outcome.stderr],
+        [1, "plinth: the output can't be written: the disk is full\n"],
+      );
+    } finally {
+      closeSync(full);
     }
   });
 

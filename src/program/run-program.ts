@@ -2,8 +2,8 @@ import { environment } from '../config/environment.js';
 import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
-import { fileProblem, isFileError } from '../machinery/file-problem.js';
-import { errorText } from '../machinery/startup-error.js';
+import { fileProblem, isFileError, withoutRoom } from '../machinery/file-problem.js';
+import { errorCode, errorText } from '../machinery/startup-error.js';
 import { assetPrograms, commands } from './all-commands.js';
 import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';
@@ -22,7 +22,7 @@ const wrongUsage = 2;
 export async function runProgram(argv: readonly string[]): Promise<number> {
   const [name = '', ...rest] = argv;
   const closed = { stop: () => {} };
-  withoutReaders(() => closed.stop());
+  watchOutput(() => closed.stop());
   if (name === '--version' || name === 'version') {
     print(`plinth ${await readVersion()}`);
     return 0;
@@ -60,10 +60,18 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 
 /**
  * Nobody reads the output any more, as behind `| head`: that is no fault. What the program was asked to say can't be said,
- * so it stops; logs that nobody reads are no reason to.
+ * so it stops; logs that nobody reads are no reason to. Output that does not get into its file is a fault.
  */
-function withoutReaders(stop: () => void): void {
-  process.stdout.on('error', stop);
+function watchOutput(stop: () => void): void {
+  process.stdout.on('error', (error) => {
+    stop();
+    if (errorCode(error) === 'EPIPE') return;
+    printError(`the output can't be written: ${fileProblem(error)}`);
+    // Whatever the code is that the program ends with otherwise.
+    process.once('exit', () => {
+      process.exitCode = failed;
+    });
+  });
   process.stderr.on('error', () => undefined);
 }
 
@@ -79,11 +87,15 @@ function report(error: unknown, command: Command): number {
     printRawError(`Run plinth ${command.name} --help for all flags.`);
     return wrongUsage;
   }
-  const text = isFileError(error) ? `${error.path}: ${fileProblem(error)}` : errorText(error);
-  printError(text.replaceAll(/\s*\n\s*/g, ' '));
+  printError(problemText(error).replaceAll(/\s*\n\s*/g, ' '));
   const debug = environment.PLINTH_LOG_LEVEL === 'debug';
   if (debug && error instanceof Error) printRawError(error.stack ?? '');
   return failed;
+}
+
+function problemText(error: unknown): string {
+  if (isFileError(error)) return `${error.path}: ${fileProblem(error)}`;
+  return withoutRoom(error) ? `a file can't be written: ${fileProblem(error)}` : errorText(error);
 }
 
 function overview(): string {

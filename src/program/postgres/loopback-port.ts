@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
 import { checkPortFree } from '../port-check.js';
@@ -17,17 +18,25 @@ export interface LoopbackPortOptions {
   /** The port that the user asked for; undefined: the one from before, or any. */
   readonly wanted: number | undefined;
   readonly logger: Logger;
+  /** Where roles would log in. */
+  readonly address?: string;
 }
 
 /**
  * The TCP port of an embedded Postgres. It is the same at every start, so addresses that people have noted stay right.
+ * Undefined on a machine that speaks IPv6 only: its socket is enough for everything but roles of other users.
  *
  * @throws StartupError when the port that the user asked for can't be had.
  */
-export async function chooseLoopbackPort({ directory, wanted, logger }: LoopbackPortOptions): Promise<number> {
+export async function chooseLoopbackPort(options: LoopbackPortOptions): Promise<number | undefined> {
+  const { directory, wanted, logger, address = loopback } = options;
   if (wanted !== undefined) {
     await checkPortFree(loopback, wanted, '--postgres-port');
     return wanted;
+  }
+  if (!isOurs(address)) {
+    logger.warn('roles can log in to the embedded database through its socket only', { missing: address });
+    return undefined;
   }
   const { port: remembered } = await readNote(directory);
   if (remembered !== undefined && (await isPortFree(remembered))) return remembered;
@@ -48,6 +57,10 @@ export async function isPortFree(port: number): Promise<boolean> {
     if (error instanceof StartupError) return false;
     throw error;
   }
+}
+
+function isOurs(address: string): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some((own) => own.address === address));
 }
 
 async function anyFreePort(): Promise<number> {
