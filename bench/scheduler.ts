@@ -151,7 +151,7 @@ async function wholeWay(): Promise<void> {
         placed += 1;
         if (placed === podCount) resolve();
       };
-      pods.subscribe({ changed }, stop.signal);
+      void pods.subscribe({ changed }, stop.signal);
     });
     const cpu = process.cpuUsage();
     stalls.start();
