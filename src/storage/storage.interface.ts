@@ -237,6 +237,13 @@ export interface ChangeSubscription {
    * the same; see {@link followChanges}.
    */
   follow?(take: TakeBatch): Promise<void>;
+  /**
+   * How far the stream is known to be complete without any change that was not fetched; undefined while changes are on
+   * their way. {@link next} tells of a position alone only after a while.
+   */
+  readonly quietPosition?: bigint | undefined;
+  /** Asks for positions at once, until `version` is reached. */
+  hasten?(version: bigint): void;
   /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;
   close(): void;

@@ -76,7 +76,11 @@ export class Cacher implements WatcherHome {
 
   /** The cache, while it can be read. */
   get cache(): WatchCache | undefined {
-    return this.live?.cache;
+    if (this.live === undefined) return undefined;
+    const { cache, subscription } = this.live;
+    const { quietPosition } = subscription;
+    if (quietPosition !== undefined && quietPosition > cache.position) cache.apply([], quietPosition);
+    return cache;
   }
 
   /** Bytes held, including those of a cache that is being filled. */
@@ -109,7 +113,7 @@ export class Cacher implements WatcherHome {
 
   /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when it can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
-    if (this.live !== undefined) return this.live.cache;
+    if (this.live !== undefined) return this.cache;
     if (this.stopped || this.retired || this.options.timers.now() < this.coldUntil) return undefined;
     this.filling ??= this.fill().finally(() => {
       this.filling = undefined;
@@ -143,6 +147,7 @@ export class Cacher implements WatcherHome {
       };
       const cancel = this.options.timers.after(waitMs, () => waiter.settle(false));
       this.waiters.add(waiter);
+      this.live?.subscription.hasten?.(version);
     });
   }
 

@@ -32,6 +32,11 @@ const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 
 const MOST_QUIET = 10_000;
 /** Beyond this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
 const MOST_HELD = 1_000;
+/**
+ * How long subscriptions without changes need not hear of the position, in milliseconds. There are dozens of them, and a busy
+ * process has hundreds of batches a second.
+ */
+const QUIET_POSITION_MS = 50;
 /** Pause between a failed read and the next. */
 const RETRY_MS = 200;
 
@@ -101,6 +106,7 @@ export class ChangeFeed {
   private lookedAt: number;
   private due: WakeSource | undefined;
   private wakeUp: (() => void) | undefined;
+  private teller: NodeJS.Timeout | undefined;
   private stopped = false;
   private loop: Promise<void> | undefined;
 
@@ -125,6 +131,7 @@ export class ChangeFeed {
     this.failAll(closed);
     this.wakeUp?.();
     await this.loop;
+    clearTimeout(this.teller);
   }
 
   /** Says that `newest` is committed, or (undefined) that some version may be. */
@@ -315,6 +322,7 @@ export class ChangeFeed {
   }
 
   private advanceAll(position: bigint): void {
+    this.teller ??= setTimeout(() => this.tellPositions(), QUIET_POSITION_MS);
     for (const [resource, subscriptions] of this.byResource) {
       for (const subscription of subscriptions) {
         if (subscription.advance(position)) continue;
@@ -348,6 +356,13 @@ export class ChangeFeed {
       }, this.options.futureWaitMs ?? 3_000);
       this.futures.add(future);
     });
+  }
+
+  private tellPositions(): void {
+    this.teller = undefined;
+    for (const subscriptions of this.byResource.values()) {
+      for (const subscription of subscriptions) subscription.tellPosition();
+    }
   }
 
   private leave(subscription: Subscription): void {

@@ -28,6 +28,8 @@ export class Subscription implements ChangeSubscription {
   private bufferCharacters = 0;
   private position: bigint;
   private told: bigint;
+  /** Positions alone are told at once up to this version. */
+  private hurried = 0n;
   private failure: StorageError | undefined;
   private readonly failureListeners: (() => void)[] = [];
   private closed = false;
@@ -108,21 +110,34 @@ export class Subscription implements ChangeSubscription {
     this.bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
   }
 
+  get quietPosition(): bigint | undefined {
+    return this.waiting !== undefined && this.buffer.length === 0 ? this.position : undefined;
+  }
+
+  hasten(version: bigint): void {
+    if (version > this.hurried) this.hurried = version;
+    this.advance(this.position);
+  }
+
+  /** Tells the position to a consumer who has not heard of it. */
+  tellPosition(): void {
+    if (this.waiting === undefined) return;
+    const batch = this.takeLive();
+    if (batch === undefined) return;
+    const { resolve } = this.waiting;
+    this.waiting = undefined;
+    resolve(batch);
+  }
+
   /**
    * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer gets
-   * its changes in any case: only the rest in the buffer counts.
+   * its changes in any case: only the rest in the buffer counts. Without changes it hears of the position later, by
+   * {@link tellPosition}.
    */
   advance(position: bigint): boolean {
     if (this.closed || this.failure !== undefined) return true;
     if (position > this.position) this.position = position;
-    if (this.waiting !== undefined) {
-      const batch = this.takeLive();
-      if (batch !== undefined) {
-        const { resolve } = this.waiting;
-        this.waiting = undefined;
-        resolve(batch);
-      }
-    }
+    if (this.buffer.length > 0 || this.told < this.hurried) this.tellPosition();
     return this.buffer.length <= this.limits.changes && this.bufferCharacters <= this.limits.characters;
   }
 
