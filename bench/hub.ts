@@ -153,17 +153,25 @@ async function measure(count: number, postgres: Awaited<ReturnType<typeof startT
   const machine = count === 1 ? await alone(databaseUrl) : await together(databaseUrl, count);
   const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + processorMicroseconds(pid), 0);
   const pids = machine.workers.map(({ pid }) => pid as number);
-  const account = () => [
+  const statements = async () => {
+    await admin.query('select pg_stat_force_next_flush()');
+    const { rows } = await admin.query(
+      'select xact_commit::int as count from pg_stat_database where datname = current_database()',
+    );
+    return rows[0].count as number;
+  };
+  const account = async () => [
     processorMicroseconds(process.pid),
     sum(pids.slice(0, machine.busy)),
     sum(pids.slice(machine.busy)),
     sum(childrenOf(postmaster)),
+    (await statements()) * 1000,
   ];
   for (const kind of kinds) {
     await machine.run({ kind, from: 0, count: requests });
-    const began = account();
+    const began = await account();
     await machine.run({ kind, from: requests, count: requests });
-    const spent = account().map((now, i) => (now - (began[i] as number)) / requests);
+    const spent = (await account()).map((now, i) => (now - (began[i] as number)) / requests);
     // The one process of a server has done the other work too.
     spent[machine.workers.length === 0 ? 0 : 1] = (spent[machine.workers.length === 0 ? 0 : 1] as number) - workUs;
     const all = spent.slice(0, 3).reduce((total, part) => total + part, 0);
@@ -179,8 +187,10 @@ if (who !== undefined) await beWorker(who);
 else {
   const postgres = await startTestPostgres({ fsync: false });
   try {
-    console.log('| request | workers | server µs | of it parent | busy | idle | PostgreSQL µs |');
-    console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |');
+    console.log(
+      '| request | workers | server µs | of it parent | busy | idle | PostgreSQL µs | statements per 1,000 |',
+    );
+    console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
     for (const count of flags.workers.split(',').map(Number)) await measure(count, postgres);
   } finally {
     await postgres.stop();

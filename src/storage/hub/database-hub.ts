@@ -6,10 +6,12 @@ import type { Row } from '../postgres/session.js';
 import { hasHead, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import { StorageError } from '../storage.errors.js';
+import type { Write } from '../storage.interface.js';
 import { type BatchToTell, HubClient } from './hub-client.js';
 import type { HubRequest } from './hub-messages.js';
 import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
+import { receiveWrite } from './sent-write.js';
 
 /** Texts pass as they are: the processes encrypt and decrypt. */
 const asStored: Sealing = {
@@ -19,7 +21,7 @@ const asStored: Sealing = {
   prepare: () => undefined,
 };
 
-type Asked = Exclude<HubRequest, readonly ['follow', ...unknown[]]>;
+type Asked = Exclude<HubRequest, readonly ['follow' | 'write', ...unknown[]]>;
 
 /**
  * The way of several processes of one machine to the database. Their writes share batches, they learn of every batch
@@ -77,7 +79,16 @@ export class DatabaseHub {
 
   private take(client: HubClient, request: HubRequest): void {
     if (request[0] === 'follow') client.follow(request[2], request[3]);
+    else if (request[0] === 'write') this.write(client, request[1], receiveWrite(request[2]));
     else void this.answer(client, request);
+  }
+
+  private write(client: HubClient, id: number, write: Write): void {
+    this.database.writer.write(write).then(
+      (answer) =>
+        client.tell(answer.kind === 'written' ? ['written', id, answer.resourceVersion] : ['answer', id, answer]),
+      (error: unknown) => client.tell(['failure', id, sendError(error)]),
+    );
   }
 
   private async answer(client: HubClient, request: Asked): Promise<void> {
@@ -96,10 +107,8 @@ export class DatabaseHub {
         return this.start(client);
       case 'read':
         return this.reads.rows({ name: request[2], values: request[3], timeoutMs: request[4] });
-      case 'write':
-        return writer.write(request[2]);
       case 'write-together':
-        return writer.writeTogether(request[2]);
+        return writer.writeTogether(request[2].map(receiveWrite));
       case 'check-writes':
         return writer.check();
       case 'check-epoch':

@@ -78,9 +78,9 @@ export class HubChannel<Sent, Received> {
     this.frames = [];
     if (frames.length === 0 || !stream.writable) return;
     // In one call of the system: the other process wakes up once.
-    stream.cork();
+    if (frames.length > 1) stream.cork();
     for (const frame of frames) stream.write(frame);
-    stream.uncork();
+    if (frames.length > 1) stream.uncork();
   }
 
   private receive(chunk: Buffer): void {

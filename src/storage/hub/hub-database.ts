@@ -11,6 +11,7 @@ import { HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
 import { receiveBatch } from './sent-batch.js';
 import { receiveError } from './sent-error.js';
+import { sendWrite } from './sent-write.js';
 
 type Asked = HubRequest extends infer Request
   ? Request extends readonly [infer Kind, number, ...infer Rest]
@@ -90,12 +91,15 @@ export class HubDatabase implements Database, Writer {
 
   async write(write: Write): Promise<WriteAnswer> {
     const [sealed] = this.sealed([write]);
-    const answer = (await this.ask(['write', sealed as Write])) as WriteAnswer;
+    const answer = (await this.ask(['write', sendWrite(sealed as Write)])) as WriteAnswer;
     return (await this.opened(write, answer)) as WriteAnswer;
   }
 
   async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
-    const answers = (await this.ask(['write-together', this.sealed(writes)])) as readonly TiedWriteAnswer[];
+    const answers = (await this.ask([
+      'write-together',
+      this.sealed(writes).map(sendWrite),
+    ])) as readonly TiedWriteAnswer[];
     return Promise.all(answers.map((answer, i) => this.opened(writes[i] as Write, answer)));
   }
 
@@ -143,6 +147,9 @@ export class HubDatabase implements Database, Writer {
     switch (message[0]) {
       case 'answer':
         this.settle(message[1])?.resolve(message[2]);
+        return;
+      case 'written':
+        this.settle(message[1])?.resolve({ kind: 'written', resourceVersion: message[2] });
         return;
       case 'failure':
         this.settle(message[1])?.reject(receiveError(message[2]));

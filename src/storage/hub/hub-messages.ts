@@ -1,8 +1,9 @@
 import type { Epoch } from '../postgres/epoch.js';
 import type { StatementValue } from '../postgres/session.js';
-import type { LostVersions, Write } from '../storage.interface.js';
+import type { LostVersions } from '../storage.interface.js';
 import type { SentBatch } from './sent-batch.js';
 import type { SentError } from './sent-error.js';
+import type { SentWrite } from './sent-write.js';
 
 /** What a process asks of the hub. The first number is the id of the call, which the answer repeats. */
 export type HubRequest =
@@ -11,8 +12,8 @@ export type HubRequest =
   /** Runs a statement for reading, by its name. */
   | readonly ['read', number, string, readonly StatementValue[], number]
   /** Writes whose texts are as they shall stand in the database. */
-  | readonly ['write', number, Write]
-  | readonly ['write-together', number, readonly Write[]]
+  | readonly ['write', number, SentWrite]
+  | readonly ['write-together', number, readonly SentWrite[]]
   | readonly ['check-writes', number]
   /** Checks the history. The version is the newest that the process has seen. */
   | readonly ['check-epoch', number, bigint]
@@ -30,6 +31,8 @@ export interface SentEpoch {
 /** What the hub tells. */
 export type HubMessage =
   | readonly ['answer', number, unknown]
+  /** A write was made; the second number is its version. */
+  | readonly ['written', number, bigint]
   | readonly ['failure', number, SentError]
   /** A batch was committed; its texts are as they stand in the database. */
   | readonly ['batch', SentBatch]

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { textArray } from '../postgres/binary-array.js';
 import type { Row } from '../postgres/session.js';
 import { GET_OBJECTS, LIST_PAGE, READ_CHANGES } from '../postgres/statements.js';
 import { HubReads, type Read } from './hub-reads.js';
@@ -27,15 +26,11 @@ class Statements {
 
 const get = (...names: string[]): Read => ({
   name: GET_OBJECTS.name,
-  values: [
-    textArray(names.map(() => 'things')),
-    textArray(names.map((_, i) => (i === 0 ? null : 'default'))),
-    textArray(names),
-  ],
+  values: [names.map(() => 'things'), names.map((_, i) => (i === 0 ? null : 'default')), names],
   timeoutMs: 5_000,
 });
 
-const changes = (after: number): Read => ({ name: READ_CHANGES.name, values: [after, Buffer.from('x')], timeoutMs: 1 });
+const changes = (after: number): Read => ({ name: READ_CHANGES.name, values: [after, ['x']], timeoutMs: 1 });
 
 describe('HubReads', () => {
   it('reads the objects of several processes in one statement, and gives each its own', async () => {
@@ -45,9 +40,9 @@ describe('HubReads', () => {
     await nextTurn();
     assert.equal(statements.asked.length, 1);
     assert.deepEqual(statements.asked[0]?.values, [
-      textArray(Array(6).fill('things')),
-      textArray([null, 'default', null, null, 'default', 'default']),
-      textArray(['a', 'b', 'c', 'a', 'd', 'e']),
+      Array(6).fill('things'),
+      [null, 'default', null, null, 'default', 'default'],
+      ['a', 'b', 'c', 'a', 'd', 'e'],
     ]);
     statements.answer(0, [
       ['6', 'uid-e', '9', 'json'],

@@ -1,4 +1,3 @@
-import { joinedTextArray, lengthOfArray } from '../postgres/binary-array.js';
 import type { Row, StatementValue } from '../postgres/session.js';
 import { SharedReads } from '../postgres/shared-reads.js';
 import { GET_OBJECTS, LOG_BOUNDS, READ_CHANGES } from '../postgres/statements.js';
@@ -84,7 +83,10 @@ export class HubReads {
     const [first] = reads;
     if (first === undefined) return [];
     if (reads.length === 1) return [await this.run(first)];
-    const rows = await this.run({ ...first, values: first.values.map((_, i) => joinedTextArray(column(reads, i))) });
+    const rows = await this.run({
+      ...first,
+      values: first.values.map((_, i) => reads.flatMap(({ values }) => values[i] as string[])),
+    });
     // The first column counts the keys, from 1.
     const owners: { readonly rows: Row[]; readonly before: number }[] = [];
     const parts = reads.map((read) => {
@@ -117,15 +119,9 @@ function statements(reads: readonly Read[]): Read[][] {
 }
 
 function keysOf({ values }: Read): number {
-  return lengthOfArray(values[0] as Buffer);
-}
-
-function column(reads: readonly Read[], i: number): Buffer[] {
-  return reads.map(({ values }) => values[i] as Buffer);
+  return (values[0] as readonly string[]).length;
 }
 
 function readId({ name, values }: Read): string {
-  return [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))].join(
-    '\n',
-  );
+  return JSON.stringify([name, ...values.map((value) => (typeof value === 'bigint' ? String(value) : value))]);
 }

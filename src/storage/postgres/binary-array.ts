@@ -65,17 +65,3 @@ export function smallintArray(values: readonly number[]): Buffer {
   }
   return buffer;
 }
-
-/** The elements of all these `text[]`, in their order. */
-export function joinedTextArray(arrays: readonly Buffer[]): Buffer {
-  const joined = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...arrays.map((array) => array.subarray(HEADER_BYTES))]);
-  const length = arrays.reduce((sum, array) => sum + lengthOfArray(array), 0);
-  const hasNull = arrays.some((array) => array.readInt32BE(4) === 1);
-  header(joined, OID_TEXT, length, hasNull);
-  return joined;
-}
-
-/** How many elements an array has. */
-export function lengthOfArray(array: Buffer): number {
-  return array.readInt32BE(12);
-}

@@ -3,7 +3,6 @@ import { isSealed, plainSealing, type SealedText, type Sealing } from '../encryp
 import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';
 import type { Change, Scope } from '../storage.interface.js';
-import { textArray } from './binary-array.js';
 import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch.js';
 import { searchable } from './keys.js';
@@ -54,7 +53,7 @@ export class PostgresChangeLog implements ChangeLog {
     const values = [
       after.toString(),
       upto.toString(),
-      textArray(resources.map(searchable)),
+      resources.map(searchable),
       namespace === undefined ? null : searchable(namespace),
       name === undefined ? null : searchable(name),
       MOST_ROWS,

@@ -12,7 +12,6 @@ import type {
   StorageKey,
   StoredObject,
 } from '../storage.interface.js';
-import { textArray } from './binary-array.js';
 import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
@@ -111,7 +110,7 @@ export class Reader {
     { at, after, limit, ...scope }: ListQuery & { readonly limit: number },
     words: readonly string[],
   ): Promise<ListPage | undefined> {
-    const values = [...rangeValues(keyRange(scope, after)), at?.toString() ?? null, limit, textArray(words)];
+    const values = [...rangeValues(keyRange(scope, after)), at?.toString() ?? null, limit, words];
     const [bounds, ...rows] = await this.epochs.read(1, () =>
       this.pool.run((session) => session.run(FIND_PAGE, values, LIST_TIMEOUT_MS)),
     );
@@ -181,11 +180,7 @@ export class Reader {
   private async loadObjects(
     keys: readonly StorageKey[],
   ): Promise<readonly (StoredObject | StorageError | undefined)[]> {
-    const values = [
-      textArray(keys.map((key) => key.resource)),
-      textArray(keys.map((key) => key.namespace)),
-      textArray(keys.map((key) => key.name)),
-    ];
+    const values = [keys.map((key) => key.resource), keys.map((key) => key.namespace), keys.map((key) => key.name)];
     const rows = await this.pool.run((session) => session.run(GET_OBJECTS, values, POINT_READ_TIMEOUT_MS));
     const found = new Array<StoredObject | StorageError | undefined>(keys.length).fill(undefined);
     const indexOf = (row: Row) => Number(row[0]) - 1;

@@ -1,5 +1,4 @@
 import { untilAborted } from '../wait.js';
-import { textArray } from './binary-array.js';
 import { sqlState } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
@@ -81,7 +80,7 @@ export class Retention {
     const { historyRetentionMs, historyExclude } = this.options;
     const [droppable, expired, compactRevision, size] = await this.pool.run(async (session) => {
       // First, so that a partition that goes in this round is known to be one to copy.
-      const past = await session.run(KEEP_HISTORY, [historyRetentionMs, textArray(historyExclude)], ROUND_TIMEOUT_MS);
+      const past = await session.run(KEEP_HISTORY, [historyRetentionMs, historyExclude], ROUND_TIMEOUT_MS);
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
       const [size] = await session.run(LOG_SIZE, [], ROUND_TIMEOUT_MS);

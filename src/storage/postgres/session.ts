@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
+import { textArray } from './binary-array.js';
 import { type ConnectionTarget, connectionTargets } from './connection-targets.js';
 import { noPassword } from './postgres-errors.js';
 import type { StorageObserver } from './postgres-storage-options.js';
@@ -24,7 +25,8 @@ export interface SessionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type StatementValue = string | number | bigint | Buffer | null;
+/** A list of texts is a `text[]`. */
+export type StatementValue = string | number | bigint | Buffer | readonly (string | null)[] | null;
 
 const asText = (value: string): string => value;
 const rawTypes = { getTypeParser: () => asText };
@@ -167,7 +169,7 @@ export class Session {
       this.client.query<(string | null)[]>({
         ...(this.isPooled ? {} : { name: statement.name }),
         text: statement.text,
-        values: values as unknown[],
+        values: values.map((value) => (Array.isArray(value) ? textArray(value) : value)),
         rowMode: 'array',
       }),
     );
