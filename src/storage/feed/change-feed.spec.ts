@@ -234,6 +234,60 @@ describe('the change feed', () => {
     }
   });
 
+  it('goes on without a look at the log through batches whose changes nobody follows, in one piece or several', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl });
+    const options = resolveOptions({ databaseUrl });
+    const pool = new SessionPool(options);
+    const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
+    const log = new PostgresChangeLog(pool, new Reader(pool, options.poolSize, epochs), epochs);
+    let reads = 0;
+    const observer = { ...silentObserver, logRead: () => reads++ };
+    const feed = new ChangeFeed(log, { pollMs: MINUTE_MS, observer });
+    feed.start();
+    const resources = new Set(['quiet']);
+    const withheld = (after: bigint, newest: bigint): OwnBatch => ({
+      newest,
+      resources,
+      stretch: { after, changes: [], withheld: [...resources] },
+    });
+    const write = async (name: string, resource: string) =>
+      (await storage.create(key(name, resource), 'u', '1')).resourceVersion;
+    try {
+      const start = await storage.head();
+      const subscription = await feed.subscribe({ resource: 'listened' }, start);
+      const first = await write('q1', 'quiet');
+      feed.batchEnded(withheld(start, first));
+      await collectUpTo(subscription, first);
+      const atFirst = reads;
+      const second = await write('q2', 'quiet');
+      feed.batchEnded(withheld(first, second));
+      await collectUpTo(subscription, second);
+      assert.equal(reads, atFirst);
+      // The log was read as far as the middle of what comes in one piece.
+      const middle = await write('q3', 'quiet');
+      feed.wake(middle, 'local');
+      await collectUpTo(subscription, middle);
+      const last = await write('q4', 'quiet');
+      const atMiddle = reads;
+      feed.batchEnded(withheld(second, last));
+      await collectUpTo(subscription, last);
+      assert.equal(reads, atMiddle);
+      // Whoever begins to follow what was left out gets it from the log.
+      const late = await feed.subscribe({ resource: 'quiet' }, last);
+      const missed = await write('q5', 'quiet');
+      feed.batchEnded(withheld(last, missed));
+      assert.deepEqual(
+        (await collectUpTo(late, missed)).map(({ resourceVersion }) => resourceVersion),
+        [missed],
+      );
+    } finally {
+      await feed.stop();
+      await pool.stop();
+      await storage.stop();
+    }
+  });
+
   it('polls even while this process writes all the time', async () => {
     const databaseUrl = await server.createTestDatabase();
     const proxy = await TcpProxy.start(server.port);

@@ -137,7 +137,7 @@ export class ChangeFeed {
   /** Says that `newest` is committed, or (undefined) that some version may be. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
-      if (this.quiet.delete(newest) || newest <= this.heard) return;
+      if ((source === 'notify' && this.quiet.delete(newest)) || newest <= this.heard) return;
       if (this.own.length > 0 || (source === 'notify' && this.options.isWriting?.() === true)) {
         this.hold(newest);
         return;
@@ -196,7 +196,7 @@ export class ChangeFeed {
 
   /** Delivers own batches that follow the cursor without a gap. */
   private deliverOwn(): void {
-    let delivered = 0;
+    const before = this.cursor;
     for (const batch of this.own.splice(0)) {
       const { newest, stretch } = batch;
       const cursor = this.cursor;
@@ -207,14 +207,15 @@ export class ChangeFeed {
         continue;
       }
       for (const change of stretch.changes) {
+        // A read of the log may have brought the first part.
+        if (change.resourceVersion <= cursor) continue;
         for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
       }
-      delivered += stretch.changes.length;
       this.cursor = newest;
       this.heard = later(newest, this.heard);
     }
     this.releaseHeld();
-    if (delivered === 0 || this.cursor === undefined) return;
+    if (this.cursor === undefined || this.cursor === before) return;
     this.lookedAt = this.now();
     this.options.onPosition?.(this.cursor);
     this.advanceAll(this.cursor);
@@ -261,7 +262,7 @@ export class ChangeFeed {
 
   /** Whether no other process wrote between the cursor and these changes. */
   follows(stretch: { readonly after: bigint }, cursor: bigint): boolean {
-    return stretch.after === cursor;
+    return stretch.after <= cursor;
   }
 
   /** Milliseconds until the next poll is due; undefined: never. */
