@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
+import { processorMicroseconds } from './support/processes.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';
@@ -223,14 +224,15 @@ describe('validating policies', () => {
     const body = map('x', { l: 'a'.repeat(2000) });
     // The policy is in force.
     await within(1, maps('costly'), map('x', { l: 'a', refused: '' }), isRefused);
-    const { client } = cluster.servers[1] as TestServer;
+    const { client, process: evaluating } = cluster.servers[1] as TestServer;
+    const used = () => processorMicroseconds(evaluating.pid as number) / 1000;
     let slowest = 0;
     let isRunning = true;
     const probe = (async () => {
       while (isRunning) {
-        const began = performance.now();
+        const before = used();
         assert.equal((await client.get('/livez')).status, 200);
-        slowest = Math.max(slowest, performance.now() - began);
+        slowest = Math.max(slowest, used() - before);
       }
     })();
     const answers = await Promise.all(Array.from({ length: 4 }, () => client.post(maps('costly'), body)));
@@ -243,8 +245,8 @@ describe('validating policies', () => {
         /resulted in error: validation failed due to running out of cost budget, no further validation rules will be run$/,
       );
     }
-    // An evaluation takes at most 50 ms, and others get their turn in between. The machine may be busy besides.
-    assert.ok(slowest < 500, `${slowest} ms`);
+    // An evaluation takes turns of at most 50 ms, and others get theirs in between. What else the machine does is not counted.
+    assert.ok(slowest < 500, `${slowest} ms of processor time passed before a probe was answered`);
   });
 
   it('work with kubectl as the examples show', async () => {

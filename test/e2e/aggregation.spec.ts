@@ -286,8 +286,12 @@ describe('the connection to the server', () => {
       message,
       /failing or missing response from https:\/\/flavours.extensions.svc\/apis.*x509: certificate/,
     );
-    const { status, body } = await scene.second.client.get(flavours);
-    assert.deepEqual([status, body.reason, body.message], [503, 'ServiceUnavailable', 'service unavailable']);
+    // Until the other process knows the condition, it fails at the certificate itself.
+    await eventually(async () => {
+      const { status, body } = await scene.second.client.get(flavours);
+      assert.deepEqual([status, body.reason], [503, 'ServiceUnavailable']);
+      return body.message === 'service unavailable';
+    }, 'the other process knows as well');
     await scene.first.client.patch(apiService, 'merge', { spec: { caBundle: null, insecureSkipTLSVerify: true } });
     await scene.whenAvailable('True');
     await scene.first.client.patch(apiService, 'merge', {

@@ -217,7 +217,8 @@ describe('an extension server', () => {
       }
     }
     const taken = await settled(() => sizes.reduce((sum, { bytes }) => sum + bytes, 0));
-    assert.ok(taken < sizes.length * 32 * megabyte, `${taken} bytes were read`);
+    // A document is given up after 16 MiB; buffers of the kernel may hold as much as twice that.
+    assert.ok(taken < sizes.length * 64 * megabyte, `${taken} bytes were read`);
     for (const path of ['/openapi/v2', '/openapi/v3', groupPath]) extension.behaviours.delete(path);
     await first.client.delete(`${apiServices}/${name}`);
     await works();
