@@ -71,6 +71,7 @@ declare
   drawn_before bigint;
   lowest bigint;
   highest bigint;
+  image json;
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
@@ -127,11 +128,13 @@ begin
       return;
     end if;
     drawn := nextval('plinth.resource_version');
+    -- Once: the text is checked each time that it becomes JSON.
+    image := p_data[1]::json;
     if p_op[1] in (0, 3) then
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
-        values (p_resource[1], p_namespace[1], p_name[1], own_uid, drawn, p_data[1]::json);
+        values (p_resource[1], p_namespace[1], p_name[1], own_uid, drawn, image);
     elsif p_op[1] = 1 then
-      update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = p_data[1]::json
+      update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = image
         where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
     else
       delete from plinth.objects o
@@ -139,7 +142,7 @@ begin
     end if;
     insert into plinth.changes
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, p_data[1]::json,
+      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, image,
         case when live.resource_version >= lowest and drawn < highest then null else live.data end,
         live.resource_version, p_batch, clock_timestamp());
     if p_hint then
