@@ -14,7 +14,7 @@ const works = [
   ['create', 'create, 16 clients'],
   ['patch', 'patch, 16 clients'],
   ['page', 'page of 500 of all, continued'],
-  ['list of a namespace', 'list of a namespace of 2,000'],
+  ['list of a namespace', 'list of a namespace, 1 in 1,000'],
   ['list by label', 'list by label, 1 in 1,000'],
   ['watch begins', 'begin of a watch'],
 ] as const;

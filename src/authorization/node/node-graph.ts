@@ -1,3 +1,4 @@
+import { LargeMap } from '../../machinery/large-map.js';
 import { eachInSteps, type Steps } from '../../machinery/turns.js';
 import type { PodReferences } from './pod-references.js';
 import type { VolumeReferences } from './volume-references.js';
@@ -29,8 +30,8 @@ interface VolumeEntry {
  * node.
  */
 export class NodeGraph {
-  private readonly targets = new Map<string, Target>();
-  private readonly pods = new Map<string, PodEntry>();
+  private readonly targets = new LargeMap<Target>();
+  private readonly pods = new LargeMap<PodEntry>();
   private readonly podsByNode = new Map<string, Set<PodEntry>>();
   private readonly volumes = new Map<string, VolumeEntry>();
   private readonly attachments = new Map<string, string>();

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatGroupResource } from '../../machinery/group-version.js';
+import { LargeMap } from '../../machinery/large-map.js';
 import { eachInSteps, inTurns } from '../../machinery/turns.js';
 import { Reflector } from '../../registry/informers/reflector.js';
 import { isStoredKind, type StoredResource, storageOf, verbsOf } from '../../registry/resource-definition.js';
@@ -18,7 +19,7 @@ interface Monitor {
   readonly reflector: Reflector;
   readonly stop: AbortController;
   /** The uids by `<namespace>/<name>`. */
-  readonly names: Map<string, string>;
+  readonly names: LargeMap<string>;
   readonly filled: Promise<void>;
 }
 
@@ -99,7 +100,7 @@ export class GraphMonitors {
     const { signal } = this;
     if (signal === undefined || signal.aborted || this.monitors.has(resource.storageResource)) return undefined;
     const stop = new AbortController();
-    const names = new Map<string, string>();
+    const names = new LargeMap<string>();
     const sink = {
       reduce: (object: ApiObject, version: bigint): Reduced => ({
         metadata: {},
@@ -145,19 +146,20 @@ export class GraphMonitors {
   }
 
   /** In turns with other work: there may be very many. Nothing else is told of this resource meanwhile. */
-  private async replace(names: Map<string, string>, objects: readonly Reduced[]): Promise<void> {
+  private async replace(names: LargeMap<string>, objects: readonly Reduced[]): Promise<void> {
     // After a loss of writes in the database, owners may be there again.
     this.graph.absent.clear();
-    const gone = new Set(names.keys());
+    const gone = new LargeMap<true>();
+    await inTurns(eachInSteps(names.keys(), (key) => gone.set(key, true)));
     const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));
       if (this.graph.get(node.uid)?.resourceVersion !== node.resourceVersion) this.set(names, node);
     };
     await inTurns(eachInSteps(objects, put));
-    await inTurns(eachInSteps(gone, (key) => this.remove(names, key)));
+    await inTurns(eachInSteps(gone.keys(), (key) => this.remove(names, key)));
   }
 
-  private set(names: Map<string, string>, node: GraphNode): void {
+  private set(names: LargeMap<string>, node: GraphNode): void {
     const key = keyOf(node);
     const before = names.get(key);
     if (before !== node.uid) {
@@ -167,7 +169,7 @@ export class GraphMonitors {
     this.graph.set(node);
   }
 
-  private remove(names: Map<string, string>, key: string): void {
+  private remove(names: LargeMap<string>, key: string): void {
     const uid = names.get(key);
     if (uid === undefined) return;
     names.delete(key);

@@ -1,5 +1,6 @@
 import type { ApiObject, OwnerReference } from '../../machinery/api-object.js';
 import { type GroupKind, parseApiVersion } from '../../machinery/group-version.js';
+import { LargeMap } from '../../machinery/large-map.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { AbsentOwners } from './absent-owners.js';
 
@@ -89,8 +90,8 @@ export function isMeant({ apiVersion, kind, name }: OwnerReference, owner: Graph
  * objects have to be looked at after each change.
  */
 export class ObjectGraph {
-  private readonly nodes = new Map<string, GraphNode>();
-  private readonly dependents = new Map<string, Set<string>>();
+  private readonly nodes = new LargeMap<GraphNode>();
+  private readonly dependents = new LargeMap<Set<string>>();
   readonly absent = new AbsentOwners();
 
   /** @param touch is told the uid of each object that may have to be deleted, released or changed. */
@@ -104,7 +105,7 @@ export class ObjectGraph {
     return this.nodes.get(uid);
   }
 
-  all(): IterableIterator<GraphNode> {
+  all(): Iterable<GraphNode> {
     return this.nodes.values();
   }
 

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { LargeMap } from '../../machinery/large-map.js';
 import { eachInSteps, inTurns, type Steps } from '../../machinery/turns.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
@@ -53,7 +54,7 @@ const empty: ReadonlySet<never> = new Set();
  * long as a change takes to arrive. Its objects are shared: nobody may change them.
  */
 export class Informer<T extends ApiObject = ApiObject> {
-  private objects = new Map<string, T>();
+  private objects = new LargeMap<T>();
   private readonly namespaces = new Index<T>(({ metadata }) => [metadata.namespace ?? '']);
   private readonly indexes = new Map<string, Index<T>>();
   private readonly handlers = new Set<InformerHandler<T>>();
@@ -81,7 +82,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /** All objects, in no order. */
-  all(): IterableIterator<T> {
+  all(): Iterable<T> {
     return this.objects.values();
   }
 
@@ -170,7 +171,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     const end = async () => {
       await filled.catch(() => undefined);
       await reflector.stopped();
-      this.objects = new Map();
+      this.objects = new LargeMap();
       this.namespaces.clear();
       for (const index of this.indexes.values()) index.clear();
     };
@@ -179,15 +180,15 @@ export class Informer<T extends ApiObject = ApiObject> {
 
   /** In turns with other work. Nothing else is told by the reflector meanwhile. */
   private async replace(objects: readonly T[]): Promise<void> {
-    const gone = new Set<string>();
-    await inTurns(eachInSteps(this.objects.keys(), (key) => gone.add(key)));
+    const gone = new LargeMap<true>();
+    await inTurns(eachInSteps(this.objects.keys(), (key) => gone.set(key, true)));
     const put = (object: T) => {
       const key = keyOfObject(object);
       gone.delete(key);
       if (this.objects.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.set(object);
     };
     await inTurns(eachInSteps(objects, put));
-    await inTurns(eachInSteps(gone, (key) => this.delete(key)));
+    await inTurns(eachInSteps(gone.keys(), (key) => this.delete(key)));
   }
 
   private set(object: T): void {
