@@ -31,10 +31,12 @@ export function renderMillion(text: string): void {
     lines.find(
       (line) => line.part === `${column.part}${isSuffix}` && line.size === column.size && line[key] !== undefined,
     )?.[key];
-  const number = (value: unknown) =>
-    value === undefined
-      ? ''
-      : (Number(value) < 10 ? Math.round(Number(value) * 100) / 100 : Math.round(Number(value))).toLocaleString('en');
+  // A difference of two sums is below zero where a process has ended in between.
+  const number = (value: unknown) => {
+    const figure = Number(value ?? -1);
+    if (figure < 0) return '';
+    return (figure < 10 ? Math.round(figure * 100) / 100 : Math.round(figure)).toLocaleString('en');
+  };
   const plain = (name: string, key: string, suffix = '') =>
     `| ${name} | ${columns.map((column) => number(found(column, key, suffix))).join(' | ')} |`;
   const titles = columns.map(
