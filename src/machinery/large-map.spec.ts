@@ -46,7 +46,8 @@ describe('LargeMap', () => {
     const kinds = [
       (i: number) => `default/o-${i}`,
       (i: number) => `ns-${i % 1_000}/web-7d4b9c-${(i * 7_919).toString(36).padStart(5, '0').slice(-5)}`,
-      (i: number) => `${(i * 2_654_435_761).toString(16).padStart(12, '0')}-4000-8000-${(i * 40_503).toString(16).padStart(12, '0')}`,
+      (i: number) =>
+        `${(i * 2_654_435_761).toString(16).padStart(12, '0')}-4000-8000-${(i * 40_503).toString(16).padStart(12, '0')}`,
     ];
     for (const keyOf of kinds) {
       const large = new LargeMap<number>();
