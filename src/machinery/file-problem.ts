@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { errorCode, errorText } from './startup-error.js';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -26,4 +27,12 @@ export function isFileError(error: unknown): error is Error & { readonly path: s
 /** A write that failed for want of room. Unlike other failed calls it does not name its path. */
 export function withoutRoom(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
+}
+
+/**
+ * Whether opening it waits for somebody who writes, which holds up the whole process, so that it cannot even be stopped.
+ * What is named below /dev and /proc is open already, as the pipes of `<(command)` in a shell.
+ */
+export function waitsForWriter(path: string, found: Stats): boolean {
+  return found.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { parse } from 'yaml';
-import { fileProblem } from '../machinery/file-problem.js';
+import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
 
 /** How to verify the other side, and the credentials of this side. All texts are PEM. */
 export interface ClientTls {
@@ -143,6 +143,7 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
     const found = statSync(path);
     // It may have no end.
     if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device: name a file');
+    if (waitsForWriter(path, found)) throw new Error('it is a pipe: name a file');
     content = readFileSync(path, 'utf8');
   } catch (error) {
     throw problem(fileProblem(error));

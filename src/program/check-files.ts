@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { flagsOf } from '../config/flag.js';
 import type { OptionGroups } from '../config/parse-options.js';
-import { fileProblem } from '../machinery/file-problem.js';
+import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
 import { StartupError } from '../machinery/startup-error.js';
 
 /**
@@ -26,12 +26,17 @@ export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<s
   if (problems.length > 0) throw new StartupError(problems.join('; '));
 }
 
+/** Far more than what any of these files can need. */
+const mostBytes = 64 * 1024 * 1024;
+
 async function problemOf(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     if (found.isDirectory()) return 'it is a folder: name a file';
     // It may have no end.
     if (found.isCharacterDevice() || found.isBlockDevice()) return 'it is a device: name a file';
+    if (waitsForWriter(file, found)) return 'it is a pipe: name a file';
+    if (found.size > mostBytes) return `it has more than ${mostBytes >> 20} MiB: name another file`;
     await access(file, constants.R_OK);
     return undefined;
   } catch (error) {

@@ -15,6 +15,10 @@ const dangling = join(folder, 'dangling');
 symlinkSync('nowhere', dangling);
 const pipe = join(folder, 'pipe');
 spawnSync('mkfifo', [pipe]);
+const huge = join(folder, 'huge');
+spawnSync('truncate', ['-s', '3G', huge]);
+const tls = ['--tls-cert-file', pipe, '--tls-private-key-file', pipe];
+const serve = ['serve', '--database-url', 'postgresql://nobody@127.0.0.1:1/none', ...tls];
 const directory = join(folder, 'directory');
 mkdirSync(directory);
 /** Nobody answers there, so what is told must have been noticed before. */
@@ -62,6 +66,11 @@ describe('paths of the command line', { skip: process.platform !== 'linux', time
       ],
       [['console', '--kubeconfig', directory], `--kubeconfig ${directory}: it is a folder: name a file`],
       [['top', '--once', '--kubeconfig', '/dev/zero'], '/dev/zero: it is a device: name a file'],
+      [['top', '--once', '--kubeconfig', pipe], `${pipe}: it is a pipe: name a file`],
+      [
+        [...serve, '--encryption-provider-config', huge],
+        /^(?=.*--tls-cert-file \S+: it is a pipe: name a file)(?=.*huge: it has more than 64 MiB)/,
+      ],
       [
         ['restore', 'pods/a', '-n', 'x', '--at', '1', '--dry-run', '--kubeconfig', `/${'a'.repeat(300)}`],
         /path is too long/,
@@ -84,6 +93,6 @@ describe('paths of the command line', { skip: process.platform !== 'linux', time
       [['kubeconfig', '--user', 'a', '--merge', '-o', pipe, ...server], /it is a device or a pipe/],
     ]);
     assert.ok(lstatSync('/dev/null').isCharacterDevice());
-    assert.deepEqual(readdirSync(folder).sort(), ['dangling', 'directory', 'file', 'pipe']);
+    assert.deepEqual(readdirSync(folder).sort(), ['dangling', 'directory', 'file', 'huge', 'pipe']);
   });
 });
