@@ -179,6 +179,12 @@ describe('plinth import', () => {
     const { stdout } = done(await bring(backup));
     assert.match(stdout, /pods shop\/web-\S+, shop\/web-\S+: is made anew by its workload/);
     const [a, b] = [from.first.client, to.first.client];
+    // Binding writes to the claim.
+    await eventually(async () => {
+      const pods: ApiObject[] = (await ok(b, `${shop}/pods`)).items;
+      const claim = await ok(b, `${shop}/persistentvolumeclaims/data`);
+      return pods.length === 2 && claim.status.phase === 'Bound';
+    }, 'the workload and the volume');
     const path = '/apis/import.example/v1/namespaces/shop/owners';
     for (const [collection, names] of [
       [path, ['']],
@@ -205,11 +211,6 @@ describe('plinth import', () => {
     const maps: ApiObject[] = (await ok(b, `${shop}/configmaps`)).items;
     const map = maps.find(({ metadata }) => metadata.name?.startsWith('made-'));
     assert.equal(map?.metadata.ownerReferences?.[0]?.uid, uidOf('a-child'));
-    await eventually(async () => {
-      const pods: ApiObject[] = (await ok(b, `${shop}/pods`)).items;
-      const claim = await ok(b, `${shop}/persistentvolumeclaims/data`);
-      return pods.length === 2 && claim.status.phase === 'Bound';
-    }, 'the workload and the volume');
   });
 
   it('makes nothing twice, updates on demand, and refuses if it is to', async () => {
