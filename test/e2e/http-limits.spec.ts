@@ -268,6 +268,7 @@ describe('limits', { timeout: 90_000, concurrency: 3 }, () => {
       for (const stream of unread) {
         let text = '';
         for await (const chunk of stream) text += String(chunk);
+        assert.equal(stream.rstCode, 0, `reset after ${text.length} characters`);
         assert.equal(JSON.parse(text).items.length, 5);
       }
       for (let i = 0; i < 5; i++) assert.equal((await limited.client.delete(`${configMaps}/unread-${i}`)).status, 200);
