@@ -83,8 +83,8 @@ export class FlowConfiguration {
     const { informers } = this;
     if (informers === undefined || signal.aborted) return;
     const handler = { changed: () => this.applySoon(signal) };
-    informers.schemas.subscribe(handler, signal);
-    informers.levels.subscribe(handler, signal);
+    void informers.schemas.subscribe(handler, signal);
+    void informers.levels.subscribe(handler, signal);
     this.track(this.upkeep(signal));
   }
 

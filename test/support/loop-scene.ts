@@ -184,7 +184,7 @@ export class LoopScene {
           clearTimeout(timer);
           resolve(found);
         };
-        informer.subscribe({ changed: check }, done.signal);
+        void informer.subscribe({ changed: check }, done.signal);
         check();
       });
     } finally {
@@ -231,7 +231,7 @@ export class LoopScene {
         if (!ended.aborted) this.logged.push(String(error));
       });
     };
-    informer.subscribe({ changed }, ended);
+    await informer.subscribe({ changed }, ended);
     return () => done.abort();
   }
 
