@@ -31,8 +31,8 @@ export function withoutRoom(error: unknown): boolean {
 
 /**
  * Whether opening it waits for somebody who writes, which holds up the whole process, so that it cannot even be stopped.
- * What is named below /dev and /proc is open already, as the pipes of `<(command)` in a shell.
+ * What is named by its descriptor is open already, as the pipes of `<(command)` in a shell.
  */
 export function waitsForWriter(path: string, found: Stats): boolean {
-  return found.isFIFO() && !/^\/(dev|proc)\//.test(path);
+  return found.isFIFO() && !/^\/(dev\/(stdin$|fd\/)|proc\/[^/]+\/fd\/)/.test(path);
 }

@@ -25,9 +25,10 @@ function run(calls: readonly (typeof functions)[number][], workMs: number): void
     import { Script } from 'node:vm';
     import { KeptCode } from ${JSON.stringify(new URL('./kept-code.js', import.meta.url).href)};
     const file = ${JSON.stringify(file)};
-    const kept = KeptCode.open({ folder: ${JSON.stringify(folder)}, file, name: 'spec' });
+    const bytes = readFileSync(file);
+    const kept = KeptCode.open({ folder: ${JSON.stringify(folder)}, file, bytes, name: 'spec' });
     const { data } = kept;
-    const script = new Script(readFileSync(file, 'latin1'), { filename: file, ...(data && { cachedData: data }) });
+    const script = new Script(bytes.toString('latin1'), { filename: file, ...(data && { cachedData: data }) });
     if (script.cachedDataRejected === true) throw new Error('the kept code was refused');
     kept.keepFrom(script);
     kept.release();
