@@ -4,6 +4,7 @@ import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../co
 import { Logger } from '../observability/logger.js';
 import type { LastResort } from './last-resort.js';
 import type { StopSignals } from './lifecycle.js';
+import type { VersionTexts } from './version-flag.js';
 
 /** The environment of a subcommand: the source of its options, and the signal to stop. */
 export interface CommandContext {
@@ -37,6 +38,8 @@ export interface Command {
   readonly operands?: CommandOperands;
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;
+  /** What it prints for `--version`, where that is not the version of the whole program. */
+  readonly versions?: VersionTexts;
   /**
    * Returns when the work is done, or when a requested stop is complete.
    *

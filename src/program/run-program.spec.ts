@@ -133,6 +133,8 @@ describe('command line', () => {
       (await run('--version')).output,
       version === undefined ? /^plinth / : new RegExp(`^plinth ${version}$`, 'm'),
     );
+    assert.deepEqual(await run('serve', '--version'), await run('--version'));
+    assert.match((await run('serve', '--version=raw')).errors, /^plinth: --version raw: must be true or false$/m);
   });
 
   it('makes certificates and a kubeconfig for servers elsewhere', async () => {

@@ -10,6 +10,7 @@ import { keepIdleMemorySmall } from './idle-memory.js';
 import { LastResort } from './last-resort.js';
 import { StopSignals } from './lifecycle.js';
 import { readVersion } from './version.js';
+import { takeVersionFlag } from './version-flag.js';
 
 /** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */
 const failed = 1;
@@ -20,11 +21,11 @@ const wrongUsage = 2;
  * the command line, one line for anything else.
  */
 export async function runProgram(argv: readonly string[]): Promise<number> {
-  const [name = '', ...rest] = argv;
+  const [name = '', ...given] = argv;
   const closed = { stop: () => {} };
   watchOutput(() => closed.stop());
   if (name === '--version' || name === 'version') {
-    print(`plinth ${await readVersion()}`);
+    print(await ownVersion());
     return 0;
   }
   const command = [...commands, ...assetPrograms].find((candidate) => candidate.name === name);
@@ -34,7 +35,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     (help ? print : printRawError)(overview());
     return help ? 0 : wrongUsage;
   }
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (given.includes('--help') || given.includes('-h')) {
     print(commandHelp(command));
     return 0;
   }
@@ -43,9 +44,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   keepIdleMemorySmall();
   try {
+    const { rest, text } = takeVersionFlag(given, command.versions ?? { true: ownVersion });
+    if (text !== undefined) {
+      print(await text());
+      return 0;
+    }
     let code = 0;
-    const endWith = (given: number) => {
-      code = given;
+    const endWith = (wanted: number) => {
+      code = wanted;
     };
     for (const line of warningsWithoutLog(command, rest, environment)) printError(line);
     await command.run({ argv: rest, environment, signals, lastResort, print, endWith });
@@ -73,6 +79,10 @@ function watchOutput(stop: () => void): void {
     });
   });
   process.stderr.on('error', () => undefined);
+}
+
+async function ownVersion(): Promise<string> {
+  return `plinth ${await readVersion()}`;
 }
 
 function unknownCommand(name: string): string {

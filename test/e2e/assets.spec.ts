@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,6 +90,50 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.match(unknown.stderr, /unknown flag --bogus/);
     assert.match(run('kube-apiserver', '--allow-privileged=false').stderr, /--allow-privileged false: must be true/);
     assert.match(run('etcd', '--listen-client-urls=https://x:1').stderr, /not an http URL/);
+  });
+
+  it('tell their versions in the form that scripts read', () => {
+    // Both numbers, and nothing else, come before what names the program that stands in.
+    for (const flags of [['--version'], ['--version=true'], ['--etcd-servers=http://127.0.0.1:1', '--version']]) {
+      const { status, stdout, stderr } = run('kube-apiserver', ...flags);
+      assert.deepEqual([status, stderr], [0, '']);
+      assert.match(stdout, /^Kubernetes v1\.\d+\.\d+\+plinth-\S+\n$/, flags.join(' '));
+    }
+    const raw = run('kube-apiserver', '--version=raw');
+    assert.equal(raw.status, 0);
+    assert.match(raw.stdout, /^version\.Info\{Major:"1", Minor:"\d+", GitVersion:"v1\.[^"]+", .*Platform:"[^"]+"\}\n$/);
+    for (const flag of ['--version', '-version', '--version=true']) {
+      const { status, stdout, stderr } = run('etcd', flag);
+      assert.deepEqual([status, stderr], [0, '']);
+      assert.match(stdout, /^etcd Version: 3\.\d+\.\d+\+plinth-\S+\nGit SHA: .+\nGo Version: .+\nGo OS\/Arch: \w+\/\w+\n$/, flag);
+    }
+    const bad = run('kube-apiserver', '--version=bogus');
+    assert.equal(bad.status, 2);
+    assert.match(bad.stderr, /^plinth: --version bogus: must be true, false or raw$/m);
+    assert.match(run('kube-apiserver', '--version=false').stderr, /--etcd-servers must name the store/);
+    assert.match(run('etcd', '--version=raw').stderr, /^plinth: --version raw: must be true or false$/m);
+  });
+
+  it('run from a copy, by a link, by a relative path and from a folder that nobody may write to', () => {
+    const copies = join(folder, "a copy's folder");
+    mkdirSync(join(copies, 'links'), { recursive: true });
+    for (const name of ['kube-apiserver', 'etcd']) {
+      copyFileSync(join(options.assets, name), join(copies, name));
+      symlinkSync(join(options.assets, name), join(copies, 'links', name));
+    }
+    chmodSync(copies, 0o555);
+    const env = { HOME: '/nonexistent' };
+    const relative = (path: string) => spawnSync(path, ['--version'], { cwd: copies, env, encoding: 'utf8' });
+    try {
+      for (const path of ['./etcd', './links/etcd', 'links/../etcd', join(copies, 'etcd')]) {
+        const { status, stdout, stderr } = relative(path);
+        assert.deepEqual([status, stderr], [0, ''], path);
+        assert.match(stdout, /^etcd Version: /, path);
+      }
+      assert.match(relative('./links/kube-apiserver').stdout, /^Kubernetes v1\./);
+    } finally {
+      chmodSync(copies, 0o755);
+    }
   });
 
   it('serve two suites at once, and leave nothing behind', { timeout: 120_000 }, async () => {

@@ -34,7 +34,7 @@ export async function startStoreServer({ urls, database, version }: StoreServerO
         const { pathname, searchParams } = new URL(request.url ?? '/', url);
         if (pathname === '/health' || pathname === '/livez' || pathname === '/readyz') {
           send(response, 200, { health: 'true', reason: '' });
-        } else if (pathname === '/version') send(response, 200, { plinth: version });
+        } else if (pathname === '/version') send(response, 200, { etcdserver: version, etcdcluster: version });
         else if (pathname === databasePath) {
           database(searchParams.get('prefix') ?? '').then(
             (databaseUrl) => send(response, 200, { databaseUrl } satisfies StoreAnswer),

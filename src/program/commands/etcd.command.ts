@@ -4,12 +4,12 @@ import { ignoredFlagsNote } from '../../config/ignored-flags.js';
 import { givenFlags, parseOptions } from '../../config/parse-options.js';
 import { makeFolder } from '../../machinery/make-folder.js';
 import { StartupError } from '../../machinery/startup-error.js';
+import { storeVersion, storeVersions } from '../assets/asset-versions.js';
 import { watchParent } from '../assets/parent-watch.js';
 import { usualPrefix } from '../assets/store-client.js';
 import { type Command, parseRequest } from '../command.js';
 import { lockDirectory } from '../directory-lock.js';
 import { type Running, stopAll } from '../lifecycle.js';
-import { readVersion } from '../version.js';
 
 const groups = { etcd: EtcdOptions, assets: AssetOptions, ignoredEtcd: IgnoredEtcdOptions } as const;
 
@@ -23,6 +23,7 @@ export const etcdCommand: Command = {
   summary: 'Stand in for etcd in a test suite: a database of its own on a PostgreSQL that all suites of a user share.',
   groups,
   defaults: {},
+  versions: storeVersions,
   async run(context) {
     const request = parseRequest(groups, {}, context);
     const { etcd, assets } = parseOptions(request);
@@ -43,7 +44,7 @@ export const etcdCommand: Command = {
       const database = inTurn((prefix: string) => folderDatabase(lease.adminUrl, folder, prefix));
       // Made before a server asks for it, so that a fault is told here.
       await database(usualPrefix);
-      started.push(await startStoreServer({ urls: etcd.listenClientUrls, database, version: await readVersion() }));
+      started.push(await startStoreServer({ urls: etcd.listenClientUrls, database, version: await storeVersion() }));
       const isLost = await Promise.race([signals.wait().then(() => false), lease.ended.then(() => true)]);
       if (isLost) throw new StartupError('the shared Postgres has ended');
     } finally {

@@ -12,6 +12,7 @@ import { NodeIpamOptions } from '../../config/node-ipam.options.js';
 import { NodeLoopOptions } from '../../config/node-loops.options.js';
 import { givenFlags, OptionsError, parseOptions } from '../../config/parse-options.js';
 import { serverOptionGroups } from '../../config/server-options.js';
+import { serverVersions } from '../assets/asset-versions.js';
 import { watchParent } from '../assets/parent-watch.js';
 import { databaseOf } from '../assets/store-client.js';
 import { checkFiles } from '../check-files.js';
@@ -43,6 +44,7 @@ export const kubeApiServerCommand: Command = {
   summary: 'Stand in for kube-apiserver in a test suite: the API without control loops, over the database of etcd.',
   groups,
   defaults,
+  versions: serverVersions,
   async run(context) {
     const request = parseRequest(groups, defaults, context);
     const { etcdClient, assets, events, ignoredStore: _, ...parsed } = parseOptions(request);
