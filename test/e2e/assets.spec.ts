@@ -105,7 +105,11 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     for (const flag of ['--version', '-version', '--version=true']) {
       const { status, stdout, stderr } = run('etcd', flag);
       assert.deepEqual([status, stderr], [0, '']);
-      assert.match(stdout, /^etcd Version: 3\.\d+\.\d+\+plinth-\S+\nGit SHA: .+\nGo Version: .+\nGo OS\/Arch: \w+\/\w+\n$/, flag);
+      assert.match(
+        stdout,
+        /^etcd Version: 3\.\d+\.\d+\+plinth-\S+\nGit SHA: .+\nGo Version: .+\nGo OS\/Arch: \w+\/\w+\n$/,
+        flag,
+      );
     }
     const bad = run('kube-apiserver', '--version=bogus');
     assert.equal(bad.status, 2);
