@@ -28,8 +28,8 @@
 -- the queue of the server is full, and any session can keep it full.
 --
 -- The namespace is checked under the lock, so it can't be emptied and removed while an object is made in it. Its text
--- is only parsed if the word occurs in it. The check costs about as much as the look-up of the object itself, and no
--- round trip.
+-- is only parsed if the word occurs in it, and without its escapes: JSON has some that are no text of the database. The
+-- check costs about as much as the look-up of the object itself, and no round trip.
 --
 -- The state before a change is not stored again where the row of p_expected has it in the same partition of the log: the
 -- two leave together (lowest and highest: the bounds of that partition; null, and nothing is left out, where the newest
@@ -105,7 +105,8 @@ begin
     select o.uid, o.resource_version, o.data into live from plinth.objects o
       where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
     if p_op[1] = 3 then
-      select strpos(n.data::text, '"deletionTimestamp"') = 0 or n.data->'metadata'->>'deletionTimestamp' is null
+      select strpos(n.data::text, '"deletionTimestamp"') = 0
+          or replace(n.data::text, '\u', '/u')::json->'metadata'->>'deletionTimestamp' is null
         into may_create from plinth.objects n
         where n.resource = 'namespaces' and n.namespace = '' and n.name = p_namespace[1];
     end if;
@@ -162,7 +163,8 @@ begin
         case
           when i.op % 4 = 0 then o.resource_version is null
           when i.op % 4 = 3 then o.resource_version is null and coalesce((
-            select strpos(n.data::text, '"deletionTimestamp"') = 0 or n.data->'metadata'->>'deletionTimestamp' is null
+            select strpos(n.data::text, '"deletionTimestamp"') = 0
+              or replace(n.data::text, '\u', '/u')::json->'metadata'->>'deletionTimestamp' is null
             from plinth.objects n
             where n.resource = 'namespaces' and n.namespace = '' and n.name = i.namespace), false)
           else coalesce(o.resource_version = i.expected, false)

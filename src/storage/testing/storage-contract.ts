@@ -132,9 +132,11 @@ export function storageContract(makeStorage: StorageFactory): void {
       const resource = freshResource();
       const [open, ending] = [randomUUID(), randomUUID()];
       const namespaceOf = (name: string) => ({ resource: 'namespaces', namespace: '', name });
-      const label = { labels: { deletionTimestamp: 'no such thing' } };
+      // Not every text of JSON is one of the database.
+      const texts = { nul: '\u0000', half: '\ud800x', pair: '\ud83d\ude00', path: 'C:\\users\\u0000' };
+      const label = { labels: { deletionTimestamp: 'no such thing' }, annotations: texts };
       await storage.create(namespaceOf(open), 'u', JSON.stringify({ metadata: { name: open, ...label } }));
-      const metadata = { name: ending, deletionTimestamp: '2030-01-01T00:00:00Z' };
+      const metadata = { annotations: texts, name: ending, deletionTimestamp: '2030-01-01T00:00:00Z' };
       await storage.create(namespaceOf(ending), 'u', JSON.stringify({ metadata }));
       const create = (namespace: string, name: string) =>
         storage.create({ resource, namespace, name }, 'u', '{}', { inLiveNamespace: true });
