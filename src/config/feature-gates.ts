@@ -28,6 +28,7 @@ const featureDeclarations = {
   APIPriorityAndFairness: { ...beta, off: 'requests are limited by number alone, as with its flag' },
   APIServerIdentity: { ...beta, off: 'processes keep no identity leases' },
   APIServerTracing: { ...settled, off: 'traces' },
+  CBORServingAndStorage: { ...beta, off: 'CBOR is neither read nor written; what is stored is always JSON' },
   ConsistentListFromCache: { ...beta, off: 'lists without a version are read from the database' },
   CRDValidationRatcheting: { ...settled, off: 'unchanged invalid values of custom resources are left alone' },
   CustomResourceFieldSelectors: { ...settled, off: 'selectable fields of custom resources' },

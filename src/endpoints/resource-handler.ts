@@ -12,7 +12,7 @@ import { handleDelete } from './handlers/delete.js';
 import { handleDeleteCollection } from './handlers/delete-collection.js';
 import { handleGet } from './handlers/get.js';
 import { handleList } from './handlers/list.js';
-import { applyMediaType, handlePatch, patchMediaType } from './handlers/patch.js';
+import { applyFormat, handlePatch } from './handlers/patch.js';
 import { handlePerform, handleSubresourceCreate } from './handlers/subresource.js';
 import { handleUpdate } from './handlers/update.js';
 import { handleWatch } from './handlers/watch.js';
@@ -126,8 +126,8 @@ async function handleBelow(request: ResourceRequest, subresource: SubresourceDef
 }
 
 function handleAnyPatch(request: ResourceRequest): Promise<void> {
-  const isApply = patchMediaType(request.context.contentType) === applyMediaType;
-  return isApply ? handleApply(request) : handlePatch(request);
+  const format = applyFormat(request);
+  return format === undefined ? handlePatch(request) : handleApply(request, format);
 }
 
 /**

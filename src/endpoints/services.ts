@@ -80,10 +80,10 @@ export class EndpointServices {
     this.storage = stores.storage;
     this.clock = stores.clock;
     this.priorities = new LocalPriorities(names);
-    this.accept = new AcceptNegotiator(names);
     this.throttle = new ConnectionThrottle(options.maxConnectionBytesPerSecond);
     this.random = options.random ?? Math.random;
     this.features = options.features ?? defaultFeatureGates;
+    this.accept = new AcceptNegotiator(names, this.features.isOn('CBORServingAndStorage'));
     this.registry.onChange(({ before, after }) => {
       if (before !== undefined && after === undefined) metrics.resourceGone(before);
     });

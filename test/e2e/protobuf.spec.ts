@@ -219,7 +219,7 @@ describe('answers in protobuf', () => {
     const table = `${protobuf};as=Table;g=meta.k8s.io;v=v1`;
     const refused = await binary.send('GET', `${namespace}/pods`, { accept: table });
     assert.equal(refused.status, 406);
-    assert.match(JSON.parse(refused.bytes.toString()).message, /vnd\.kubernetes\.protobuf$/);
+    assert.match(JSON.parse(refused.bytes.toString()).message, /vnd\.kubernetes\.protobuf, application\/cbor$/);
     const fallback = await binary.send('GET', `${namespace}/pods`, {
       accept: `${table},application/json;as=Table;g=meta.k8s.io;v=v1`,
     });
@@ -270,43 +270,6 @@ describe('bodies in protobuf', () => {
   it('are refused with a 415 in a format that is none', async () => {
     const answer = await json.post(`${namespace}/pods`, undefined, { raw: 'x', contentType: 'text/plain' });
     assert.equal(answer.status, 415);
-    assert.match(answer.body.message, /application\/vnd\.kubernetes\.protobuf$/);
-  });
-});
-
-// What client-go sends with its gates ClientsAllowCBOR and ClientsPreferCBOR. After a 415 it goes on in JSON.
-describe('clients that prefer CBOR', () => {
-  const maps = '/api/v1/namespaces/default/configmaps';
-  const accept = 'application/json;q=0.9,application/cbor;q=1';
-  // {"kind": "ConfigMap"} behind the tag of CBOR.
-  const body = Buffer.from('d9d9f7a1446b696e6449436f6e6669674d6170', 'hex');
-
-  it('get JSON for lists, watches and tables', async () => {
-    for (const query of ['', '?watch=1&timeoutSeconds=1&labelSelector=none=here']) {
-      const { status, headers } = await json.get(maps + query, { headers: { accept } });
-      assert.equal(status, 200);
-      assert.match(headers['content-type'] ?? '', /^application\/json/);
-    }
-    const table = ['cbor', 'json'].map((type) => `application/${type};as=Table;g=meta.k8s.io;v=v1`);
-    const shown = await json.get(maps, { headers: { accept: `${table.join(',')},application/json` } });
-    assert.equal(shown.body.kind, 'Table');
-    for (const only of ['application/cbor', 'application/cbor-seq']) {
-      assert.equal((await json.get(maps, { headers: { accept: only } })).status, 406, only);
-    }
-  });
-
-  it('are told by a 415 that bodies have to be JSON', async () => {
-    const options = { headers: { accept }, raw: body };
-    const paths: [string, string, string][] = [
-      ['POST', maps, 'application/cbor'],
-      ['PUT', `${maps}/x`, 'application/cbor'],
-      ['DELETE', maps, 'application/cbor'],
-      ['PATCH', `${maps}/x?fieldManager=m`, 'application/apply-patch+cbor'],
-    ];
-    for (const [method, path, contentType] of paths) {
-      const { status, headers } = await json.send(method, path, { ...options, contentType });
-      assert.equal(status, 415, `${method} ${path}`);
-      assert.match(headers['content-type'] ?? '', /^application\/json/);
-    }
+    assert.match(answer.body.message, /application\/vnd\.kubernetes\.protobuf, application\/cbor$/);
   });
 });

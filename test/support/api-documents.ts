@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
+import { AcceptNegotiator } from '../../src/endpoints/negotiation/accept.js';
 import { OpenApiDocuments } from '../../src/endpoints/openapi/openapi-documents.js';
 import { testNames } from './definition-tester.js';
 import { registeredGroups } from './registered-groups.js';
@@ -10,7 +11,8 @@ import { registeredGroups } from './registered-groups.js';
  */
 export async function apiDocuments(): Promise<Map<string, string>> {
   const { registry } = await registeredGroups();
-  const documents = new OpenApiDocuments({ registry, kinds: metaKinds, names: testNames }, { title: '', version: '' });
+  const services = { registry, kinds: metaKinds, names: testNames, accept: new AcceptNegotiator(testNames) };
+  const documents = new OpenApiDocuments(services, { title: '', version: '' });
   const texts = new Map<string, string>();
   for (const path of (await documents.index()).keys()) {
     if (!/^(?:api|apis\/[^/]+)\/v/.test(path)) continue;

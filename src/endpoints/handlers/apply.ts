@@ -15,14 +15,14 @@ import { Write } from '../writes/write.js';
  * PATCH with an applier's full intent (specification 5.9). It is merged by field ownership; a missing object is
  * created.
  */
-export async function handleApply(request: ResourceRequest): Promise<void> {
+export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cbor'): Promise<void> {
   const accepted = negotiateObject(request);
   const write = new Write(request, 'PatchOptions');
   if (!write.options.fieldManagerGiven) {
     const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
     throw invalidError({ group: `meta.${request.services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
   }
-  const config = parseConfig(write, await readBody(request));
+  const config = parseConfig(write, await readBody(request), format);
   const { subresource } = request;
   const outcome = await write.apply(async (live) =>
     subresource?.type === 'view'
@@ -69,17 +69,21 @@ async function appliedView(
   return { ...next, metadata: { ...shown.metadata, uid, resourceVersion, managedFields } as ApiObject['metadata'] };
 }
 
-/** Reads JSON and YAML: JSON is valid YAML. */
-function parseConfig({ request, kind, options }: Write, body: Buffer): Readonly<Record<string, unknown>> {
+function parseConfig(
+  { request, kind, options }: Write,
+  body: Buffer,
+  format: 'yaml' | 'cbor',
+): Readonly<Record<string, unknown>> {
+  const fault = `error decoding ${format.toUpperCase()}`;
   let config: unknown;
   try {
-    config = parsePatchBody(request.context, kind, body, 'yaml', options.fieldValidation);
+    config = parsePatchBody(request.context, kind, body, format, options.fieldValidation);
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequestError(`error decoding YAML: ${error.message}`, error);
+    if (error instanceof SyntaxError) throw badRequestError(`${fault}: ${error.message}`, error);
     throw error;
   }
   if (config === null || typeof config !== 'object' || Array.isArray(config)) {
-    throw badRequestError('error decoding YAML: the applied configuration must be an object');
+    throw badRequestError(`${fault}: the applied configuration must be an object`);
   }
   request.context.audit?.requested(config);
   return config as Readonly<Record<string, unknown>>;

@@ -1,4 +1,13 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import {
+  type CborShape,
+  cborShapeOf,
+  encodeCbor,
+  encodeCborHead,
+  selfDescribed,
+  shapeAt,
+} from '../../machinery/cbor/index.js';
+import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notAcceptableError } from '../../machinery/status-error.js';
@@ -6,6 +15,7 @@ import type { ServedResource } from '../../registry/resource-registry.js';
 import type { KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
+import { cborShape } from '../negotiation/cbor-answer.js';
 import {
   type ItemForm,
   itemForm,
@@ -51,8 +61,14 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
   if (isWrittenWhole(request.context, accepted)) return new ValueListWriter(request, accepted);
-  const writer = accepted.mediaType === 'protobuf' ? ProtobufListWriter : JsonListWriter;
-  return new writer(request, accepted);
+  switch (accepted.mediaType) {
+    case 'protobuf':
+      return new ProtobufListWriter(request, accepted);
+    case 'cbor':
+      return new CborListWriter(request, accepted);
+    default:
+      return new JsonListWriter(request, accepted);
+  }
 }
 
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
@@ -179,7 +195,7 @@ function listParts(
 
 /** Writes protobuf. Each page is encoded as it arrives, so objects don't accumulate. */
 class ProtobufListWriter implements ListWriter {
-  private isNoted = false;
+  private readonly notes: ListNotes;
   private readonly list: ProtobufList;
   private readonly form: ItemForm;
 
@@ -188,18 +204,19 @@ class ProtobufListWriter implements ListWriter {
     private readonly accepted: AcceptedType,
   ) {
     const { services, resource } = request;
+    this.notes = new ListNotes(request, accepted);
     this.list = new ProtobufList(shownType(services, resource, accepted));
     this.form = itemForm(services, resource, accepted);
   }
 
   add(objects: readonly ApiObject[]): void {
     this.list.add(objects);
-    if (this.request.context.audit?.wantsResponseObject === true) this.note(objects);
+    if (this.notes.isWanted) this.notes.add(objects);
   }
 
   addStored(item: StoredObject, forms: KeptForms | undefined): number {
-    const { resource, context } = this.request;
-    if (context.audit?.wantsResponseObject === true) {
+    const { resource } = this.request;
+    if (this.notes.isWanted) {
       this.add([servedObject(resource, item)]);
       return item.json.length;
     }
@@ -212,29 +229,114 @@ class ProtobufListWriter implements ListWriter {
     const { accepted } = this;
     const { services, resource } = this.request;
     const identity = listIdentity(services, resource, accepted);
-    this.noteEnd(metadata);
+    this.notes.end(metadata);
     const chunks = this.list.finish(identity, services.kinds.listMeta, metadata);
     await sendPieces(this.request, 200, accepted.contentType, inTurns(chunks));
   }
+}
 
-  /** The audit trail shows JSON, whatever was sent. Its list has the metadata at its end. */
-  private note(objects: readonly ApiObject[]): void {
+/** Writes CBOR, including tables. Each object is encoded as it arrives. */
+class CborListWriter implements ListWriter {
+  private readonly notes: ListNotes;
+  private readonly items = new ByteRanges();
+  private readonly include: IncludeObject;
+  private readonly shape: CborShape | undefined;
+  /** Undefined for tables, of which only the cells are kept. */
+  private readonly form: ItemForm | undefined;
+  private count = 0;
+
+  constructor(
+    private readonly request: ResourceRequest,
+    private readonly accepted: AcceptedType,
+  ) {
+    const { services, resource, context } = request;
+    const isTable = accepted.as === 'Table';
+    this.notes = new ListNotes(request, accepted);
+    this.include = isTable ? includeObjectOf(context.query) : 'Metadata';
+    const type = shownType(services, resource, accepted);
+    this.shape = isTable ? shapeAt('object', cborShapeOf(type)) : cborShape(type, accepted);
+    this.form = isTable ? undefined : itemForm(services, resource, accepted);
+  }
+
+  add(objects: readonly ApiObject[]): void {
+    const { items } = listParts(this.request, this.accepted, objects, {});
+    for (const item of items) this.addItem(item);
+    if (this.notes.isWanted) this.notes.add(objects);
+  }
+
+  addStored(item: StoredObject, forms: KeptForms | undefined): number {
+    const { form } = this;
+    const { resource } = this.request;
+    const work = { characters: 0 };
+    const row = form === undefined && !this.notes.isWanted ? this.rowText(item, forms, work) : undefined;
+    if (row !== undefined) this.addItem(parseJson(row));
+    else if (form !== undefined && !this.notes.isWanted) {
+      this.items.add(shownItem(resource, form, item, forms, work));
+      this.count++;
+    } else {
+      this.add([servedObject(resource, item)]);
+      work.characters += item.json.length;
+    }
+    return work.characters;
+  }
+
+  /** The row of a table, if it can be made of stored text. */
+  private rowText(item: StoredObject, forms: KeptForms | undefined, work: Work): string | undefined {
+    const { services, resource } = this.request;
+    const { asVersion = 'v1' } = this.accepted;
+    const text = tableRow(services, resource, item, asVersion, this.include, forms, work)?.slice(1);
+    work.characters += text?.length ?? 0;
+    return text;
+  }
+
+  private addItem(value: unknown): void {
+    this.items.copy(encodeCbor(value, this.shape));
+    this.count++;
+  }
+
+  async send(metadata: ListMetadata): Promise<void> {
+    const { items, count } = this;
+    const { value } = listParts(this.request, this.accepted, [], metadata);
+    this.notes.end(metadata);
+    // The list is the last member, and empty: an array without elements is its head alone.
+    const whole = encodeCbor(value);
+    const head = Buffer.concat([selfDescribed, whole.subarray(0, -1), encodeCborHead('array', count)]);
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield head;
+      yield* inTurns(items.pieces());
+    }
+    await sendPieces(this.request, 200, this.accepted.contentType, body());
+  }
+}
+
+/** Tells the audit trail what a list shows. The trail shows JSON, whatever was sent, with the metadata at its end. */
+class ListNotes {
+  private isBegun = false;
+
+  constructor(
+    private readonly request: ResourceRequest,
+    private readonly accepted: AcceptedType,
+  ) {}
+
+  get isWanted(): boolean {
+    return this.request.context.audit?.wantsResponseObject === true;
+  }
+
+  add(objects: readonly ApiObject[]): void {
     const { audit } = this.request.context;
     if (objects.length === 0) return;
     const { value, items } = listParts(this.request, this.accepted, objects, {});
     const text = JSON.stringify(items).slice(1, -1);
-    const { kind, apiVersion } = value as { kind: string; apiVersion: string };
-    audit?.answeredPiece(
-      200,
-      this.isNoted ? `,${text}` : `${JSON.stringify({ kind, apiVersion }).slice(0, -1)},"items":[${text}`,
-    );
-    this.isNoted = true;
+    const { metadata: _metadata, items: _items, rows: _rows, ...head } = value as Record<string, unknown>;
+    const list = this.accepted.as === 'Table' ? 'rows' : 'items';
+    audit?.answeredPiece(200, this.isBegun ? `,${text}` : `${JSON.stringify(head).slice(0, -1)},"${list}":[${text}`);
+    this.isBegun = true;
   }
 
-  private noteEnd(metadata: ListMetadata): void {
+  end(metadata: ListMetadata): void {
     const { audit } = this.request.context;
     if (audit?.wantsResponseObject !== true) return;
-    if (this.isNoted) audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
+    if (this.isBegun) audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
     else audit.answered(200, listParts(this.request, this.accepted, [], metadata).value);
   }
 }

@@ -18,8 +18,9 @@ import { Write } from '../writes/write.js';
 
 type PatchType = 'json' | 'merge' | 'strategic';
 
-/** Media type of server-side apply, which has its own handler. */
+/** Media types of server-side apply, which has its own handler. */
 export const applyMediaType = 'application/apply-patch+yaml';
+export const cborApplyMediaType = 'application/apply-patch+cbor';
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/json-patch+json': 'json',
@@ -27,11 +28,27 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
+/** Media types of server-side apply where CBOR is spoken, and where it is not. */
+export function applyMediaTypes(hasCbor: boolean): readonly string[] {
+  return hasCbor ? [applyMediaType, cborApplyMediaType] : [applyMediaType];
+}
+
 /** Media types of all patches except apply. */
 export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
 
 /** A parsed patch. It is applied again to the newer live object when another write comes first. */
 type Patch = (live: ApiObject) => unknown;
+
+/** The format of the body of a server-side apply; undefined for other patches. JSON is valid YAML. */
+export function applyFormat({ services, context }: ResourceRequest): 'yaml' | 'cbor' | undefined {
+  switch (patchMediaType(context.contentType)) {
+    case applyMediaType:
+      return 'yaml';
+    case cborApplyMediaType:
+      return services.accept.hasCbor ? 'cbor' : undefined;
+  }
+  return undefined;
+}
 
 /** The media type of a patch without its parameters. */
 export function patchMediaType(contentType: string | undefined): string {
@@ -47,12 +64,13 @@ export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
  * The kind of patch that a Content-Type names; throws a 415 for an unknown one.
  *
  * @param isCustom the patched object is of a custom kind
+ * @param hasCbor whether CBOR is spoken
  */
-export function patchTypeOf(contentType: string | undefined, isCustom = false): PatchType {
+export function patchTypeOf(contentType: string | undefined, isCustom = false, hasCbor = true): PatchType {
   const mediaType = patchMediaType(contentType);
   const type = ownValue(patchTypes, mediaType);
   if (type === 'strategic' && isCustom) {
-    throw unsupportedMediaTypeError([...customPatchMediaTypes, applyMediaType]);
+    throw unsupportedMediaTypeError([...customPatchMediaTypes, ...applyMediaTypes(hasCbor)]);
   }
   if (type === undefined) throw unsupportedMediaTypeError();
   return type;
@@ -91,7 +109,11 @@ function refuseForce({ services: { names }, context: { query } }: ResourceReques
 /** PATCH of one object or of its subresource; apply has its own handler. */
 export async function handlePatch(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
-  const type = patchTypeOf(request.context.contentType, request.type.custom !== undefined);
+  const type = patchTypeOf(
+    request.context.contentType,
+    request.type.custom !== undefined,
+    request.services.accept.hasCbor,
+  );
   const write = new Write(request, 'PatchOptions');
   refuseForce(request);
   const patch = parsePatch(write, type, await readBody(request));

@@ -1,14 +1,14 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { zeroValue } from '../../machinery/schema/index.js';
-import type { WatchFrames } from '../../machinery/schema/protobuf/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { attributesOfChange } from '../../storage/change-attributes.js';
 import { selects } from '../../storage/selection-predicate.js';
-import type { Change, KeptForms, StoredObject } from '../../storage/storage.interface.js';
+import type { ByteRange, Change, KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
+import { CborFrames } from '../negotiation/cbor-answer.js';
 import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
@@ -41,7 +41,7 @@ export class WatchEncoder {
   private readonly batchKey: string;
   private readonly form: WatchForm;
   private tableHeadSent = false;
-  private frames: WatchFrames | undefined;
+  private frames: ((item: ByteRange) => Buffer) | undefined;
 
   constructor(
     private readonly services: EndpointServices,
@@ -52,8 +52,7 @@ export class WatchEncoder {
     include: IncludeObject,
   ) {
     this.form = { accepted, include, withColumns: false };
-    const format = accepted.mediaType === 'protobuf' ? 'protobuf' : 'json';
-    this.formKey = `${format}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
+    this.formKey = `${accepted.mediaType}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
     this.batchKey = `${this.formKey}\n${selectionKey}`;
   }
 
@@ -123,15 +122,15 @@ export class WatchEncoder {
    */
   encodeInitial(stored: StoredObject, forms?: KeptForms): Buffer | Promise<Buffer> {
     const { accepted } = this.form;
-    if (accepted.mediaType !== 'protobuf' || forms === undefined || isWork(this.resource, this.form, stored.json)) {
+    const isKept = accepted.mediaType !== 'json' && accepted.as !== 'Table' && forms !== undefined;
+    if (!isKept || isWork(this.resource, this.form, stored.json)) {
       // Nothing else of it: it may have to go to the other thread.
       const { json, resourceVersion } = stored;
       return this.encode('ADDED', { json, resourceVersion });
     }
     const { services, resource } = this;
     this.frames ??= addedFrames(services, resource, accepted);
-    const item = shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 });
-    return this.frames.encode(item.source, messageStart(item), item.end);
+    return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
   }
 
   /** The text of that event, if it is made of stored text only. */
@@ -185,11 +184,22 @@ export class WatchEncoder {
   }
 }
 
-function addedFrames(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): WatchFrames {
-  const { as, asVersion = 'v1' } = accepted;
-  const { WatchFrames: frames } = protobufCodec();
-  if (as === undefined) return new frames('ADDED', resource.apiVersion, resource.definition.kind);
-  return new frames('ADDED', `meta.${services.names.suffix}/${asVersion}`, 'PartialObjectMetadata');
+/** What makes an ADDED of an object as an item of a list, in the form of {@link itemForm}. */
+function addedFrames(
+  services: EndpointServices,
+  resource: ServedResource,
+  { mediaType, as, asVersion = 'v1' }: AcceptedType,
+): (item: ByteRange) => Buffer {
+  const isWhole = as === undefined;
+  const apiVersion = isWhole ? resource.apiVersion : `meta.${services.names.suffix}/${asVersion}`;
+  const kind = isWhole ? resource.definition.kind : 'PartialObjectMetadata';
+  if (mediaType === 'cbor') {
+    const frames = new CborFrames('ADDED', isWhole ? { kind, apiVersion } : undefined);
+    return (item) => frames.encode(item);
+  }
+  const { WatchFrames } = protobufCodec();
+  const frames = new WatchFrames('ADDED', apiVersion, kind);
+  return (item) => frames.encode(item.source, messageStart(item), item.end);
 }
 
 /** Encodes one after the other, so only one is in progress in the other thread. */
@@ -220,6 +230,17 @@ function joined(events: readonly Buffer[]): Buffer | undefined {
     events.map(({ length }) => length),
   );
   return bytes;
+}
+
+/** The single events in bytes that {@link WatchEncoder} returned. */
+export function eventsIn(bytes: Buffer): readonly Buffer[] {
+  let at = 0;
+  return (
+    joinedSizes.get(bytes)?.map((size) => {
+      at += size;
+      return bytes.subarray(at - size, at);
+    }) ?? [bytes]
+  );
 }
 
 /** Counts the events in bytes that {@link WatchEncoder.encodeBatch} returned. */

@@ -4,6 +4,7 @@ import type { KindType } from '../../machinery/schema/index.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { isPresentForm, spliceVersion, storedForm } from '../../registry/store/object-codec.js';
 import type { AcceptedType } from '../negotiation/accept.js';
+import { cborEvent, cborShape } from '../negotiation/cbor-answer.js';
 import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
 import { servedObject, shownType } from '../negotiation/respond.js';
 import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
@@ -43,7 +44,7 @@ export function isWork(resource: ServedResource, form: WatchForm, json: string):
 }
 
 function isStoredForm(resource: ServedResource, { accepted }: WatchForm): boolean {
-  return accepted.as === undefined && resource.isStored && accepted.mediaType !== 'protobuf';
+  return accepted.as === undefined && resource.isStored && accepted.mediaType === 'json';
 }
 
 /** Encodes the event of a stored object. */
@@ -89,6 +90,7 @@ export function encodeObject(
 /** Encodes an event with a ready value. */
 export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
   if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
+  if (accepted.mediaType === 'cbor') return cborEvent(type, value, cborShape(declared, accepted));
   return Buffer.from(eventText(type, JSON.stringify(value)));
 }
 

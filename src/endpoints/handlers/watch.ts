@@ -13,7 +13,7 @@ import {
   followChanges,
   type ListPosition,
 } from '../../storage/storage.interface.js';
-import { type AcceptedType, streamParameter } from '../negotiation/accept.js';
+import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
 import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
@@ -79,7 +79,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
   const open = (): WatchStream =>
     isWebSocket
-      ? new WebSocketStream(reply, accepted.mediaType === 'protobuf', services.throttle)
+      ? new WebSocketStream(reply, accepted.mediaType, services.throttle)
       : new EventStream(context, reply, streamType(accepted), services.throttle);
   const subscribe = async () => {
     if (state === undefined && options.from !== undefined) await store.checkDefined(from);
@@ -247,7 +247,14 @@ function withName(selection: Selection, name: string): Selection {
 
 /** Content-Type of the stream. JSON streams carry no stream parameter. */
 function streamType(accepted: AcceptedType): string {
-  return accepted.mediaType === 'protobuf' ? `${accepted.contentType}${streamParameter}` : 'application/json';
+  switch (accepted.mediaType) {
+    case 'protobuf':
+      return `${accepted.contentType}${streamParameter}`;
+    case 'cbor':
+      return cborSequenceType;
+    default:
+      return accepted.contentType;
+  }
 }
 
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {

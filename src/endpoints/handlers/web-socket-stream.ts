@@ -2,16 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { WebSocket } from 'ws';
+import type { AcceptedType } from '../negotiation/accept.js';
 import type { ConnectionThrottle } from '../negotiation/throttle.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { openWebSocket } from '../web-sockets.js';
 import type { WatchStream } from './event-stream.js';
+import { eventsIn } from './watch-encoder.js';
 
 const normalClosure = 1000;
 /** A client that sends pings without reading the pongs is cut at this many unread bytes. */
 const maxUnreadPongs = 1024 * 1024;
 
-/** Sends the events of a watch over WebSocket, one per frame: text for JSON, binary for protobuf. */
+/** Sends the events of a watch over WebSocket, one per frame: text for JSON, binary for protobuf and CBOR. */
 export class WebSocketStream implements WatchStream {
   private readonly raw: FastifyReply['raw'];
   private readonly socket: Duplex;
@@ -24,7 +26,7 @@ export class WebSocketStream implements WatchStream {
 
   constructor(
     reply: FastifyReply,
-    private readonly isBinary: boolean,
+    private readonly mediaType: AcceptedType['mediaType'],
     throttle: ConnectionThrottle,
   ) {
     const context = reply.request.plinthContext;
@@ -77,7 +79,7 @@ export class WebSocketStream implements WatchStream {
   /** Resolves when the client can take more or has left. `bytes` are whole events. */
   async write(bytes: Buffer): Promise<void> {
     if (this.throttle !== undefined) await this.throttle(bytes.length);
-    const frames = this.isBinary ? lengthPrefixed(bytes) : lines(bytes);
+    const frames = this.framesOf(bytes);
     this.writes++;
     this.unread?.add(this.raw, bytes.length);
     await Promise.all(frames.map((frame) => this.send(frame)));
@@ -93,10 +95,21 @@ export class WebSocketStream implements WatchStream {
     if (!this.isClosed) this.webSocket.close(normalClosure);
   }
 
+  private framesOf(bytes: Buffer): readonly Buffer[] {
+    switch (this.mediaType) {
+      case 'protobuf':
+        return lengthPrefixed(bytes);
+      case 'cbor':
+        return eventsIn(bytes);
+      default:
+        return lines(bytes);
+    }
+  }
+
   /** Resolves even if the connection broke. */
   private send(frame: Buffer): Promise<void> {
     if (this.isClosed || this.socket.destroyed) return Promise.resolve();
-    return new Promise((resolve) => this.webSocket.send(frame, { binary: this.isBinary }, () => resolve()));
+    return new Promise((resolve) => this.webSocket.send(frame, { binary: this.mediaType !== 'json' }, () => resolve()));
   }
 }
 

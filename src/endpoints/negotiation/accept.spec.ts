@@ -26,6 +26,12 @@ describe('AcceptNegotiator', () => {
     ['application/vnd.k8s.io.protobuf;type=v1.Pod', 'protobuf'],
     [`${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`, 'protobuf PartialObjectMetadataList v1'],
     [`${protobuf};as=Table;g=meta.k8s.io;v=v1, ${table}`, 'json Table v1'],
+    ['application/cbor', 'cbor'],
+    ['application/json;q=0.9,application/cbor;q=1', 'cbor'],
+    ['application/cbor;q=0.9,application/json', 'json'],
+    [`application/cbor,${protobuf}`, 'cbor'],
+    ['application/cbor;as=Table;g=meta.k8s.io;v=v1', 'cbor Table v1'],
+    ['application/cbor;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', 'cbor PartialObjectMetadataList v1'],
   ];
   for (const [header, expected] of cases) {
     it(`${header}`, () => {
@@ -46,9 +52,26 @@ describe('AcceptNegotiator', () => {
   });
 
   it('names the available media types when only the form is missing', () => {
-    const message = `only the following media types are accepted: application/json, application/yaml, ${protobuf}`;
+    const message = `only the following media types are accepted: application/json, application/yaml, ${protobuf}, application/cbor`;
     const header = `${protobuf};as=Table;g=meta.k8s.io;v=v1`;
     assert.throws(() => negotiator.negotiate(header, true), { code: 406, message });
+  });
+
+  it('knows a sequence of CBOR for streams only', () => {
+    assert.equal(negotiator.negotiateStream('application/cbor-seq').mediaType, 'cbor');
+    assert.equal(negotiator.negotiateStream('application/json;q=0.9,application/cbor;q=1').mediaType, 'cbor');
+    assert.throws(() => negotiator.negotiate('application/cbor-seq', true), { code: 406 });
+    const streams = `application/json;stream=watch, ${protobuf};stream=watch, application/cbor-seq`;
+    const message = `only the following media types are accepted: ${streams}`;
+    assert.throws(() => negotiator.negotiateStream('application/yaml'), { code: 406, message });
+  });
+
+  it('leaves CBOR out where it is switched off', () => {
+    const without = new AcceptNegotiator(vendorNames('k8s.io'), false);
+    assert.equal(without.negotiate('application/json;q=0.9,application/cbor;q=1', true).mediaType, 'json');
+    assert.throws(() => without.negotiate('application/cbor', true), { code: 406, message: '406: Not Acceptable' });
+    assert.equal(without.bodyFormat('application/cbor', true), undefined);
+    assert.deepEqual(without.mediaTypes(), ['application/json', 'application/yaml', protobuf]);
   });
 
   it('answers 406 when nothing fits', () => {

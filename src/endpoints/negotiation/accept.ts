@@ -6,7 +6,7 @@ export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectM
 
 /** The form of an answer (specification 4.5). Requests with the same header share it, so it is never changed. */
 export interface AcceptedType {
-  readonly mediaType: 'json' | 'yaml' | 'protobuf';
+  readonly mediaType: 'json' | 'yaml' | 'protobuf' | 'cbor';
   /** Content-Type of the answer; for protobuf, in the requested spelling. */
   readonly contentType: string;
   readonly as?: Transformation;
@@ -17,6 +17,10 @@ export interface AcceptedType {
 
 /** Marks the media types of event streams. */
 export const streamParameter = ';stream=watch';
+
+/** CBOR (RFC 8949), and a stream of events in it (RFC 8742). */
+export const cborType = 'application/cbor';
+export const cborSequenceType = 'application/cbor-seq';
 
 /** One media type of an Accept header. */
 export interface AcceptClause {
@@ -60,12 +64,6 @@ export function parseAccept(header: string): AcceptClause[] {
     .sort((a, b) => b.quality - a.quality);
 }
 
-/** Media types of bodies and answers, as listed in messages. */
-export function acceptedMediaTypes(names: VendorNames, hasProtobuf = true): string[] {
-  const texts = ['application/json', 'application/yaml'];
-  return hasProtobuf ? [...texts, names.protobufMediaTypes[0] as string] : texts;
-}
-
 /**
  * Chooses the form of an answer from the Accept header, by quality and then by order. Headers repeat, so choices are
  * kept in a bounded cache.
@@ -74,17 +72,45 @@ export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
   private readonly metaGroup: string;
 
-  constructor(private readonly names: VendorNames) {
+  /** @param hasCbor whether CBOR is spoken at all */
+  constructor(
+    private readonly names: VendorNames,
+    readonly hasCbor = true,
+  ) {
     this.metaGroup = `meta.${names.suffix}`;
+  }
+
+  /**
+   * Media types of bodies and answers, as listed in messages.
+   *
+   * @param hasProtobuf false for objects of custom kinds
+   */
+  mediaTypes(hasProtobuf = true): string[] {
+    const protobuf = hasProtobuf ? [this.names.protobufMediaTypes[0] as string] : [];
+    return ['application/json', 'application/yaml', ...protobuf, ...(this.hasCbor ? [cborType] : [])];
+  }
+
+  /** The format of a body that a media type in lower case names; undefined for one that bodies don't have. */
+  bodyFormat(mediaType: string, hasProtobuf: boolean): AcceptedType['mediaType'] | undefined {
+    if (mediaType === 'application/json') return 'json';
+    if (mediaType === 'application/yaml') return 'yaml';
+    if (mediaType === cborType) return this.hasCbor ? 'cbor' : undefined;
+    return hasProtobuf && this.names.protobufMediaTypes.includes(mediaType) ? 'protobuf' : undefined;
   }
 
   /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
   negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
-    // The parameter repeats what the request already says.
-    const accepted = this.negotiate(header?.replaceAll(streamParameter, ''), true, hasProtobuf);
+    // The parameter repeats what the request already says, and so does the name for a sequence.
+    const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
+    const accepted = this.negotiate(plain, true, hasProtobuf);
     if (accepted.mediaType !== 'yaml') return accepted;
-    const streams = acceptedMediaTypes(this.names, hasProtobuf).filter((type) => type !== 'application/yaml');
-    throw notAcceptableError(streams.map((type) => `${type}${streamParameter}`));
+    throw notAcceptableError(this.streamTypes(hasProtobuf));
+  }
+
+  /** Media types of event streams, as listed in messages. */
+  streamTypes(hasProtobuf: boolean): string[] {
+    const types = this.mediaTypes(hasProtobuf).filter((type) => type !== 'application/yaml');
+    return types.map((type) => (type === cborType ? cborSequenceType : `${type}${streamParameter}`));
   }
 
   /**
@@ -128,12 +154,13 @@ export class AcceptNegotiator {
         return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
       }
     }
-    throw sawMediaType ? notAcceptableError(acceptedMediaTypes(this.names, hasProtobuf)) : notAcceptableError();
+    throw sawMediaType ? notAcceptableError(this.mediaTypes(hasProtobuf)) : notAcceptableError();
   }
 
   private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {
     if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
     if (type === 'application/yaml') return 'yaml';
+    if (type === cborType) return this.hasCbor ? 'cbor' : undefined;
     return this.names.protobufMediaTypes.includes(type) ? 'protobuf' : undefined;
   }
 }

@@ -55,7 +55,7 @@ export async function prepareBody(body: Buffer, contentType: string | undefined)
 
 /** Whether a body is JSON, by its type or at least by its content. */
 export function isJson(body: Buffer, contentType: string | undefined): boolean {
-  return isYaml(contentType) ? startsAsJson(body) : !/protobuf/i.test(contentType ?? '');
+  return isYaml(contentType) ? startsAsJson(body) : !/protobuf|cbor/i.test(contentType ?? '');
 }
 
 function isYaml(contentType = ''): boolean {

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { decodeCbor } from '../../machinery/cbor/index.js';
 import { formatApiVersion, type GroupVersionKind } from '../../machinery/group-version.js';
 import { parseExactJson } from '../../machinery/json/exact-numbers.js';
 import { NestingError } from '../../machinery/json/nesting.js';
@@ -6,10 +7,9 @@ import { countKeys, surveyJson } from '../../machinery/json/survey.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
-import type { VendorNames } from '../../machinery/vendor.js';
 import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
 import type { BodyKind } from '../../registry/subresource-definition.js';
-import { acceptedMediaTypes } from './accept.js';
+import type { AcceptNegotiator } from './accept.js';
 import {
   checkCustomIdentity,
   checkIdentity,
@@ -24,32 +24,32 @@ import { decodeProtobufObject } from './protobuf-request.js';
 /** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** Text formats that contain plain values. */
-export type TextFormat = 'json' | 'yaml';
+/** Formats that contain plain values, whatever their kind. */
+export type PlainFormat = 'json' | 'yaml' | 'cbor';
 
-export type BodyFormat = TextFormat | 'protobuf';
+export type BodyFormat = PlainFormat | 'protobuf';
 
 /**
  * The format of a body by its Content-Type; JSON if the header is missing. Throws a 415 for an unsupported type.
  *
  * @param hasProtobuf false for objects of custom kinds
  */
-export function bodyFormat(contentType: string | undefined, names: VendorNames, hasProtobuf = true): BodyFormat {
+export function bodyFormat(contentType: string | undefined, accept: AcceptNegotiator, hasProtobuf = true): BodyFormat {
   if (contentType === undefined || contentType === '') return 'json';
   const semicolon = contentType.indexOf(';');
   const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
-  if (mediaType === 'application/json') return 'json';
-  if (mediaType === 'application/yaml') return 'yaml';
-  if (hasProtobuf && names.protobufMediaTypes.includes(mediaType)) return 'protobuf';
-  throw unsupportedMediaTypeError(acceptedMediaTypes(names, hasProtobuf));
+  const format = accept.bodyFormat(mediaType, hasProtobuf);
+  if (format === undefined) throw unsupportedMediaTypeError(accept.mediaTypes(hasProtobuf));
+  return format;
 }
 
 /**
- * Parses a text body into plain values; throws a SyntaxError whose message suits a client.
+ * Parses a body into plain values; throws a SyntaxError whose message suits a client.
  *
- * @param duplicates receives the paths of duplicate keys
+ * @param duplicates receives the paths of duplicate keys, which CBOR never has: there, they are a fault
  */
-export function parseBody(body: Buffer, format: TextFormat, duplicates?: string[]): unknown {
+export function parseBody(body: Buffer, format: PlainFormat, duplicates?: string[]): unknown {
+  if (format === 'cbor') return decodeCbor(body);
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
   const text = decodeUtf8(body);
@@ -104,7 +104,7 @@ export function decodeBody(
     const found = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
     throw unrecognizedError(
       expected.kind,
-      `couldn't get version/kind; json parse error: the body is ${found}, not an object`,
+      `couldn't get version/kind; ${format === 'cbor' ? 'cbor' : 'json parse error'}: the body is ${found}, not an object`,
       body,
     );
   }
@@ -160,13 +160,13 @@ export function decodePatched(
 
 /**
  * Parses a patch. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or refused
- * with a 422. Throws a SyntaxError for invalid text.
+ * with a 422. Throws a SyntaxError for invalid text or CBOR.
  */
 export function parsePatchBody(
   context: RequestContext,
   expected: GroupVersionKind,
   body: Buffer,
-  format: TextFormat,
+  format: PlainFormat,
   fieldValidation: FieldValidation,
 ): unknown {
   const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import { encodeCbor } from '../../machinery/cbor/index.js';
 import { shownCell } from '../../registry/definition/default-columns.js';
 import { Since, type TableCell } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
@@ -6,6 +7,7 @@ import { spliceMetadata, spliceVersion, storedForm } from '../../registry/store/
 import type { ByteRange, KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import type { EndpointServices } from '../services.js';
 import type { AcceptedType } from './accept.js';
+import { cborShape } from './cbor-answer.js';
 import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
 import { type IncludeObject, partialMetadata, tableCells } from './transform.js';
@@ -18,19 +20,21 @@ export interface ItemForm {
 const forms = new WeakMap<ServedResource, Map<string, ItemForm>>();
 
 /**
- * The form of an object as an item of a list: JSON behind a comma, or a field of the list's protobuf message. Not for
- * tables, nor for YAML and indented JSON.
+ * The form of an object as an item of a list: JSON behind a comma, a field of the list's protobuf message, or a CBOR map. Not
+ * for tables, nor for YAML and indented JSON.
  */
 export function itemForm(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): ItemForm {
-  const isProtobuf = accepted.mediaType === 'protobuf';
+  const { mediaType } = accepted;
   const isWhole = accepted.as === undefined;
   const version = accepted.asVersion ?? 'v1';
-  return formOf(resource, `${isProtobuf}/${isWhole ? '' : version}`, () => {
-    if (isProtobuf) {
-      const type = shownType(services, resource, accepted);
-      return { encode: (object) => protobufItem(type, object) };
-    }
+  return formOf(resource, `${mediaType}/${isWhole ? '' : version}`, () => {
+    const type = shownType(services, resource, accepted);
+    if (mediaType === 'protobuf') return { encode: (object) => protobufItem(type, object) };
     const shown = isWhole ? withoutKind : (object: ApiObject) => partialMetadata(services.names, object, version);
+    if (mediaType === 'cbor') {
+      const shape = cborShape(type, accepted);
+      return { encode: (object) => encodeCbor(shown(object), shape) };
+    }
     return { encode: (object) => Buffer.from(`,${JSON.stringify(shown(object))}`) };
   });
 }
@@ -49,7 +53,7 @@ function formOf(resource: ServedResource, key: string, make: () => ItemForm): It
   return form;
 }
 
-/** An object as JSON lists show it. */
+/** An object as lists show it, except in protobuf. */
 export function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObject): unknown {
   return item;
 }

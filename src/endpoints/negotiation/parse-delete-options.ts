@@ -58,7 +58,7 @@ function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
 }
 
 function fromBody(services: EndpointServices, body: Buffer, contentType: string | undefined): RawDeleteOptions {
-  const format = bodyFormat(contentType, services.names);
+  const format = bodyFormat(contentType, services.accept);
   if (format === 'protobuf') return decodeProtobufOptions(services.kinds.deleteOptions, body);
   let value: unknown;
   try {

@@ -18,6 +18,7 @@ import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
+import { cborBody, cborShape } from './cbor-answer.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
@@ -84,9 +85,10 @@ export function sendAnswer(request: ResourceRequest, answer: ApiObject, accepted
   sendValue(request, 201, answer, accepted, type);
 }
 
-/** The declaration of the form in which one object of a resource is shown. */
+/** The declaration of the form in which one object of a resource is shown; for a table, of the objects in it. */
 export function shownType(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): KindType {
-  return accepted.as === undefined ? resource.served.type : services.kinds.partialObjectMetadata;
+  const isWhole = accepted.as === undefined || accepted.as === 'Table';
+  return isWhole ? resource.served.type : services.kinds.partialObjectMetadata;
 }
 
 function transformObject(
@@ -113,7 +115,7 @@ function transformObject(
 /**
  * Sends a plain value.
  *
- * @param type declaration of the value, for protobuf
+ * @param type declaration of the value, for protobuf and CBOR
  */
 export function sendValue(to: Recipient, code: number, value: unknown, accepted: AcceptedType, type: KindType): void {
   const { context } = to;
@@ -146,6 +148,8 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
       return Buffer.from(stringify(value, yamlOptions));
     case 'protobuf':
       return protobufBody(type, value as TypedValue);
+    case 'cbor':
+      return cborBody(value, cborShape(type, accepted));
   }
 }
 

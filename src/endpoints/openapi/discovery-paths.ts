@@ -1,13 +1,11 @@
-import type { VendorNames } from '../../machinery/vendor.js';
 import type { OperationModel, PathModel } from './operation-model.js';
-import { capitalize, groupTitle, mediaTypes, type PathContext, tagOf } from './resource-paths.js';
+import { capitalize, groupTitle, type PathContext, tagOf } from './resource-paths.js';
 
 function discoveryPath(
   path: string,
-  names: VendorNames,
+  types: readonly string[],
   parts: Pick<OperationModel, 'id' | 'tag' | 'description' | 'answer'>,
 ): PathModel {
-  const types = mediaTypes(names);
   const operation = {
     method: 'get',
     parameters: [],
@@ -20,9 +18,9 @@ function discoveryPath(
 }
 
 /** `/api/`: versions of the core group. */
-export function corePath({ kinds, names }: PathContext): PathModel {
+export function corePath({ kinds, accept }: PathContext): PathModel {
   const description = 'Versions of the core group.';
-  return discoveryPath('/api/', names, {
+  return discoveryPath('/api/', accept.mediaTypes(), {
     id: 'getCoreAPIVersions',
     tag: 'core',
     description,
@@ -31,14 +29,15 @@ export function corePath({ kinds, names }: PathContext): PathModel {
 }
 
 /** `/apis/`: the named groups. */
-export function groupListPath({ kinds, names }: PathContext): PathModel {
+export function groupListPath({ kinds, accept }: PathContext): PathModel {
   const description = 'The named API groups.';
-  return discoveryPath('/apis/', names, { id: 'getAPIVersions', tag: 'apis', description, answer: kinds.apiGroupList });
+  const answer = kinds.apiGroupList;
+  return discoveryPath('/apis/', accept.mediaTypes(), { id: 'getAPIVersions', tag: 'apis', description, answer });
 }
 
 /** `/apis/<group>/`. */
-export function groupPath({ kinds, names }: PathContext, group: string): PathModel {
-  return discoveryPath(`/apis/${group}/`, names, {
+export function groupPath({ kinds, names, accept }: PathContext, group: string): PathModel {
+  return discoveryPath(`/apis/${group}/`, accept.mediaTypes(), {
     id: `get${groupTitle(group, names)}APIGroup`,
     tag: tagOf(group, '', names),
     description: 'Versions of the group.',
@@ -47,8 +46,8 @@ export function groupPath({ kinds, names }: PathContext, group: string): PathMod
 }
 
 /** `/apis/<group>/<version>/` and `/api/v1/`. */
-export function groupVersionPath({ kinds, names }: PathContext, group: string, version: string): PathModel {
-  return discoveryPath(group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`, names, {
+export function groupVersionPath({ kinds, names, accept }: PathContext, group: string, version: string): PathModel {
+  return discoveryPath(group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`, accept.mediaTypes(), {
     id: `get${groupTitle(group, names)}${capitalize(version)}APIResources`,
     tag: tagOf(group, version, names),
     description: 'Resources of the group version.',
@@ -69,13 +68,11 @@ const versionProperties = [
 ] as const;
 
 /** `/version/`. */
-export function versionPath({ names }: PathContext): PathModel {
-  const path = discoveryPath('/version/', names, {
+export function versionPath(): PathModel {
+  return discoveryPath('/version/', ['application/json'], {
     id: 'getCodeVersion',
     tag: 'version',
     description: 'Version of the server.',
     answer: { type: 'inline', properties: versionProperties },
   });
-  const json = ['application/json'];
-  return { ...path, operations: path.operations.map((o) => ({ ...o, consumes: json, produces: json })) };
 }

@@ -7,6 +7,7 @@ import { statusSubresource } from '../../registry/definition/parent-subresources
 import { defineResource, defineVirtualResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { MetaKinds } from '../meta-kinds.interface.js';
+import { AcceptNegotiator } from '../negotiation/accept.js';
 import { type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
 const meta = struct('meta.v1.ObjectMeta', { name: optional(1, string) });
@@ -73,7 +74,11 @@ function setUp() {
   registry.register(things);
   registry.register(reviews);
   const names = vendorNames('k8s.io');
-  return { registry, documents: new OpenApiDocuments({ registry, kinds, names }, { title: 'T', version: 'v1' }) };
+  const accept = new AcceptNegotiator(names);
+  return {
+    registry,
+    documents: new OpenApiDocuments({ registry, kinds, names, accept }, { title: 'T', version: 'v1' }),
+  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a document

@@ -14,7 +14,7 @@ import { openApi3Message } from './document-messages.js';
 import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
 import type { PathModel } from './operation-model.js';
-import { mediaTypes, resourcePaths } from './resource-paths.js';
+import { resourcePaths } from './resource-paths.js';
 import { bytesInSteps, type DocumentContent, mergedPieces, swaggerBytes, swaggerText } from './swagger-content.js';
 import { swaggerPieces } from './swagger-document.js';
 
@@ -46,7 +46,7 @@ export class OpenApiDocuments {
   private encoder: Encoder | undefined;
 
   constructor(
-    private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names'> & {
+    private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names' | 'accept'> & {
       readonly aggregation?: Aggregation | undefined;
     },
     private readonly info: DocumentInfo,
@@ -126,13 +126,13 @@ export class OpenApiDocuments {
   }
 
   private async *openApi3Content(source: Source, form: DocumentForm): AsyncGenerator<string | Uint8Array> {
-    const { kinds, names } = this.services;
+    const { kinds, accept } = this.services;
     // Long schemas stay in memory as long as somebody has them.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     const options = this.schemaOptions();
     const document = await inTurns(
-      openApi3Document(this.info, options, source.paths(), kinds.status, mediaTypes(names)),
+      openApi3Document(this.info, options, source.paths(), kinds.status, accept.mediaTypes()),
     );
     if (form === 'json') yield* jsonText(document);
     else yield yield* bytesInSteps(this.loadEncoder().encodeDocument(openApi3Message, document));
@@ -165,12 +165,12 @@ export class OpenApiDocuments {
 
   /** The content of the document of a path; undefined when nothing is served there. */
   private sourceOf(path: string): Source | undefined {
-    const { registry, kinds, names } = this.services;
-    const context = { kinds, names };
+    const { registry, kinds, names, accept } = this.services;
+    const context = { kinds, names, accept };
     const plain = (paths: () => Iterable<PathModel>): Source => ({ resources: none, paths });
     if (path === 'api') return plain(() => [corePath(context)]);
     if (path === 'apis') return plain(() => [groupListPath(context)]);
-    if (path === 'version') return plain(() => [versionPath(context)]);
+    if (path === 'version') return plain(() => [versionPath()]);
     const [root, ...parts] = path.split('/');
     const [group, version, ...more] = root === 'api' ? ['', ...parts] : parts;
     if ((root !== 'api' && root !== 'apis') || group === undefined || more.length > 0) return undefined;

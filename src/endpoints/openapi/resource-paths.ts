@@ -19,8 +19,9 @@ import {
   type SubresourceDefinition,
   subresourceVerbs,
 } from '../../registry/subresource-definition.js';
-import { applyMediaType, customPatchMediaTypes, patchMediaTypes } from '../handlers/patch.js';
+import { applyMediaTypes, customPatchMediaTypes, patchMediaTypes } from '../handlers/patch.js';
 import type { MetaKinds } from '../meta-kinds.interface.js';
+import type { AcceptNegotiator } from '../negotiation/accept.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
 import { nameParameter, namespaceParameter, pathParameter, pretty, queryParameters } from './parameters.js';
 
@@ -28,6 +29,7 @@ import { nameParameter, namespaceParameter, pathParameter, pretty, queryParamete
 export interface PathContext {
   readonly kinds: MetaKinds;
   readonly names: VendorNames;
+  readonly accept: Pick<AcceptNegotiator, 'mediaTypes' | 'streamTypes' | 'hasCbor'>;
 }
 
 const proxyMethods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const;
@@ -53,11 +55,6 @@ export function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Media types of bodies and answers. */
-export function mediaTypes(names: VendorNames): readonly string[] {
-  return ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
-}
-
 /** All paths of a resource: its objects in one namespace and in all of them, a single object, and its subresources. */
 export function resourcePaths(context: PathContext, resource: ServedResource): PathModel[] {
   return new ResourcePaths(context, resource).make().filter((path) => path.operations.length > 0);
@@ -79,7 +76,7 @@ class ResourcePaths {
     this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
     this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
     this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
-    this.produces = mediaTypes(context.names).slice(0, served.type.custom === undefined ? 3 : 2);
+    this.produces = context.accept.mediaTypes(served.type.custom === undefined);
   }
 
   make(): PathModel[] {
@@ -162,9 +159,7 @@ class ResourcePaths {
   private listOperation(id: string): OperationModel {
     const { definition, served } = this.resource;
     const isWatched = this.verbs.includes('watch');
-    const [json, , protobuf] = this.produces;
-    const streamed = protobuf === undefined ? [json] : [json, protobuf];
-    const streams = isWatched ? streamed.map((type) => `${type};stream=watch`) : [];
+    const streams = isWatched ? this.context.accept.streamTypes(served.type.custom === undefined) : [];
     return this.operation('get', 'list', {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
@@ -294,7 +289,7 @@ class ResourcePaths {
           gvk,
           description: `Change parts of the ${what}.`,
           parameters: queryParameters.patch,
-          consumes: [...patches, applyMediaType],
+          consumes: [...patches, ...applyMediaTypes(this.context.accept.hasCbor)],
           body: { content: patchBody, required: true },
           codes: [200, 201],
           answer: type,

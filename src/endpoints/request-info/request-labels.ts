@@ -17,7 +17,8 @@ const methodVerbs: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'DELETE'],
   ['CONNECT', 'CONNECT'],
 ]);
-const applyMediaType = 'application/apply-patch+yaml';
+/** How the media types of server-side apply begin. */
+const applyMediaType = 'application/apply-patch+';
 
 /**
  * Labels must be bounded, as each combination takes memory forever: unknown resources, subresources, verbs and methods

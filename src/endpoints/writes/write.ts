@@ -75,7 +75,7 @@ export class Write {
   /** Reads a body with an object; throws a 415 for a format that objects don't have. */
   async readBody(): Promise<ObjectBody> {
     const { context, services } = this.request;
-    const format = bodyFormat(context.contentType, services.names, this.type.custom === undefined);
+    const format = bodyFormat(context.contentType, services.accept, this.type.custom === undefined);
     return { format, bytes: await readBody(this.request) };
   }
 

@@ -62,7 +62,7 @@ export class ProtobufClient {
     }
   }
 
-  private open(method: string, path: string, options: BytesRequest): Promise<IncomingMessage> {
+  protected open(method: string, path: string, options: BytesRequest): Promise<IncomingMessage> {
     const headers: Record<string, string> = {
       authorization: `Bearer ${this.token}`,
       'user-agent': 'e2e/1.0',
