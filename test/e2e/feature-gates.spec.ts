@@ -89,6 +89,25 @@ describe('a feature gate that is off', () => {
     assert.equal((await usual.post(path, large)).status, 400);
   });
 
+  it('CBORServingAndStorage: clients get JSON, and are told to send it', async () => {
+    const path = await ownCollection(usual);
+    const headers = { accept: 'application/json;q=0.9,application/cbor;q=1' };
+    const type = async (client: ApiClient, query: string) =>
+      (await client.get(path + query, { headers })).headers['content-type'];
+    assert.equal(await type(usual, ''), 'application/cbor');
+    assert.equal(await type(bare, ''), 'application/json');
+    assert.equal((await bare.get(path, { headers: { accept: 'application/cbor' } })).status, 406);
+    for (const [method, contentType] of [
+      ['POST', 'application/cbor'],
+      ['PATCH', 'application/apply-patch+cbor'],
+    ] as const) {
+      const at = method === 'POST' ? path : `${path}/x?fieldManager=m`;
+      const refused = await bare.send(method, at, { raw: Buffer.from('a0', 'hex'), contentType, headers });
+      isStatus(refused, 415, 'UnsupportedMediaType');
+      assert.doesNotMatch(refused.body.message, /cbor/);
+    }
+  });
+
   it('PodSecurity: the plugin does not run', async () => {
     const namespace = 'restricted';
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

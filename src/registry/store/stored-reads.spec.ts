@@ -24,6 +24,7 @@ const parsers: Readonly<Record<string, string>> = {
   'console/ui/api.ts': 'answers of a server, as its client',
   'console/upstream.ts': 'answers of a server, as its client',
   'controllers/horizontal-pod-autoscaler/metrics-api.ts': 'answers of extension servers',
+  'endpoints/handlers/list-writer.ts': 'rows of tables, which are made of up-to-date texts only',
   'endpoints/negotiation/body-text.ts': 'bodies',
   'endpoints/negotiation/continue-token.ts': 'tokens of our own',
   'endpoints/negotiation/decode-body.ts': 'bodies',
