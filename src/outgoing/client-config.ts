@@ -130,8 +130,12 @@ export function readUser(user: ClientConfigEntry, folder: string, problem: Probl
   };
   checkClientTls(tls, problem);
   for (const field of unknownUserFields) {
-    if (user[field] !== undefined && user[field] !== null)
-      throw problem(`${field} is not supported for calls of a server`);
+    if (user[field] === undefined || user[field] === null) continue;
+    throw problem(
+      field === 'exec'
+        ? 'no program is run for credentials (exec): a token or a client certificate is needed'
+        : `${field} is not supported`,
+    );
   }
   return Object.freeze({ tls: Object.freeze(tls), auth: Object.freeze(authOf(user, folder, problem)), files });
 }

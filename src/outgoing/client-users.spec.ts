@@ -47,7 +47,7 @@ describe('the users of a client configuration', () => {
   const faults: [object, RegExp][] = [
     [{ users: {} }, /users must be a list/],
     [{ users: [{}] }, /every user needs a name/],
-    [{ users: [{ name: 'a', user: { exec: {} } }] }, /users\["a"\]: exec is not supported/],
+    [{ users: [{ name: 'a', user: { exec: {} } }] }, /users\["a"\]: no program is run for credentials \(exec\)/],
     [{ users: [{ name: 'a', user: { 'client-key-data': 'YQ==' } }] }, /users\["a"\]: client-certificate and/],
     [{ users: [], 'current-context': 'c' }, /contexts has no entry "c"/],
     [{ users: [], contexts, 'current-context': 'c' }, /users has no entry "rest"/],

@@ -273,7 +273,7 @@ describe('a client configuration', () => {
       [config({ server, 'proxy-url': 'http://hidden' }), /proxy-url is not supported/],
       [config({ server }, { 'client-key-data': 'aGlkZGVu' }), /need each other/],
       [config({ server }, { 'client-key-data': 'aGlkZGVu', 'client-certificate-data': 'aGlkZGVu' }), /can't be used/],
-      [config({ server }, { exec: { command: 'hidden' } }), /exec is not supported/],
+      [config({ server }, { exec: { command: 'hidden' } }), /no program is run for credentials \(exec\)/],
       [config({ server }, { token: 'hidden', username: 'u' }), /either a token or a password/],
       [config({ server }, { tokenFile: 'none' }), /tokenFile .*none: there is no such file/],
       [config({ server }, { token: 5 }), /token must be a string/],

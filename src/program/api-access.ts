@@ -4,16 +4,17 @@ import { StartupError } from '../machinery/startup-error.js';
 import type { ApiAccess } from '../outgoing/api-access.js';
 import { ClientConfigError, checkClientTls, loadClientConfig } from '../outgoing/client-config.js';
 import { ClientCredentials } from '../outgoing/client-credentials.js';
+import { usualKubeconfig } from './usual-kubeconfig.js';
 
 /**
  * Server and credentials: those of the kubeconfig, with the parts that flags give.
  *
- * @param usual kubeconfig that is used when neither a server nor another one is named
+ * @param usual the variable KUBECONFIG, which is used when neither a server nor a kubeconfig is named
  * @throws StartupError for files that can't be used
  */
 export async function accessOf(options: Readonly<ApiClientOptions>, usual?: string): Promise<ApiAccess> {
   const { context, server, certificateAuthority, clientCertificate, clientKey, token } = options;
-  const kubeconfig = options.kubeconfig ?? (server === undefined && usual !== '' ? usual : undefined);
+  const kubeconfig = options.kubeconfig ?? (server === undefined ? usualKubeconfig(usual) : undefined);
   try {
     const base = kubeconfig === undefined ? undefined : loadClientConfig(kubeconfig, context);
     const address = server ?? base?.server;

@@ -12,6 +12,7 @@ import { databaseFindings } from '../../src/program/doctor/database.js';
 import type { Finding } from '../../src/program/doctor/finding.js';
 import { type Machine, machineFindings, thisMachine } from '../../src/program/doctor/machine.js';
 import { issueCertificate } from '../../src/program/pki/issue-certificate.js';
+import { mainFile } from '../support/main-file.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { runProgram } from './support/program.js';
 import { TestCluster } from './support/test-cluster.js';
@@ -39,6 +40,10 @@ function told(findings: readonly Finding[], check: string): string {
   const isBad = worst.verdict === 'error' || worst.verdict === 'warning';
   assert.equal(worst.remedy !== undefined, isBad, 'a remedy for what is wrong, and only for that');
   return `${worst.verdict}: ${worst.text}`;
+}
+
+function remedy(findings: readonly Finding[], check: string): string | undefined {
+  return findings.find((one) => one.check === check && one.remedy !== undefined)?.remedy;
 }
 
 async function doctor(...flags: readonly string[]) {
@@ -132,6 +137,15 @@ describe('plinth doctor: the database', () => {
     url.search = '?sslmode=require';
     const [bare] = await look({ databaseUrl: url.href });
     assert.match(String(bare?.remedy), /sslmode/);
+    url.search = '?sslmode=verify-full&sslrootcert=/no/authority.crt';
+    const [lost] = await look({ databaseUrl: url.href });
+    assert.match(String(lost?.text), /\/no\/authority\.crt/);
+    assert.match(String(lost?.remedy), /^correct the file of sslrootcert/);
+    // Something listens there that speaks otherwise.
+    const [other] = await look({
+      databaseUrl: `postgresql://plinth@127.0.0.1:${new URL(cluster.first.url).port}/plinth`,
+    });
+    assert.match(String(other?.remedy), /^look whether that is the port of a PostgreSQL/);
   });
 
   it('has another time', async () => {
@@ -179,6 +193,16 @@ describe('plinth doctor: the database', () => {
     assert.match(await schema(), /^error: the database has schema version \d+, this program needs \d+: migrate first/);
     await sql("insert into plinth.applied_migrations (version, name, digest) values (99, 'later', 'x')", databaseUrl);
     assert.match(await schema(), /^error: .* schema version 99, this program knows only \d+: run a newer program/);
+    assert.equal(remedy(await look({ databaseUrl }), 'schema'), 'install the newer release here too');
+    const early = await emptyDatabase('early');
+    await sql('create schema plinth; create table plinth.schema_migrations (version int)', early);
+    assert.match(String(remedy(await look({ databaseUrl: early }), 'schema')), /^name an empty database/);
+    const foreign = await emptyDatabase('others');
+    await sql('create schema plinth; create table plinth.objects (id int)', foreign);
+    assert.match(told(await look({ databaseUrl: foreign }), 'schema'), /^error: .*schema plinth .* of another program/);
+    const refused = await runProgram('migrate', `--database-url=${foreign}`);
+    assert.deepEqual([refused.code, refused.stderr.split('\n').length], [1, 2], refused.stderr);
+    assert.match(refused.stderr, /schema plinth .* of another program/);
     await sql('create role weak login', databaseUrl);
     const url = new URL(databaseUrl);
     url.username = 'weak';
@@ -337,9 +361,27 @@ describe('plinth doctor: the kubeconfig', () => {
       text.replace(/client-certificate-data: .*/, 'token: "a\\nb"').replace(/client-key-data: .*/, ''),
     );
     assert.match(String(split.findings.at(-1)?.remedy), /^correct the token/);
+    const plugin = await look((text) =>
+      text.replace(/client-certificate-data: .*/, 'exec: { command: /no/plugin }').replace(/client-key-data: .*/, ''),
+    );
+    assert.equal(plugin.code, 1);
+    assert.match(told(plugin.findings, 'kubeconfig'), /^error: .*: no program is run for credentials \(exec\)/);
+    assert.match(String(plugin.findings.at(-1)?.remedy), /^give --token/);
     const weak = await doctor(`--kubeconfig=${cluster.first.kubeconfig}`, '--token=bob-token');
     assert.equal(weak.code, 0);
     assert.match(told(weak.findings, 'cluster rights'), /^warning: bob may not list namespaces/);
+  });
+
+  it('is one of those that KUBECONFIG names', () => {
+    const look = (value: string) => {
+      const env = { PATH: process.env.PATH, KUBECONFIG: value };
+      return spawnSync(process.execPath, [mainFile, 'doctor', '--secure-port=1'], { env, encoding: 'utf8' });
+    };
+    const { kubeconfig } = cluster.first;
+    const both = look(`${kubeconfig}:${kubeconfig}`);
+    assert.equal(both.status, 1);
+    assert.match(both.stdout, /^error +kubeconfig +KUBECONFIG names 2 files -> name one of them by --kubeconfig$/m);
+    assert.match(look(`/no/other:${kubeconfig}`).stdout, /^ok +cluster user +admin$/m);
   });
 
   it('does not wait for pipes, and reads nothing that has no end', async () => {

@@ -132,6 +132,11 @@ contexts:
     const weak = await make('--user=dave', `--token=${tokens.bob}`, '--signer=k8s.io/apiserver-client');
     assert.equal(weak.code, 1);
     assert.match(weak.stderr, /User "bob" cannot create resource "certificatesigningrequests"/);
+    const unknown = await make('--user=dave', '--token=nobody');
+    assert.deepEqual(
+      [unknown.code, unknown.stderr],
+      [1, 'plinth: the server refuses the credentials (Unauthorized)\n'],
+    );
     const { client } = cluster.first;
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const rules = [

@@ -7,6 +7,7 @@ import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 import { stopLimit } from '../lifecycle.js';
 import { checkPortFree } from '../port-check.js';
+import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { console: ConsoleOptions, logging: LoggingOptions } as const;
 
@@ -20,8 +21,8 @@ export const consoleCommand: Command = {
     const parsed = parseOptions(request);
     await checkFiles(groups, parsed);
     const { tlsCertFile, tlsPrivateKeyFile, kubeconfig, sqlUrl, sqlTimeoutMs, sqlRows, ...options } = parsed.console;
-    const file = kubeconfig ?? context.environment.KUBECONFIG;
-    if (file === undefined || file === '') throw new StartupError('needs --kubeconfig, or KUBECONFIG');
+    const file = kubeconfig ?? usualKubeconfig(context.environment.KUBECONFIG);
+    if (file === undefined) throw new StartupError('needs --kubeconfig, or KUBECONFIG');
     const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
     if (options.port !== 0) await checkPortFree(options.bindAddress, options.port, '--port');

@@ -26,8 +26,7 @@ export const doctorCommand: Command = {
     const options = parseOptions(parseRequest(doctorGroups, defaults, context));
     const { examine } = await import('../doctor/examine.js');
     const { findingLines } = await import('../doctor/finding.js');
-    const usual = context.environment.KUBECONFIG;
-    const findings = await examine(doctorGroups, options, usual === '' ? undefined : usual, context.signals.signal);
+    const findings = await examine(doctorGroups, options, context.environment.KUBECONFIG, context.signals.signal);
     if (options.doctor.output === 'json') context.print(JSON.stringify(findings, undefined, 2));
     else for (const line of findingLines(findings)) context.print(line);
     if (findings.some(({ verdict }) => verdict === 'error')) context.endWith(1);

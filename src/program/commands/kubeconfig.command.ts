@@ -9,6 +9,7 @@ import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
 import { checkWritable, readFileIfPresent, writeFileAtomically } from '../files.js';
+import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { kubeconfig: KubeconfigOptions, client: ApiClientOptions } as const;
 type Options = ParsedOptions<typeof groups>;
@@ -67,8 +68,8 @@ export const kubeconfigCommand: Command = {
 /** The file to write; undefined for standard output. */
 function targetOf({ kubeconfig }: Options, { environment }: CommandContext): string | undefined {
   if (!kubeconfig.merge || kubeconfig.output !== undefined) return kubeconfig.output;
-  const usual = environment.KUBECONFIG;
-  if (usual === undefined || usual === '') throw new OptionsError(['--merge needs --output FILE, or KUBECONFIG']);
+  const usual = usualKubeconfig(environment.KUBECONFIG);
+  if (usual === undefined) throw new OptionsError(['--merge needs --output FILE, or KUBECONFIG']);
   return usual;
 }
 

@@ -3,6 +3,7 @@ import { parseOptions } from '../../config/parse-options.js';
 import { TopOptions } from '../../config/top.options.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { type Command, parseRequest } from '../command.js';
+import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { top: TopOptions } as const;
 /** Home, and clear what is below the page and right of each line; the page doesn't flicker. */
@@ -19,8 +20,8 @@ export const topCommand: Command = {
   defaults: {},
   async run(context) {
     const { kubeconfig, intervalMs, once } = parseOptions(parseRequest(groups, {}, context)).top;
-    const file = kubeconfig ?? context.environment.KUBECONFIG;
-    if (file === undefined || file === '') throw new StartupError('needs --kubeconfig, or KUBECONFIG');
+    const file = kubeconfig ?? usualKubeconfig(context.environment.KUBECONFIG);
+    if (file === undefined) throw new StartupError('needs --kubeconfig, or KUBECONFIG');
     const { MetricsClient } = await import('../top/metrics-client.js');
     const { Span } = await import('../top/sample.js');
     const { topPage } = await import('../top/page.js');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorText } from '../../machinery/startup-error.js';
+import { errorCode, errorText } from '../../machinery/startup-error.js';
 import { schemaProblem } from '../../storage/postgres/migrate.js';
 import { sqlState } from '../../storage/postgres/postgres-errors.js';
 import { silentObserver } from '../../storage/postgres/postgres-storage-options.js';
@@ -77,6 +77,10 @@ function connectionRemedy(fault: unknown): string {
     return 'correct user and password in --database-url, or pg_hba.conf';
   if (state === '3D000') return 'create the database, or correct its name in --database-url';
   if (state === '53300') return 'raise max_connections, or lower --database-pool-size';
+  if (errorCode(fault) === 'ENOENT' && /\bopen\b/.test(text))
+    return 'correct the file of sslrootcert, sslcert or sslkey in --database-url';
+  if (/terminated unexpectedly|unknown.*message|Unexpected/i.test(text))
+    return 'look whether that is the port of a PostgreSQL, and read its log';
   if (/certificate|SSL|TLS/i.test(text)) return 'correct sslmode and sslrootcert in --database-url';
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'correct the host in --database-url, or the name service';
   return 'start the database, open the way to its port, or correct --database-url';
@@ -245,14 +249,13 @@ async function schemaFindings(session: Session): Promise<Finding[]> {
       ok('schema', 'it is that of this program'),
       ...(await lagFindings(session)),
     ];
-  const isNewer = /newer program/.test(problem.message);
-  return [
-    error(
-      'schema',
-      problem.message,
-      isNewer ? 'install the newer release here too' : 'run plinth migrate with this program',
-    ),
-  ];
+  return [error('schema', problem.message, schemaRemedy(problem.message))];
+}
+
+function schemaRemedy(problem: string): string {
+  if (/newer program/.test(problem)) return 'install the newer release here too';
+  if (/empty database/.test(problem)) return 'name an empty database in --database-url: this one stays as it is';
+  return 'run plinth migrate with this program';
 }
 
 /** Readers of the log: rows of the SQL projection, and the copy for the history. */

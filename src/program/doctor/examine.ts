@@ -9,12 +9,16 @@ import { memoryLimits } from '../../machinery/memory-limits.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import type { doctorGroups } from '../commands/doctor.command.js';
+import { usualKubeconfig } from '../usual-kubeconfig.js';
 import { authorityFinding, type PairToCheck, pairFinding, tokenKeyFindings } from './certificates.js';
 import { fileFinding, fileFindings, isPlainFile } from './files.js';
 import { error, type Finding, skipped } from './finding.js';
 import { machineFindings, thisMachine } from './machine.js';
 
 type Options = ParsedOptions<typeof doctorGroups>;
+
+/** What is said of a kubeconfig whose user is identified by a program. */
+const noPrograms = /\(exec\)/;
 
 /** Connections of a process besides its pool: one to write, one to listen. */
 const ownConnections = 2;
@@ -23,20 +27,31 @@ const ownConnections = 2;
 export async function examine(
   groups: typeof doctorGroups,
   options: Options,
-  usualKubeconfig: string | undefined,
+  usual: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const kubeconfig = options.client.kubeconfig ?? (options.client.server === undefined ? usualKubeconfig : undefined);
+  const kubeconfig = options.client.kubeconfig ?? (options.client.server === undefined ? usualFile(usual) : undefined);
   return [
     ...(await machineFindings(await thisMachine(), machineNeeds(options))),
     ...(await database(options)),
     ...(await fileFindings(groups, options)),
-    ...(kubeconfig !== undefined && options.client.kubeconfig === undefined
+    ...(typeof kubeconfig === 'object' ? [kubeconfig] : []),
+    ...(typeof kubeconfig === 'string' && options.client.kubeconfig === undefined
       ? [await fileFinding('kubeconfig', kubeconfig)]
       : []),
     ...(await certificates(options)),
-    ...(await cluster(options, kubeconfig, signal)),
+    ...(typeof kubeconfig === 'object' ? [] : await cluster(options, kubeconfig, signal)),
   ];
+}
+
+/** The file that the variable KUBECONFIG names, or what is wrong with it. */
+function usualFile(usual: string | undefined): string | undefined | Finding {
+  try {
+    return usualKubeconfig(usual);
+  } catch (fault) {
+    const [text = '', remedy] = errorText(fault).split(': ');
+    return error('kubeconfig', text, String(remedy));
+  }
 }
 
 function machineNeeds({ storage, secureServing, audit }: Options) {
@@ -144,6 +159,10 @@ async function cluster({ client }: Options, kubeconfig: string | undefined, sign
   try {
     return await clusterFindings(await accessOf(client, kubeconfig), signal);
   } catch (fault) {
-    return [error('kubeconfig', errorText(fault), 'correct the file, or make a new one by plinth kubeconfig')];
+    const text = errorText(fault);
+    const remedy = noPrograms.test(text)
+      ? 'give --token (kubectl create token makes one), or --client-certificate and --client-key'
+      : 'correct the file, or make a new one by plinth kubeconfig';
+    return [error('kubeconfig', text, remedy)];
   }
 }

@@ -95,6 +95,7 @@ async function begin(session: Session, locks: SchemaText): Promise<void> {
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     try {
       const [found] = await execute(session, LOCKS_EXIST);
+      if (isForeign(found)) throw foreignSchema();
       if (found?.[0] !== 't' && found?.[1] !== 't') await execute(session, locks.sql);
       if (found?.[1] !== 't') await execute(session, LOCK_MIGRATIONS);
       return;
@@ -105,10 +106,23 @@ async function begin(session: Session, locks: SchemaText): Promise<void> {
   }
 }
 
-/** The second column: a schema from before the first release. */
+/** The second column: a schema from before the first release; the third: there are tables beside those of the first. */
 const LOCKS_EXIST = `select
   to_regclass('plinth.lock_migrations') is not null and to_regclass('plinth.applied_texts') is not null,
-  to_regclass('plinth.schema_migrations') is not null`;
+  to_regclass('plinth.schema_migrations') is not null,
+  exists (select from pg_class where relnamespace = to_regnamespace('plinth') and relkind in ('r', 'p', 'v', 'm', 'f')
+    and relname not in ('lock_migrations', 'applied_texts'))`;
+
+/** Whether the schema has something that this program did not make, by a row of {@link LOCKS_EXIST}. */
+function isForeign(found: readonly (string | null)[] | undefined): boolean {
+  return found?.[0] !== 't' && found?.[1] !== 't' && found?.[2] === 't';
+}
+
+function foreignSchema(): MigrationError {
+  return new MigrationError(
+    'the schema plinth of this database has tables of another program: use an empty database (nothing was changed)',
+  );
+}
 
 async function readState(session: Session): Promise<SchemaState> {
   const [found] = await execute(session, LOCKS_EXIST);
@@ -119,6 +133,7 @@ async function readState(session: Session): Promise<SchemaState> {
     );
     return { migrations: new Map(), texts: new Map(), problem };
   }
+  if (isForeign(found)) return { migrations: new Map(), texts: new Map(), problem: foreignSchema() };
   if (found?.[0] !== 't') return { migrations: new Map(), texts: new Map() };
   const migrations = await execute(session, 'select version, digest from plinth.applied_migrations');
   const texts = await execute(session, 'select name, digest, release from plinth.applied_texts');
