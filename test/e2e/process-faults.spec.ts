@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { childrenOf } from './support/processes.js';
 import { eventually, freePort, TestCluster, type TestServer } from './support/test-cluster.js';
+import { follow, watch } from './support/watching.js';
 
 const core = '/api/v1/namespaces/default';
 const tableOf = (version: string) => `application/json;as=Table;g=meta.k8s.io;v=${version}`;
@@ -38,15 +39,16 @@ describe('no request ends the process', () => {
   it('with a table watch that gets bookmarks', async () => {
     for (const version of ['v1', 'v1beta1']) {
       const { body } = await server.client.get('/api/v1/pods');
-      const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${body.metadata.resourceVersion}`;
-      const stream = await server.client.watch(`/api/v1/pods?${query}`, { headers: { accept: tableOf(version) } });
-      assert.equal(stream.status, 200);
+      const reading = follow(
+        (query) => watch(server.client, '/api/v1/pods', query, tableOf(version)),
+        body.metadata.resourceVersion,
+        (events) => events.length > 0,
+      );
       const written = await server.client.post(`${core}/configmaps`, { metadata: { name: `elsewhere-${version}` } });
       assert.equal(written.status, 201, written.text);
-      const bookmark = await stream.next();
+      const [bookmark] = await reading;
       assert.equal(bookmark?.type, 'BOOKMARK');
       assert.equal(bookmark?.object.kind, 'Table');
-      assert.equal(await stream.next(), undefined);
     }
     assertRuns();
   });
@@ -63,10 +65,10 @@ describe('no request ends the process', () => {
   it('with a throttled watch that ends while a bookmark waits', async () => {
     const slow = await withFaults(() => cluster.addServer(undefined, ['--max-connection-bytes-per-sec=1000']));
     const { body } = await slow.client.get(`${core}/configmaps`);
-    const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${body.metadata.resourceVersion}`;
+    const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=6&resourceVersion=${body.metadata.resourceVersion}`;
     const stream = await slow.client.watch(`${core}/configmaps?${query}`);
-    // Takes more than four seconds to pay for, so the next event waits beyond the end of the watch.
-    const data = { text: 'x'.repeat(4000) };
+    // Takes more than eight seconds to pay for, so the next event waits beyond the end of the watch.
+    const data = { text: 'x'.repeat(8000) };
     assert.equal((await slow.client.post(`${core}/configmaps`, { metadata: { name: 'long' }, data })).status, 201);
     assert.equal((await stream.next())?.type, 'ADDED');
     assert.equal((await slow.client.post(`${core}/secrets`, { metadata: { name: 'elsewhere' } })).status, 201);

@@ -5,10 +5,14 @@ import { TestCluster } from './support/test-cluster.js';
 import {
   brief,
   create,
+  follow,
+  isBookmark,
   isEnd,
   listVersion,
   ownCollection,
   readAll,
+  readUpTo,
+  readUpToMark,
   setN,
   streaming,
   versionOf,
@@ -38,10 +42,14 @@ describe('bookmarks', sideBySide, () => {
     const idle = await ownCollection(one);
     const busy = await ownCollection(one);
     const from = await listVersion(one, idle);
-    const stream = await watch(two, idle, `resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=3`);
-    const made = await create(one, busy, 'x');
-    const events = await readAll(stream);
-    assert.ok(events.length > 0, 'no bookmark before the end');
+    let newest: bigint | undefined;
+    const reading = follow(
+      (query) => watch(two, idle, query),
+      from,
+      (events) => events.some((event) => newest !== undefined && versionOf(event) >= newest),
+    );
+    newest = BigInt((await create(one, busy, 'x')).metadata.resourceVersion);
+    const events = await reading;
     for (const event of events) {
       assert.equal(event.type, 'BOOKMARK');
       const { kind, apiVersion, metadata, ...rest } = event.object;
@@ -50,7 +58,6 @@ describe('bookmarks', sideBySide, () => {
       assert.deepEqual(other, {});
     }
     const last = versionOf(events.at(-1) as WatchEvent);
-    assert.ok(last >= BigInt(made.metadata.resourceVersion), `${last} is before ${made.metadata.resourceVersion}`);
     // And a client can go on from it, at every process.
     const next = cluster.servers.map(async ({ client }) =>
       readAll(await watch(client, idle, `resourceVersion=${last}&timeoutSeconds=1`)),
@@ -65,18 +72,20 @@ describe('bookmarks', sideBySide, () => {
     const writing = (async () => {
       for (let i = 0; running; i++) await create(i % 2 === 0 ? one : two, path, `n${i}`);
     })();
-    const query = 'allowWatchBookmarks=true&timeoutSeconds=3';
-    const streams = await Promise.all(
-      cluster.servers.map(({ client }) => watch(client, path, `resourceVersion=${from}&${query}`)),
+    const seen = await Promise.all(
+      cluster.servers.map(({ client }) =>
+        follow(
+          (query) => watch(client, path, query),
+          from,
+          (events) => events.some(isBookmark),
+        ),
+      ),
     );
-    const seen = await Promise.all(streams.map((stream) => readAll(stream)));
     running = false;
     await writing;
     const { items } = (await one.get(path)).body;
     for (const events of seen) {
-      const bookmarks = events.filter(({ type }) => type === 'BOOKMARK');
-      assert.ok(bookmarks.length > 0);
-      for (const bookmark of bookmarks) {
+      for (const bookmark of events.filter(isBookmark)) {
         const upTo = versionOf(bookmark);
         const before = events.slice(0, events.indexOf(bookmark)).filter(({ type }) => type === 'ADDED');
         const owed = items.filter(
@@ -123,7 +132,7 @@ describe('initial events on request', sideBySide, () => {
         const newest = await setN(one, path, 'b', '1');
         const { resourceVersion } = newest.metadata;
         const version = start === 'anywhere' ? '' : resourceVersion;
-        const query = `${streaming}&resourceVersion=${version}${selector}&timeoutSeconds=3`;
+        const query = `${streaming}&resourceVersion=${version}${selector}`;
         const stream = await watch(two, path, query);
         const shown = selector === '' ? ['a', 'b', 'c'] : ['a', 'b'];
         const initial = await stream.take(shown.length + 1);
@@ -137,9 +146,9 @@ describe('initial events on request', sideBySide, () => {
         assert.equal(end.object.kind, 'ConfigMap');
         assert.equal(end.object.apiVersion, 'v1');
         assert.ok(versionOf(end) >= BigInt(resourceVersion), `${versionOf(end)} is before ${resourceVersion}`);
-        await setN(one, path, 'a', `${written++}`);
-        const rest = await readAll(stream);
-        assert.equal(rest[0]?.type, 'MODIFIED');
+        const changed = await setN(one, path, 'a', `${written++}`);
+        const rest = await readUpTo(stream, changed.metadata.resourceVersion);
+        assert.equal(rest.filter((event) => !isBookmark(event))[0]?.type, 'MODIFIED');
         assert.equal(rest.filter(isEnd).length, 0, 'a second end');
       });
     }
@@ -158,9 +167,13 @@ describe('initial events on request', sideBySide, () => {
   it('are not announced to those who ask for no bookmarks', async () => {
     const path = await ownCollection(one);
     await create(one, path, 'a');
-    const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=3';
-    const events = await readAll(await watch(one, path, query));
-    assert.deepEqual(events.map(brief), ['ADDED a 0']);
+    const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+    const stream = await watch(one, path, query);
+    const [added] = await stream.take(1);
+    assert.equal(added && brief(added), 'ADDED a 0');
+    const events = await readUpToMark(one, stream, path);
+    stream.close();
+    assert.deepEqual(events, []);
   });
 
   it('are left out when sendInitialEvents is false', async () => {

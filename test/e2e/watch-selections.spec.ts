@@ -7,15 +7,18 @@ import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 import {
   brief,
   create,
+  follow,
+  isBookmark,
   isEnd,
   listVersion,
   ownCollection,
-  readAll,
+  readUpTo,
   readUpToMark,
   remove,
   setLabels,
   setN,
   streaming,
+  versionOf,
   watch,
 } from './support/watching.js';
 
@@ -69,12 +72,13 @@ describe('selectors of a watch', sideBySide, () => {
     await setLabels(one, path, 'x', { on: 'no' });
     await setN(one, path, 'x', 'outside');
     await setLabels(one, path, 'x', { on: 'yes' });
+    const last = await create(one, path, 'last', { on: 'yes' });
     const replays = cluster.servers.map(async ({ client }) => {
-      const stream = await watch(client, path, `resourceVersion=${from}&labelSelector=on%3Dyes&timeoutSeconds=1`);
-      return (await readAll(stream)).map(brief);
+      const stream = await watch(client, path, `resourceVersion=${from}&labelSelector=on%3Dyes`);
+      return (await readUpTo(stream, last.metadata.resourceVersion)).map(brief);
     });
     for (const events of await Promise.all(replays)) {
-      assert.deepEqual(events, ['ADDED x 0', 'DELETED x 0', 'ADDED x outside']);
+      assert.deepEqual(events, ['ADDED x 0', 'DELETED x 0', 'ADDED x outside', 'ADDED last 0']);
     }
   });
 
@@ -94,18 +98,23 @@ describe('selectors of a watch', sideBySide, () => {
   it('show to each watcher its own and nothing of others', async () => {
     const path = await ownCollection(one);
     const from = await listVersion(one, path);
-    const streams = await Promise.all(
-      selections.map(([, query], i) =>
-        watch(i % 2 === 0 ? one : two, path, `resourceVersion=${from}&${query}&timeoutSeconds=3`),
-      ),
+    let newest: bigint | undefined;
+    const isDone = (events: readonly WatchEvent[]) => {
+      const last = events.at(-1);
+      return last !== undefined && newest !== undefined && versionOf(last) >= newest;
+    };
+    const reading = selections.map(([, query], i) =>
+      follow((start) => watch(i % 2 === 0 ? one : two, path, `${query}&${start}`), from, isDone),
     );
     await create(one, path, 'p', { tier: 'a' });
     await create(two, path, 'q', { tier: 'a', extra: '' });
     await create(one, path, 'r', { tier: 'b' });
-    await create(two, path, 's');
-    const seen = await Promise.all(streams.map((stream) => readAll(stream)));
+    newest = BigInt((await create(two, path, 's')).metadata.resourceVersion);
+    const seen = await Promise.all(reading);
     selections.forEach(([title, , shown], i) => {
-      assert.deepEqual(seen[i]?.map((event) => event.object.metadata.name) ?? [], shown, title);
+      const changes = seen[i]?.filter((event) => !isBookmark(event)) ?? [];
+      const names = changes.map((event) => event.object.metadata.name);
+      assert.deepEqual(names, shown, title);
     });
   });
 
@@ -152,12 +161,12 @@ describe('other forms of a watch', sideBySide, () => {
     const path = await ownCollection(one);
     const made = await create(one, path, 'x');
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    const query = `resourceVersion=${made.metadata.resourceVersion}&allowWatchBookmarks=true&timeoutSeconds=3`;
-    const stream = await watch(two, path, query, accept);
+    const { resourceVersion } = made.metadata;
+    const stream = await watch(two, path, `resourceVersion=${resourceVersion}`, accept);
     const changed = await setN(one, path, 'x', '1');
     await remove(one, path, 'x');
-    const events = await readAll(stream);
-    const rows = events.filter(({ type }) => type !== 'BOOKMARK');
+    const rows = await stream.take(2);
+    stream.close();
     assert.deepEqual(
       rows.map(({ type, object }) => [type, object.kind, object.rows.length, object.rows[0].object.metadata.name]),
       [
@@ -168,19 +177,22 @@ describe('other forms of a watch', sideBySide, () => {
     assert.equal(rows[0]?.object.metadata.resourceVersion, changed.metadata.resourceVersion);
     assert.ok(rows[0]?.object.columnDefinitions.length > 0);
     assert.ok((rows[1]?.object.columnDefinitions ?? []).length === 0, 'columns twice');
-    const bookmarks = events.filter(({ type }) => type === 'BOOKMARK');
-    assert.ok(bookmarks.length > 0);
-    for (const { object } of bookmarks) assert.match(object.metadata.resourceVersion, /^\d+$/);
+    const later = await follow(
+      (query) => watch(two, path, query, accept),
+      resourceVersion,
+      (all) => all.some(isBookmark),
+    );
+    for (const { object } of later.filter(isBookmark)) assert.match(object.metadata.resourceVersion, /^\d+$/);
   });
 
   it('as metadata only, bookmarks too', async () => {
     const path = await ownCollection(one);
     const from = await listVersion(one, path);
     const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-    const query = `resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=3`;
-    const stream = await watch(two, path, query, accept);
+    const isDone = (all: readonly WatchEvent[]) => all.length > 1;
+    const reading = follow((query) => watch(two, path, query, accept), from, isDone);
     const made = await create(one, path, 'x', { a: 'b' });
-    const [event, ...bookmarks] = await readAll(stream);
+    const [event, ...bookmarks] = await reading;
     assert.equal(event?.type, 'ADDED');
     const { kind, apiVersion, metadata } = event?.object ?? {};
     assert.deepEqual(
@@ -192,7 +204,6 @@ describe('other forms of a watch', sideBySide, () => {
       },
     );
     assert.equal(event?.object.data, undefined);
-    assert.ok(bookmarks.length > 0);
     for (const bookmark of bookmarks) {
       assert.equal(bookmark.type, 'BOOKMARK');
       assert.equal(bookmark.object.kind, 'PartialObjectMetadata');
@@ -203,24 +214,27 @@ describe('other forms of a watch', sideBySide, () => {
     const path = await ownCollection(one);
     const made = await create(one, path, 'x', { on: 'yes' });
     const binary = new ProtobufClient(cluster.second.url, cluster.pki.authority, tokens.admin);
-    const plain = await watch(two, path, `${streaming}&labelSelector=on%3Dyes&timeoutSeconds=4`);
-    const stream = binary.watch(`${path}?watch=1&${streaming}&labelSelector=on%3Dyes&timeoutSeconds=4`);
+    const plain = await watch(two, path, `${streaming}&labelSelector=on%3Dyes`);
+    const stream = binary.watch(`${path}?watch=1&${streaming}&labelSelector=on%3Dyes`);
     const events: WatchEvent[] = [];
     const reading = (async () => {
-      for await (const { type, object } of stream) events.push({ type, object: decodeObject(configMap, object) });
+      for await (const { type, object } of stream) {
+        events.push({ type, object: decodeObject(configMap, object) });
+        if (type === 'DELETED') break;
+      }
     })();
     await eventually(() => events.length >= 2, 'the initial events');
     await setN(one, path, 'x', '1');
     await setLabels(one, path, 'x', { on: 'no' });
     await reading;
-    const changes = events.filter(({ type }) => type !== 'BOOKMARK');
+    const changes = events.filter((event) => !isBookmark(event));
     assert.deepEqual(changes.map(brief), ['ADDED x 0', 'MODIFIED x 1', 'DELETED x 1']);
     assert.equal(changes[0]?.object.metadata.uid, made.metadata.uid);
     assert.equal(events.filter(isEnd).length, 1);
     assert.ok(isEnd(events[1] as WatchEvent));
-    const inJson = await readAll(plain);
+    const inJson = await readUpTo(plain, changes[2]?.object.metadata.resourceVersion);
     const shape = (event: WatchEvent) => `${event.type} ${event.object.metadata.resourceVersion}`;
-    const ofChanges = (all: readonly WatchEvent[]) => all.filter(({ type }) => type !== 'BOOKMARK').map(shape);
+    const ofChanges = (all: readonly WatchEvent[]) => all.filter((event) => !isBookmark(event)).map(shape);
     assert.deepEqual(ofChanges(events), ofChanges(inJson));
   });
 
@@ -228,20 +242,18 @@ describe('other forms of a watch', sideBySide, () => {
     const path = await ownCollection(one);
     const from = await listVersion(one, path);
     const forms = [undefined, 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/yaml'];
-    const answers = Promise.all(
+    const streams = await Promise.all(
       forms.map((accept) =>
-        one.get(
-          `${path}?watch=1&resourceVersion=${from}&timeoutSeconds=2`,
-          accept === undefined ? {} : { headers: { accept } },
-        ),
+        one.watch(`${path}?watch=1&resourceVersion=${from}`, accept === undefined ? {} : { headers: { accept } }),
       ),
     );
     await create(two, path, 'x');
-    const [plain, table, yaml] = await answers;
-    const version = JSON.parse(plain?.text ?? '').object.metadata.resourceVersion;
-    assert.equal(JSON.parse(table?.text ?? '').object.rows[0].object.metadata.resourceVersion, version);
+    const [plain, table, yaml] = streams;
+    const version = (await plain?.next())?.object.metadata.resourceVersion;
+    assert.equal((await table?.next())?.object.rows[0].object.metadata.resourceVersion, version);
     // Streams have no form in YAML: refused, or sent as JSON.
-    if (yaml?.status === 200) assert.equal(JSON.parse(yaml.text).object.metadata.resourceVersion, version);
+    if (yaml?.status === 200) assert.equal((await yaml.next())?.object.metadata.resourceVersion, version);
     else assert.equal(yaml?.status, 406);
+    for (const stream of streams) stream.close();
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApiClient } from './support/api-client.js';
+import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
@@ -315,10 +315,15 @@ describe('watches', () => {
   it('bookmarks the end of the initial state exactly once when asked', async () => {
     const query =
       'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=state%3Dyes';
-    const watch = await two.watch(`${configMaps}?${query}&timeoutSeconds=3`);
-    const events = [];
-    for (let event = await watch.next(); event !== undefined; event = await watch.next()) events.push(event);
-    const ends = events.filter((e) => e.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true');
+    const watch = await two.watch(`${configMaps}?${query}`);
+    const events: WatchEvent[] = [];
+    const isEnd = (e: WatchEvent) => e.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+    while (!events.some(isEnd)) events.push(...(await watch.take(1)));
+    const late = configMap('after-the-end', {}, { labels: { state: 'yes' } });
+    await one.post(configMaps, late);
+    while (events.at(-1)?.object.metadata.name !== late.metadata.name) events.push(...(await watch.take(1)));
+    watch.close();
+    const ends = events.filter(isEnd);
     assert.equal(ends.length, 1);
     assert.equal(ends[0]?.type, 'BOOKMARK');
     assert.equal(events[0]?.type, 'ADDED');

@@ -130,7 +130,7 @@ export class WatchStream {
   }
 
   /** The next event, or undefined when the stream ended. Rejects when none comes within `timeoutMs`. */
-  async next(timeoutMs = 10_000): Promise<WatchEvent | undefined> {
+  async next(timeoutMs = 60_000): Promise<WatchEvent | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no watch event within ${timeoutMs} ms`)), timeoutMs);
@@ -144,7 +144,7 @@ export class WatchStream {
   }
 
   /** The next `count` events. */
-  async take(count: number, timeoutMs = 10_000): Promise<WatchEvent[]> {
+  async take(count: number, timeoutMs = 60_000): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     while (events.length < count) {
       const event = await this.next(timeoutMs);

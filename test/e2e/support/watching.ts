@@ -51,13 +51,46 @@ export async function watch(client: ApiClient, path: string, query: string, acce
 }
 
 /** Every event until the server ends the watch. */
-export async function readAll(stream: WatchStream, timeoutMs = 20_000): Promise<WatchEvent[]> {
+export async function readAll(stream: WatchStream, timeoutMs = 60_000): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
   for (let event = await stream.next(timeoutMs); event !== undefined; event = await stream.next(timeoutMs)) {
     events.push(event);
   }
   return events;
 }
+
+/**
+ * Every event of watches that end soon, and so have a bookmark soon. Each goes on where the one before ended, until `isDone`.
+ */
+export async function follow(
+  open: (query: string) => Promise<WatchStream>,
+  from: string,
+  isDone: (events: readonly WatchEvent[]) => boolean,
+): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = [];
+  while (!isDone(events)) {
+    const last = events.at(-1);
+    const version = last === undefined ? from : versionOf(last);
+    const stream = await open(`resourceVersion=${version}&allowWatchBookmarks=true&timeoutSeconds=3`);
+    events.push(...(await readAll(stream)));
+  }
+  return events;
+}
+
+/** Every event up to the first that shows `version` or a newer one; then closes the stream. */
+export async function readUpTo(stream: WatchStream, version: string): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = [];
+  for (;;) {
+    const event = await stream.next(60_000);
+    assert.ok(event !== undefined, `ended before ${version}`);
+    events.push(event);
+    if (versionOf(event) < BigInt(version)) continue;
+    stream.close();
+    return events;
+  }
+}
+
+export const isBookmark = ({ type }: WatchEvent): boolean => type === 'BOOKMARK';
 
 /** Writes one more object and reads until it arrives, with everything that has to come before it. */
 export async function readUpToMark(
