@@ -16,6 +16,7 @@ import { StartingListener } from './endpoints/starting-listener.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import type { Logger } from './observability/logger.js';
 import { NestLog } from './observability/nest-log.js';
+import { beginServing } from './start/engine-phases.js';
 
 /** A running server process. */
 export interface RunningServer extends Pick<INestApplicationContext, 'get'> {
@@ -76,6 +77,7 @@ export async function startServer(options: ServerOptions, parts: ServerParts): P
   app.useLogger(new NestLog(logger));
   app.get(AdvertiseModule).start();
   app.get(ServingState).markStarted();
+  beginServing();
   const url = `https://${bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress}:${securePort}`;
   logger.info('serving', { url });
 

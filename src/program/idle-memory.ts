@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** How often the process looks whether it is idle. */
-const lookMs = 2_000;
+const lookMs = 1_000;
 /** A process is idle that used less of one core than this since the last look. */
 const idleShare = 0.05;
 /** Less than this is not worth a collection. */

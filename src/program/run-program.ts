@@ -4,6 +4,7 @@ import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
 import { fileProblem, isFileError, withoutRoom } from '../machinery/file-problem.js';
 import { errorCode, errorText } from '../machinery/startup-error.js';
+import { limitStart } from '../start/engine-phases.js';
 import { assetPrograms, commands } from './all-commands.js';
 import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';
@@ -43,6 +44,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   closed.stop = () => signals.abort();
   const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
   keepIdleMemorySmall();
+  limitStart();
   try {
     const { rest, text } = takeVersionFlag(given, command.versions ?? { true: ownVersion });
     if (text !== undefined) {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { resetEngine } from './engine-phases.js';
 
 /** A process that worked for less may not have come to all of its work, in milliseconds of processor time. */
 const enoughWorkMs = 60_000;
@@ -76,6 +77,7 @@ export class KeptCode {
     setFlagsFromString('--no-flush-bytecode');
     process.on('exit', () => {
       setFlagsFromString('--flush-bytecode');
+      resetEngine();
       if (workedMs() >= worthMs && cachedDataVersionTag() === this.tag) this.write(script);
     });
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire, getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
+import { beginStart } from './engine-phases.js';
 import { KeptCode } from './kept-code.js';
 
 /**
@@ -30,6 +31,7 @@ export function startProcess(file: string, name: string): void {
   });
   kept?.keepFrom(script);
   kept?.release();
+  beginStart();
   const module = { exports: {} };
   // Where there is no `module`, the file is a function of what every CommonJS module is a function of.
   script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));

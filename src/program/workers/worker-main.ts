@@ -5,6 +5,7 @@ import { flowTable } from '../../flow-control/flow-dumps.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
 import { Metrics } from '../../observability/metrics.js';
+import { limitStart } from '../../start/engine-phases.js';
 import { keepIdleMemorySmall } from '../idle-memory.js';
 import { LastResort } from '../last-resort.js';
 import { type Running, stopLimit } from '../lifecycle.js';
@@ -22,6 +23,7 @@ const lingerMs = 5_000;
 
 const link = new ParentLink(process);
 keepIdleMemorySmall();
+limitStart();
 /** Leads to the parent, which has the connections to the database. */
 const hub = new Socket({ fd: hubDescriptor });
 let starting: Promise<Running | undefined> | undefined;
