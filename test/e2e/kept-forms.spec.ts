@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { parse } from 'yaml';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 // What a process keeps of the lists that it has answered shows in no answer: another process that keeps nothing answers
@@ -118,6 +119,19 @@ it('tables of a custom resource have its present columns, each version its own',
   for (let i = 0; i < 2; i++) {
     assert.equal(await cell('v1'), 'A');
     assert.equal(await cell('v2'), 'C');
+  }
+  // Objects of custom resources say what they are in lists as well: clients without types know it from nowhere else.
+  for (const name of ['v1', 'v2']) {
+    for (const [query, accept] of [
+      ['', 'application/json'],
+      ['?pretty=true', 'application/json'],
+      ['', 'application/yaml'],
+    ] as const) {
+      const { text } = await keeping.client.get(`${path(name)}${query}`, { headers: { accept } });
+      const { items } = parse(text) as { items: Record<string, unknown>[] };
+      const [item] = items;
+      assert.deepEqual([item?.kind, item?.apiVersion, item?.c], ['Keeper', `kept.example.com/${name}`, 'C'], text);
+    }
   }
   const changed = { spec: { versions: definition('.b').spec.versions } };
   assert.equal((await keeping.client.patch(`${definitions}/keepers.kept.example.com`, 'merge', changed)).status, 200);

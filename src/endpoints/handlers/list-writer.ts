@@ -19,11 +19,11 @@ import { cborShape } from '../negotiation/cbor-answer.js';
 import {
   type ItemForm,
   itemForm,
+  listItem,
   metadataItem,
   shownItem,
   tableRow,
   type Work,
-  withoutKind,
 } from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
@@ -188,7 +188,7 @@ function listParts(
   }
   const items =
     accepted.as === undefined
-      ? objects.map(withoutKind)
+      ? objects.map(listItem(resource))
       : objects.map((object) => partialMetadata(services.names, object, version));
   return { value: { ...listIdentity(services, resource, accepted), metadata, items }, items };
 }

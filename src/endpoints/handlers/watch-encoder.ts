@@ -3,6 +3,7 @@ import { zeroValue } from '../../machinery/schema/index.js';
 import type { Status } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
+import { hasKindInLists } from '../../registry/store/object-codec.js';
 import type { Selection } from '../../registry/store/selection.js';
 import { attributesOfChange } from '../../storage/change-attributes.js';
 import { selects } from '../../storage/selection-predicate.js';
@@ -194,7 +195,7 @@ function addedFrames(
   const apiVersion = isWhole ? resource.apiVersion : `meta.${services.names.suffix}/${asVersion}`;
   const kind = isWhole ? resource.definition.kind : 'PartialObjectMetadata';
   if (mediaType === 'cbor') {
-    const frames = new CborFrames('ADDED', isWhole ? { kind, apiVersion } : undefined);
+    const frames = new CborFrames('ADDED', isWhole && !hasKindInLists(resource) ? { kind, apiVersion } : undefined);
     return (item) => frames.encode(item);
   }
   const { WatchFrames } = protobufCodec();

@@ -3,7 +3,7 @@ import { encodeCbor } from '../../machinery/cbor/index.js';
 import { shownCell } from '../../registry/definition/default-columns.js';
 import { Since, type TableCell } from '../../registry/resource-definition.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
-import { spliceMetadata, spliceVersion, storedForm } from '../../registry/store/object-codec.js';
+import { hasKindInLists, spliceMetadata, spliceVersion, storedForm } from '../../registry/store/object-codec.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../storage/storage.interface.js';
 import type { EndpointServices } from '../services.js';
 import type { AcceptedType } from './accept.js';
@@ -30,7 +30,9 @@ export function itemForm(services: EndpointServices, resource: ServedResource, a
   return formOf(resource, `${mediaType}/${isWhole ? '' : version}`, () => {
     const type = shownType(services, resource, accepted);
     if (mediaType === 'protobuf') return { encode: (object) => protobufItem(type, object) };
-    const shown = isWhole ? withoutKind : (object: ApiObject) => partialMetadata(services.names, object, version);
+    const shown = isWhole
+      ? listItem(resource)
+      : (object: ApiObject) => partialMetadata(services.names, object, version);
     if (mediaType === 'cbor') {
       const shape = cborShape(type, accepted);
       return { encode: (object) => encodeCbor(shown(object), shape) };
@@ -53,8 +55,12 @@ function formOf(resource: ServedResource, key: string, make: () => ItemForm): It
   return form;
 }
 
-/** An object as lists show it, except in protobuf. */
-export function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObject): unknown {
+/** Makes of an object what lists show of it, except in protobuf. */
+export function listItem(resource: ServedResource): (object: ApiObject) => unknown {
+  return hasKindInLists(resource) ? (object) => object : withoutKind;
+}
+
+function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObject): unknown {
   return item;
 }
 

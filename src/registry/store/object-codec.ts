@@ -37,6 +37,8 @@ export interface StoredForm {
   readonly prefix: string;
   /** The beginning that clients get instead. */
   readonly shown: string;
+  /** The same for an item of a list, see {@link hasKindInLists}. */
+  readonly item: string;
   readonly resource: ServedResource;
 }
 
@@ -48,10 +50,20 @@ export function storedForm(resource: ServedResource): StoredForm {
   if (form === undefined) {
     const { kind } = resource.definition;
     const rest = `"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(storedApiVersion(resource))},${metadataStart}`;
-    form = { prefix: `${opening(resource)}${rest}`, shown: `{${rest}`, resource };
+    const shown = `{${rest}`;
+    const item = hasKindInLists(resource) ? shown : `{${metadataStart}`;
+    form = { prefix: `${opening(resource)}${rest}`, shown, item, resource };
     forms.set(resource, form);
   }
   return form;
+}
+
+/**
+ * Whether the items of a list say their kind and apiVersion. Those of custom resources do: clients without types for them
+ * know it from nowhere else.
+ */
+export function hasKindInLists({ served }: ServedResource): boolean {
+  return served.type.custom !== undefined;
 }
 
 function opening({ definition }: ServedResource): string {
@@ -181,14 +193,15 @@ export function spliceVersion(text: VersionedText, form: StoredForm): string {
   return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
 }
 
-/** Stored text for a list, whose items have no kind and apiVersion. */
+/** Stored text for a list, whose items have no kind and apiVersion, except in lists of custom resources. */
 export function spliceListItem(text: VersionedText, form: StoredForm): string {
   if (!text.json.startsWith(form.prefix)) {
+    if (form.item === form.shown) return respliceParsed(text, form);
     const object = parseText(form.resource, text.json);
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
     return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
   }
-  return `{${metadataStart}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
+  return `${form.item}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
 }
 
 /** The metadata of a stored text, with its version; undefined if the text would have to be parsed. */
