@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { encodeCbor } from '../../src/machinery/cbor/index.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { CborClient, cbor, preferred } from './support/cbor-client.js';
@@ -167,6 +168,17 @@ describe('objects in CBOR', () => {
       list.body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
       ['one', 'two'],
     );
+    // Items of custom kinds say what they are, and events that are made of kept items say it once.
+    const identity = ({ kind, apiVersion }: { kind?: string; apiVersion?: string }) => [kind, apiVersion];
+    assert.deepEqual(list.body.items.map(identity), [
+      ['Gear', 'cbor.example/v1'],
+      ['Gear', 'cbor.example/v1'],
+    ]);
+    for await (const { type, object } of other.events(`${gears}?watch=true`)) {
+      const { items } = list.body;
+      assert.deepEqual([type, object], ['ADDED', items.find((item: object) => isDeepStrictEqual(item, object))]);
+      if (object.metadata.name === 'two') break;
+    }
     const table = await other.ask('GET', gears, { accept: as('Table') });
     assert.equal(table.body.rows.length, 2);
   });
