@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { BackupKeyOptions } from '../config/backup.options.js';
 import { OptionsError } from '../config/parse-options.js';
-import { fileProblem } from '../machinery/file-problem.js';
+import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
 import { StartupError } from '../machinery/startup-error.js';
 
 const leastKeyBytes = 16;
@@ -43,6 +43,7 @@ async function readSecretFile(path: string): Promise<Buffer> {
     const found = await stat(path);
     if (found.size > mostSecretBytes) throw new Error('the file is too long');
     if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device: name a file');
+    if (waitsForWriter(path, found)) throw new Error('it is a pipe: name a file');
     return await readFile(path);
   } catch (error) {
     throw new StartupError(`${path} can't be read: ${fileProblem(error)}`, { cause: error });

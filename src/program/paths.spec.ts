@@ -79,6 +79,13 @@ describe('paths of the command line', { skip: process.platform !== 'linux', time
         ['backup', '-o', join(folder, 'new'), '--passphrase-file', '/dev/zero', ...server],
         /\/dev\/zero can't be read: it is a dev/,
       ],
+      ...['--passphrase-file', '--key-file'].map(
+        (flag) =>
+          [
+            ['backup', '-o', join(folder, 'new'), flag, pipe, ...server],
+            `${pipe} can't be read: it is a pipe: name a file`,
+          ] as const,
+      ),
     ]);
   });
 

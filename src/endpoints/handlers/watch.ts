@@ -288,7 +288,7 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 function timeoutOf(services: EndpointServices, text: string | null): number {
   const seconds = parseTimeoutSeconds(text);
   // A longer timeout would overflow the timer and fire at once.
-  if (seconds !== undefined) return Math.min(seconds * 1000, 2_000_000_000);
+  if (seconds !== undefined) return Math.max(0, Math.min(seconds * 1000, 2_000_000_000));
   // Spread the ends, so that watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

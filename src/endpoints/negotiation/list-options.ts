@@ -67,7 +67,7 @@ function checkMatch(match: string, version: string, token: string): void {
 }
 
 /**
- * Parses `timeoutSeconds` of a list or watch; undefined when it is missing. Throws a 400 for text that is not a number.
+ * Parses `timeoutSeconds` of a list or watch; undefined when it is missing or 0. A negative time is over. Throws a 400 for text that is not a number.
  */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
@@ -75,7 +75,7 @@ export function parseTimeoutSeconds(text: string | null): number | undefined {
     throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
   }
   const seconds = Number(text);
-  return seconds > 0 ? seconds : undefined;
+  return seconds === 0 ? undefined : seconds;
 }
 
 function parseLimit(text: string | null): number {
