@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { APIServiceCondition } from '../apis/apiregistration/v1/api-service.types.js';
 import { ServiceFault } from '../outgoing/service-resolver.js';
 import { type Backend, BackendFault } from './backend.js';
@@ -22,6 +23,18 @@ export const localAvailability: Availability = Object.freeze({
 
 const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
 const checkLimitMs = 5_000;
+/** More than a list of resources has. */
+const mostDiscardedBytes = 1024 * 1024;
+
+/** The content is of no interest. A short one leaves the connection to the next request, others end it. */
+function leaveConnection(response: IncomingMessage): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    if (bytes === 0) setTimeout(() => response.destroy(), checkLimitMs).unref();
+    bytes += chunk.length;
+    if (bytes > mostDiscardedBytes) response.destroy();
+  });
+}
 
 /** Finds the service of a group version and asks it for the resources of that version. Throws only when aborted. */
 export async function checkAvailability(
@@ -48,9 +61,7 @@ export async function checkAvailability(
     const { response } = answer;
     response.on('error', () => undefined);
     const code = response.statusCode ?? 0;
-    // The content is of no interest here. A short one leaves the connection to the next request.
-    response.resume();
-    response.once('data', () => setTimeout(() => response.destroy(), checkLimitMs).unref());
+    leaveConnection(response);
     return code >= 200 && code < 400 ? passed : failed(`bad status from ${url}: ${code}`);
   } catch (error) {
     signal.throwIfAborted();
