@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { encodeCbor } from '../../src/machinery/cbor/index.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { CborClient, cbor, preferred } from './support/cbor-client.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { gears, gearsPath, servesGears } from './support/gears.js';
+import { TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let json: ApiClient;
@@ -25,35 +26,6 @@ before(async () => {
 });
 
 after(() => cluster.stop());
-
-const crd = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'gears.cbor.example' },
-  spec: {
-    group: 'cbor.example',
-    scope: 'Namespaced',
-    names: { plural: 'gears', kind: 'Gear' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: {
-                type: 'object',
-                properties: { size: { type: 'number' }, teeth: { type: 'integer' }, note: { type: 'string' } },
-              },
-            },
-          },
-        },
-      },
-    ],
-  },
-};
 
 describe('objects in CBOR', () => {
   it('are created, read, replaced and deleted', async () => {
@@ -136,21 +108,15 @@ describe('objects in CBOR', () => {
 
   it('may be of custom kinds, whose numbers stay what they are', async () => {
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-    assert.equal((await client.ask('POST', definitions, { body: crd })).status, 201);
-    const gears = '/apis/cbor.example/v1/namespaces/default/gears';
-    await eventually(
-      async () =>
-        (await json.get(gears)).status === 200 && (await cluster.servers[1]?.client.get(gears))?.status === 200,
-      'the kind to be served',
-      30_000,
-    );
+    assert.equal((await client.ask('POST', definitions, { body: gears })).status, 201);
+    await servesGears(cluster);
     const gear = (name: string, spec: object) => ({
       apiVersion: 'cbor.example/v1',
       kind: 'Gear',
       metadata: { name },
       spec,
     });
-    const made = await client.ask('POST', gears, { body: gear('one', { size: 1.5, teeth: 2n ** 53n, note: 'AQID' }) });
+    const made = await client.ask('POST', gearsPath, { body: gear('one', { size: 1.5, teeth: 2n ** 53n, note: 'AQID' }) });
     assert.equal(made.status, 201);
     assert.deepEqual(made.body.spec, { note: 'AQID', size: 1.5, teeth: 2n ** 53n });
     // 1.0 as a floating-point number.
@@ -161,9 +127,9 @@ describe('objects in CBOR', () => {
       ),
       Buffer.from('a14473697a65f93c00', 'hex'),
     ]);
-    const whole = await client.ask('POST', gears, { body });
+    const whole = await client.ask('POST', gearsPath, { body });
     assert.deepEqual([whole.status, String(whole.body.spec.size)], [201, '1.0']);
-    const list = await other.ask('GET', gears);
+    const list = await other.ask('GET', gearsPath);
     assert.deepEqual(
       list.body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
       ['one', 'two'],
@@ -174,12 +140,12 @@ describe('objects in CBOR', () => {
       ['Gear', 'cbor.example/v1'],
       ['Gear', 'cbor.example/v1'],
     ]);
-    for await (const { type, object } of other.events(`${gears}?watch=true`)) {
+    for await (const { type, object } of other.events(`${gearsPath}?watch=true`)) {
       const { items } = list.body;
       assert.deepEqual([type, object], ['ADDED', items.find((item: object) => isDeepStrictEqual(item, object))]);
       if (object.metadata.name === 'two') break;
     }
-    const table = await other.ask('GET', gears, { accept: as('Table') });
+    const table = await other.ask('GET', gearsPath, { accept: as('Table') });
     assert.equal(table.body.rows.length, 2);
   });
 });

@@ -86,10 +86,12 @@ const refused: [string, string, RegExp][] = [
   ['equal keys as text and as bytes', 'a2 61 61 01 41 61 02', /found duplicate map key "a"/],
   ['a key that is a number', 'a1 01 02', /no string/],
   ['a key that is a list', 'a1 80 02', /no string/],
+  ['a key that is a time', 'a1 c1 00 02', /no string/],
   ['a time that is none', 'c0 61 78', /RFC 3339/],
   ['a time in bytes', 'c0 41 78', /text string/],
   ['a time beyond all calendars', 'c1 1b 7fffffffffffffff', /years/],
   ['a time that is no number', 'c1 61 78', /number/],
+  ['a time in a tag of its own', 'c1 d864 01', /number/],
   ['bytes as base64url', 'd5 41 01', /tag number 21/],
   ['bytes as base16', 'd7 41 01', /tag number 23/],
 ];

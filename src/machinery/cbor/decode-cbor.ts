@@ -36,6 +36,8 @@ class CborReader {
   private readonly length: number;
   /** Byte strings are shown in base64, since a tag around them says so. */
   private isBase64 = false;
+  /** How many tags for times were read. */
+  private times = 0;
 
   constructor(private readonly bytes: Buffer) {
     this.length = bytes.length;
@@ -186,9 +188,9 @@ class CborReader {
   }
 
   private member(members: Record<string, unknown>, depth: number): void {
-    const start = this.at;
+    const { at: start, times } = this;
     const key = this.item(depth);
-    if (typeof key !== 'string') throw new CborError(`the key of a map at index ${start} is no string`);
+    if (typeof key !== 'string' || this.times !== times) throw new CborError(`the key of a map at index ${start} is no string`);
     if (Object.hasOwn(members, key))
       throw new CborError(`found duplicate map key ${JSON.stringify(key.slice(0, shownKey))}`);
     const value = this.item(depth);
@@ -200,10 +202,12 @@ class CborReader {
     if (depth > maxDepth) throw new NestingError();
     switch (tag) {
       case Tag.timeText:
+        this.times++;
         if (this.nextMajor() !== Major.text) throw new CborError('tag number 0 must be followed by a text string');
         return taggedTimeText(this.item(depth) as string);
       case Tag.epochTime: {
-        const value = this.item(depth);
+        this.times++;
+        const value = this.nextMajor() === Major.tag ? undefined : this.item(depth);
         if (typeof value === 'number' || typeof value === 'bigint') return epochTimeText(value);
         if (value instanceof ExactNumber) return epochTimeText(value.valueOf());
         throw new CborError('tag number 1 must be followed by a number');
