@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -78,7 +79,11 @@ func check(kubeconfig string) {
 		seen.RoundTripper = inner
 		return seen
 	})
-	typed, err := kubernetes.NewForConfig(config)
+	// Of itself, the typed client prefers protobuf to both.
+	preferring := rest.CopyConfig(config)
+	preferring.ContentType = runtime.ContentTypeCBOR
+	preferring.AcceptContentTypes = "application/json;q=0.9,application/cbor;q=1"
+	typed, err := kubernetes.NewForConfig(preferring)
 	must("typed client", err)
 	untyped, err := dynamic.NewForConfig(config)
 	must("dynamic client", err)

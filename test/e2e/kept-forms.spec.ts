@@ -9,7 +9,9 @@ import { eventually, TestCluster, type TestServer, tokens } from './support/test
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const partial = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const protobuf = 'application/vnd.kubernetes.protobuf';
-const forms = [table, protobuf, `application/json${partial}`, `${protobuf}${partial}`, 'application/json'];
+const cbor = 'application/cbor';
+const whole = [protobuf, cbor];
+const forms = [table, ...whole, ...['application/json', ...whole].map((type) => type + partial), 'application/json'];
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 let cluster: TestCluster;
@@ -38,9 +40,10 @@ async function shown({ client }: TestServer, path: string, accept: string, token
     .replace(/"(?:\d+m)?\d+[sm]"/g, '"age"');
 }
 
-/** Compares the items only: in protobuf the version of the list comes first. */
+/** Compares the items only: in protobuf and CBOR the version of the list comes first. */
 async function same(path: string, accept: string, token?: string): Promise<void> {
-  const items = (text: string) => (accept.startsWith(protobuf) ? text.slice(text.indexOf('item-')) : text);
+  const isBinary = whole.some((type) => accept.startsWith(type));
+  const items = (text: string) => (isBinary ? text.slice(text.indexOf('item-')) : text);
   // Control loops may write between the two answers.
   await eventually(
     async () =>
@@ -74,7 +77,7 @@ it('lists show each object as it is, whatever was kept of it', { timeout: 120_00
   assert.equal((await plain.client.delete(`${pods}/item-5?gracePeriodSeconds=0`)).status, 200);
   await made(pods, pod('item-5', 'three'));
   await all();
-  for (const accept of [table, protobuf]) {
+  for (const accept of [table, ...whole]) {
     for (const query of ['includeObject=None', 'includeObject=Object', 'limit=3', 'fieldSelector=metadata.name=item-3'])
       await same(`${pods}?${query}`, accept);
   }

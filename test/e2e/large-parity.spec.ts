@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import { configMap } from '../../src/apis/core/v1/config-map.types.js';
 import { compiledMainFile } from '../support/main-file.js';
 import type { ApiClient, ApiRequest } from './support/api-client.js';
+import { CborClient } from './support/cbor-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
@@ -209,6 +210,24 @@ it('reads and writes the same protobuf', async () => {
       const object =
         status === 201 ? (decodeObject(configMap, bytes) as { data: unknown }).data : bytes.toString('latin1');
       shown.push({ status, type: headers['content-type'], object });
+    }
+    assert.deepEqual(shown[1], shown[0]);
+    assert.equal(shown[0]?.status, i === 0 ? 201 : 400);
+  }
+});
+
+it('reads and writes the same CBOR', async () => {
+  const clients = cluster.servers.map(({ url }) => new CborClient(url, cluster.pki.authority, tokens.admin));
+  for (const [i, body] of [
+    { kind: 'ConfigMap', metadata: { name: 'cbor' }, data: { a: 'é' }, binaryData: { b: 'AQID' } },
+    Buffer.from('garbage'),
+    Buffer.from('a26161016161', 'hex'),
+  ].entries()) {
+    const shown = [];
+    for (const [n, client] of clients.entries()) {
+      const path = `/api/v1/namespaces/${namespaces[n]}/configmaps`;
+      const { status, body: object } = await client.ask('POST', path, { body });
+      shown.push({ status, object: status === 201 ? { ...object, metadata: undefined } : object });
     }
     assert.deepEqual(shown[1], shown[0]);
     assert.equal(shown[0]?.status, i === 0 ? 201 : 400);
