@@ -45,7 +45,8 @@ export function compareDecoders(program: string, count: number, random: Random):
     const their = theirs[i] as string;
     const [our, isRefused] = decoded(bytes);
     if (isRefused) {
-      if (!their.startsWith('refused') && !ownRefusals.test(our)) differences.push(`${bytes.toString('hex')}: ${our} / ${their}`);
+      if (!their.startsWith('refused') && !ownRefusals.test(our))
+        differences.push(`${bytes.toString('hex')}: ${our} / ${their}`);
     } else if (their.startsWith('refused') || our !== canonical(their)) {
       differences.push(`${bytes.toString('hex')}: ${our} / ${their}`);
     } else accepted++;

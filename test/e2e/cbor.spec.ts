@@ -116,7 +116,9 @@ describe('objects in CBOR', () => {
       metadata: { name },
       spec,
     });
-    const made = await client.ask('POST', gearsPath, { body: gear('one', { size: 1.5, teeth: 2n ** 53n, note: 'AQID' }) });
+    const made = await client.ask('POST', gearsPath, {
+      body: gear('one', { size: 1.5, teeth: 2n ** 53n, note: 'AQID' }),
+    });
     assert.equal(made.status, 201);
     assert.deepEqual(made.body.spec, { note: 'AQID', size: 1.5, teeth: 2n ** 53n });
     // 1.0 as a floating-point number.
