@@ -190,7 +190,8 @@ class CborReader {
   private member(members: Record<string, unknown>, depth: number): void {
     const { at: start, times } = this;
     const key = this.item(depth);
-    if (typeof key !== 'string' || this.times !== times) throw new CborError(`the key of a map at index ${start} is no string`);
+    if (typeof key !== 'string' || this.times !== times)
+      throw new CborError(`the key of a map at index ${start} is no string`);
     if (Object.hasOwn(members, key))
       throw new CborError(`found duplicate map key ${JSON.stringify(key.slice(0, shownKey))}`);
     const value = this.item(depth);
