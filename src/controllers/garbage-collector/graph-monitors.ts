@@ -140,6 +140,8 @@ export class GraphMonitors {
       const { namespace, name } = node;
       const isOwner = this.graph.hasDependents(uid);
       const live = isOwner ? await this.storage.get({ resource: storageResource, namespace, name }) : undefined;
+      // The kind may be back, and its monitor has the object.
+      if (this.graph.get(uid)?.resource !== resource) continue;
       if (isOwner && live?.uid !== uid) this.graph.remove(uid);
       else this.graph.drop(uid);
     }
@@ -153,7 +155,10 @@ export class GraphMonitors {
     await inTurns(eachInSteps(names.keys(), (key) => gone.set(key, true)));
     const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));
-      if (this.graph.get(node.uid)?.resourceVersion !== node.resourceVersion) this.set(names, node);
+      const known = this.graph.get(node.uid);
+      // A node that the monitor before has left is about to go with it.
+      const isOwn = known?.resource === node.resource;
+      if (!isOwn || known.resourceVersion !== node.resourceVersion) this.set(names, node);
     };
     await inTurns(eachInSteps(objects, put));
     await inTurns(eachInSteps(gone.keys(), (key) => this.remove(names, key)));
