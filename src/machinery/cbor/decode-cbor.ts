@@ -36,6 +36,8 @@ class CborReader {
   private readonly length: number;
   /** Byte strings are shown in base64, since a tag around them says so. */
   private isBase64 = false;
+  /** Where strings are put together, made when one is: none is longer than all bytes. */
+  private scratch: Buffer | undefined;
   /** How many tags for times were read. */
   private times = 0;
 
@@ -143,25 +145,36 @@ class CborReader {
     return this.bytes.toString('utf8', start, end);
   }
 
-  /** A string of indefinite length: strings of the same kind, each of them complete. */
+  /** A string of indefinite length: strings of the same kind, each of them complete. There may be very many, of few bytes. */
   private chunks(major: typeof Major.bytes | typeof Major.text): string {
     const starts = this.at;
-    const parts: Buffer[] = [];
+    this.scratch ??= Buffer.allocUnsafe(this.length);
+    const whole = this.scratch;
+    let used = 0;
     for (let first = this.byte(); first !== breakByte; first = this.byte()) {
       const info = first & 0x1f;
       if (first >> 5 !== major || info === Info.indefinite) {
         throw new CborError(`wrong part of a string of indefinite length at index ${this.at - 1}`);
       }
-      const length = this.size(info);
-      const part = this.bytes.subarray(this.at, this.at + length);
-      if (major === Major.text && !isUtf8(part)) throw new CborError(`invalid UTF-8 string at index ${this.at}`);
-      parts.push(part);
-      this.at += length;
+      const start = this.at;
+      this.skip(this.size(info));
+      if (major === Major.text && !this.isText(start, this.at)) {
+        throw new CborError(`invalid UTF-8 string at index ${start}`);
+      }
+      used += this.bytes.copy(whole, used, start, this.at);
     }
-    const whole = Buffer.concat(parts);
-    if (major === Major.bytes && this.isBase64) return whole.toString('base64');
-    if (!isUtf8(whole)) throw new CborError(`invalid UTF-8 string at index ${starts}`);
-    return whole.toString('utf8');
+    const content = whole.subarray(0, used);
+    if (major === Major.bytes && this.isBase64) return content.toString('base64');
+    if (!isUtf8(content)) throw new CborError(`invalid UTF-8 string at index ${starts}`);
+    return content.toString('utf8');
+  }
+
+  private isText(start: number, end: number): boolean {
+    if (end - start > shortString) return isUtf8(this.bytes.subarray(start, end));
+    for (let i = start; i < end; i++) {
+      if ((this.bytes[i] as number) >= 0x80) return isUtf8(this.bytes.subarray(start, end));
+    }
+    return true;
   }
 
   private array(info: number, depth: number): unknown[] {
