@@ -284,8 +284,10 @@ describe('requests with parts that make no sense', () => {
     answered(await client.get(`${maps}?timeoutSeconds=5`), 200);
     answered(await client.get(`${maps}?timeoutSeconds=-1`), 200);
     // The time of this watch is over before it begins.
-    answered(await client.get(`${maps}?watch=1&timeoutSeconds=-1`), 200);
-    answered(await client.get(`${maps}?watch=1&resourceVersion=0&timeoutSeconds=-999999999999999`), 200);
+    await made(maps, { metadata: { name: 'not-watched' } });
+    for (const query of ['timeoutSeconds=-1', 'resourceVersion=0&timeoutSeconds=-999999999999999']) {
+      assert.equal(answered(await client.get(`${maps}?watch=1&${query}`), 200).text, '');
+    }
   });
 
   it('are refused with the reason: patches of what is missing', async () => {

@@ -66,6 +66,15 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const selectionKey = `${context.query.get('labelSelector') ?? ''}\0${context.query.get('fieldSelector') ?? ''}`;
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
 
+  const open = (): WatchStream =>
+    isWebSocket
+      ? new WebSocketStream(reply, accepted.mediaType, services.throttle)
+      : new EventStream(context, reply, streamType(accepted), services.throttle);
+  if (options.timeoutMs === 0) {
+    open().end();
+    return;
+  }
+
   // An error before the first event is answered normally, except for a version that has expired.
   const query = {
     namespace,
@@ -77,10 +86,6 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     ? await store.list({ ...query, notOlderThan: options.notOlderThan })
     : undefined;
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
-  const open = (): WatchStream =>
-    isWebSocket
-      ? new WebSocketStream(reply, accepted.mediaType, services.throttle)
-      : new EventStream(context, reply, streamType(accepted), services.throttle);
   const subscribe = async () => {
     if (state === undefined && options.from !== undefined) await store.checkDefined(from);
     return store.watch(namespace, name, from, query.select);
@@ -287,7 +292,7 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
   const seconds = parseTimeoutSeconds(text);
-  // A longer timeout would overflow the timer and fire at once.
+  // A negative one is over before it begins; a longer one would overflow the timer and fire at once.
   if (seconds !== undefined) return Math.max(0, Math.min(seconds * 1000, 2_000_000_000));
   // Spread the ends, so that watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));

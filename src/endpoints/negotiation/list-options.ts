@@ -67,7 +67,8 @@ function checkMatch(match: string, version: string, token: string): void {
 }
 
 /**
- * Parses `timeoutSeconds` of a list or watch; undefined when it is missing or 0. A negative time is over. Throws a 400 for text that is not a number.
+ * Parses `timeoutSeconds` of a list or watch; undefined when it is missing or 0. A negative time is over. Throws a 400 for
+ * text that is not a number.
  */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
