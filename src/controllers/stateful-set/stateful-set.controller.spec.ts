@@ -111,9 +111,12 @@ class Place {
     });
   }
 
-  event(reason: string): Promise<Event> {
-    return this.scene.until<Event & ApiObject, Event>('events', `an event ${reason}`, (all) =>
-      all.find((event) => event.metadata.namespace === this.namespace && event.reason === reason),
+  event(reason: string, message: RegExp): Promise<Event> {
+    return this.scene.until<Event & ApiObject, Event>('events', `an event ${reason}: ${message}`, (all) =>
+      all.find(
+        (event) =>
+          event.metadata.namespace === this.namespace && event.reason === reason && message.test(event.message ?? ''),
+      ),
     );
   }
 }
@@ -164,12 +167,9 @@ describe('stateful sets', () => {
     await place.node.ready('db-1');
     const { status: done } = await place.settled(2);
     assert.deepEqual([done.replicas, done.currentReplicas, done.availableReplicas], [2, 2, 2]);
-    const event = await place.event('SuccessfulCreate');
-    assert.match(
-      event.message ?? '',
-      /^create (Claim data-db-0 Pod db-0 in StatefulSet db success|Pod db-0 in StatefulSet db successful)$/,
-    );
+    const event = await place.event('SuccessfulCreate', /^create Claim data-db-0 Pod db-0 in StatefulSet db success$/);
     assert.equal(event.source?.component, 'statefulset-controller');
+    await place.event('SuccessfulCreate', /^create Pod db-1 in StatefulSet db successful$/);
 
     await place.change((spec) => {
       spec.replicas = 1;
@@ -293,10 +293,7 @@ describe('stateful sets', () => {
     await scene.until<StoredPod, true>('pods', 'another db-0', (pods) =>
       pods.some(({ metadata }) => metadata.namespace === 'failed' && metadata.uid !== first?.metadata.uid),
     );
-    assert.match(
-      (await place.event('RecreatingFailedPod')).message ?? '',
-      /^StatefulSet failed\/db is recreating failed Pod db-0$/,
-    );
+    await place.event('RecreatingFailedPod', /^StatefulSet failed\/db is recreating failed Pod db-0$/);
   });
 
   it('adopt pods of their names and revisions, and release what does not match', async () => {
@@ -322,10 +319,7 @@ describe('stateful sets', () => {
       }),
     );
     assert.equal(released.metadata.labels?.app, 'gone');
-    assert.match(
-      (await place.event('FailedCreate')).message ?? '',
-      /create Pod db-0 in StatefulSet db failed error: .*already exists/,
-    );
+    await place.event('FailedCreate', /create Pod db-0 in StatefulSet db failed error: .*already exists/);
     const other = await scene.get<StoredPod>('pods', 'adopt', 'other-0');
     assert.equal(other.metadata.ownerReferences, undefined);
   });
