@@ -42,14 +42,23 @@ export class ResponseWriter {
 
   /**
    * Resolves when more may be written, or when nothing can be written any longer. A chunk written while another write
-   * waits is buffered. Rejects when the request lost its place meanwhile and did not get one again in time.
+   * waits is buffered. Rejects when the request lost its place meanwhile and did not get one again in time. `onSent` is
+   * called when the bytes of the chunk are no longer needed, never if that is not certain.
    */
-  async write(chunk: string | Uint8Array): Promise<void> {
-    await this.send(chunk);
+  async write(chunk: string | Uint8Array, onSent?: () => void): Promise<void> {
+    if (this.isGone) return;
+    const mayGoOn =
+      onSent === undefined
+        ? this.target.write(chunk)
+        : this.target.write(chunk, (error) => {
+            // What failed may still be under way.
+            if (error == null) onSent();
+          });
+    if (!mayGoOn && this.wake === undefined) await this.untilRead(chunk.length);
   }
 
   /**
-   * Like {@link write}; undefined if more may be written at once. `connection`: where to write what is framed already,
+   * Like {@link write}, but undefined if more may be written at once. `connection`: where to write what is framed already,
    * once the head was sent.
    */
   send(chunk: string | Uint8Array, connection?: Socket): Promise<void> | undefined {

@@ -7,8 +7,8 @@ import type { ServedResource } from '../../src/registry/resource-registry.js';
 import {
   encodeForStorage,
   isPresentForm,
+  listItemText,
   parseStored,
-  spliceListItem,
   spliceVersion,
   storedForm,
   toServed,
@@ -159,7 +159,8 @@ describe('stored form', () => {
         const text = { json: encodeForStorage(resource, object), resourceVersion: 7n };
         const answered = JSON.parse(spliceVersion(text, storedForm(resource))) as ApiObject;
         assert.equal(JSON.stringify(canonical(type, answered)), original);
-        const item = JSON.parse(spliceListItem(text, storedForm(resource))) as ApiObject;
+        const { head, rest } = listItemText(text, storedForm(resource));
+        const item = JSON.parse(head + rest) as ApiObject;
         const { kind, apiVersion } = object;
         assert.equal(JSON.stringify(canonical(type, { kind, apiVersion, ...item })), original);
       });

@@ -5,6 +5,7 @@ import type { Seat } from '../../flow-control/seat.js';
 import { type ResponseSink, ResponseWriter } from '../response-writer.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
+import { answerBlocks } from './answer-blocks.js';
 
 /** Longer answers are compressed for clients that accept it; for shorter ones the time costs more than the bytes. */
 export const compressionThresholdBytes = 128 * 1024;
@@ -39,9 +40,9 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 }
 
 /**
- * Writes `pieces` to `sink` and ends it. While a slow client reads, no further piece is requested; `unread` cuts a
- * client that does not read at all, and others may get its `seat`. Resolves even if the client leaves. Rejects with the error of `pieces`; the
- * response is then incomplete and not ended.
+ * Writes `pieces` to `sink` and ends it, and gives their {@link answerBlocks} back. While a slow client reads, no further
+ * piece is requested; `unread` cuts a client that does not read at all, and others may get its `seat`. Resolves even if the
+ * client leaves. Rejects with the error of `pieces`; the response is then incomplete and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,
@@ -53,7 +54,7 @@ export async function writePieces(
   if (compressed) await writeCompressed(writer, pieces);
   else {
     for await (const piece of pieces) {
-      await writer.write(piece);
+      await writer.write(piece, () => answerBlocks.giveBack(piece));
       if (writer.isGone) return;
     }
   }
@@ -72,7 +73,10 @@ async function writeCompressed(writer: ResponseWriter, pieces: AsyncIterable<str
   try {
     for await (const piece of pieces) {
       if (encoder.destroyed) break;
-      if (!encoder.write(piece)) await drained(encoder);
+      const mayGoOn = encoder.write(piece, (error) => {
+        if (error == null) answerBlocks.giveBack(piece);
+      });
+      if (!mayGoOn) await drained(encoder);
     }
     if (!encoder.destroyed) encoder.end();
     await sent;

@@ -18,6 +18,7 @@ import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
+import { answerBlocks } from './answer-blocks.js';
 import { cborBody, cborShape } from './cbor-answer.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
@@ -218,6 +219,35 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
     .catch(() => reply.raw.destroy());
 }
 
+/** Sends a ready body of several pieces, and gives their {@link answerBlocks} back. */
+export function sendBlocks(to: Recipient, code: number, contentType: string, pieces: readonly Buffer[]): void {
+  const { context, reply } = to;
+  if (reply.sent) return;
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length > compressionThresholdBytes && wantsGzip(reply)) {
+    sendLong(to, code, contentType, Buffer.concat(pieces));
+    for (const piece of pieces) answerBlocks.giveBack(piece);
+    return;
+  }
+  const headers = takeOver(context, reply, contentType);
+  if (length > compressionThresholdBytes) addVary(headers);
+  headers['content-length'] = length;
+  reply.raw.writeHead(code, headers);
+  if (reply.request.method === 'HEAD') {
+    reply.raw.end();
+    return;
+  }
+  // The end alone would say that nothing is left to read.
+  reply.request.plinthContext?.unread?.add(reply.raw, length);
+  for (const piece of pieces) {
+    reply.raw.write(piece, (error: unknown) => {
+      // What failed may still be under way.
+      if (error == null) answerBlocks.giveBack(piece);
+    });
+  }
+  reply.raw.end();
+}
+
 /**
  * Sends a body of unknown length in pieces, at the pace of the client: the next piece is requested only when the
  * previous one is on its way. A short body is sent at once with its length; a long one is compressed if the client
@@ -247,7 +277,9 @@ export async function sendPieces(
       }
     }
     if (done) {
-      sendBytes(to, code, contentType, begun.length === 1 ? (begun[0] as Buffer) : Buffer.concat(begun));
+      const all = Buffer.concat(begun);
+      for (const piece of begun) answerBlocks.giveBack(piece);
+      sendBytes(to, code, contentType, all);
       return;
     }
     if (reply.sent) return;

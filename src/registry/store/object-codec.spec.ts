@@ -11,12 +11,13 @@ import { defineResource } from '../resource-definition.js';
 import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
 import {
   encodeForStorage,
+  listItemText,
   parseStored,
   parseText,
-  spliceListItem,
   spliceVersion,
   storedForm,
   toStored,
+  type VersionedText,
 } from './object-codec.js';
 import { StorageReader } from './object-reader.js';
 import { Store } from './store.js';
@@ -68,6 +69,11 @@ function written(by: StoredServedResource, fields: Record<string, string>): stri
   return encodeForStorage(by, toStored(by, object));
 }
 
+function itemOf(text: VersionedText, resource: StoredServedResource): string {
+  const { head, rest } = listItemText(text, storedForm(resource));
+  return head + rest;
+}
+
 describe('stored text', () => {
   it('is answered byte for byte when it is up to date', () => {
     for (const resource of [first, second]) {
@@ -76,7 +82,7 @@ describe('stored text', () => {
       const rest = '"namespace":"n","creationTimestamp":null},"spec":{"size":"big"}}';
       assert.equal(spliceVersion({ json, resourceVersion: 7n }, storedForm(resource)), head + rest);
       const item = head.replace('"kind":"Thing","apiVersion":"shop/v1beta1",', '') + rest;
-      assert.equal(spliceListItem({ json, resourceVersion: 7n }, storedForm(resource)), item);
+      assert.equal(itemOf({ json, resourceVersion: 7n }, resource), item);
       const dry = spliceVersion({ json, resourceVersion: undefined }, storedForm(resource));
       assert.equal(dry, (head + rest).replace('"resourceVersion":"7",', ''));
     }
@@ -87,7 +93,7 @@ describe('stored text', () => {
     const text = { json, resourceVersion: 7n };
     const expected = { colour: 'red', size: 'medium' };
     assert.deepEqual((JSON.parse(spliceVersion(text, storedForm(second))) as Thing).spec, expected);
-    assert.deepEqual((JSON.parse(spliceListItem(text, storedForm(second))) as Thing).spec, expected);
+    assert.deepEqual((JSON.parse(itemOf(text, second)) as Thing).spec, expected);
     assert.deepEqual((parseText(second, json) as Thing).spec, expected);
     assert.equal(parseStored(second, text).metadata.resourceVersion, '7');
     assert.deepEqual((parseText(first, json) as Thing).spec, { colour: 'red' });

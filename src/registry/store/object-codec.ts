@@ -193,15 +193,25 @@ export function spliceVersion(text: VersionedText, form: StoredForm): string {
   return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
 }
 
+/** Text in two parts, to be written one after the other: joining them would copy the long one. */
+export interface ItemText {
+  readonly head: string;
+  readonly rest: string;
+}
+
 /** Stored text for a list, whose items have no kind and apiVersion, except in lists of custom resources. */
-export function spliceListItem(text: VersionedText, form: StoredForm): string {
-  if (!text.json.startsWith(form.prefix)) {
-    if (form.item === form.shown) return respliceParsed(text, form);
-    const object = parseText(form.resource, text.json);
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
-    return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
-  }
-  return `${form.item}${withVersion(text.resourceVersion, text.json.slice(form.prefix.length))}`;
+export function listItemText(text: VersionedText, form: StoredForm): ItemText {
+  const { json, resourceVersion } = text;
+  if (!json.startsWith(form.prefix)) return { head: '', rest: parsedListItem(text, form) };
+  const rest = json.slice(form.prefix.length);
+  return { head: `${form.item}${versionField(resourceVersion, rest)}`, rest };
+}
+
+function parsedListItem(text: VersionedText, form: StoredForm): string {
+  if (form.item === form.shown) return respliceParsed(text, form);
+  const object = parseText(form.resource, text.json);
+  const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
+  return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
 }
 
 /** The metadata of a stored text, with its version; undefined if the text would have to be parsed. */
@@ -212,7 +222,12 @@ export function spliceMetadata({ json, resourceVersion }: VersionedText, { prefi
 }
 
 function withVersion(version: bigint | undefined, restOfMetadata: string): string {
-  return `"resourceVersion":"${version}"${restOfMetadata.startsWith('}') ? '' : ','}${restOfMetadata}`;
+  return `${versionField(version, restOfMetadata)}${restOfMetadata}`;
+}
+
+/** The version as the first field of the metadata, before the others. */
+function versionField(version: bigint | undefined, others: string): string {
+  return `"resourceVersion":"${version}"${others.startsWith('}') ? '' : ','}`;
 }
 
 function respliceParsed({ json, resourceVersion }: VersionedText, { resource }: StoredForm): string {

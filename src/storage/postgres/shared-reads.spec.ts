@@ -58,12 +58,12 @@ describe('SharedReads', () => {
     const reads = new SharedReads(rounds.load, itself, 2);
     const first = reads.get('first');
     await nextTurn();
-    const few = names('few', 15).map((key) => reads.get(key));
+    const few = names('few', 3).map((key) => reads.get(key));
     await nextTurn();
     assert.equal(rounds.asked.length, 1);
-    const last = reads.get('few15');
+    const last = reads.get('few3');
     await nextTurn();
-    assert.deepEqual(rounds.asked[1], names('few', 16));
+    assert.deepEqual(rounds.asked[1], names('few', 4));
     const late = names('late', 40).map((key) => reads.get(key));
     await nextTurn();
     assert.equal(rounds.asked.length, 2, 'no more rounds than allowed');

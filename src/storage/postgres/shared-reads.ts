@@ -1,8 +1,9 @@
 /**
  * A round with this many keys is worth starting beside one that is under way. A round costs the same for any number of
- * keys, most of it in waking the other side. Fewer keys wait for the round under way to end.
+ * keys, most of it in waking the other side, so fewer keys wait for the round under way to end. Waiting for more (16) leaves
+ * this process idle between rounds: a fifth fewer gets per second by 16 clients, each at the same cost (docs/benchmarks.md).
  */
-const FULL_ROUND = 16;
+const FULL_ROUND = 4;
 /** Calls stop waiting for a round that takes longer, in milliseconds: its connection may be dead. */
 const PATIENCE_MS = 50;
 

@@ -1,0 +1,66 @@
+/**
+ * Bytes of one block. A client that does not read holds up to two of them, and filling, encrypting and sending one takes a
+ * fraction of a millisecond.
+ */
+export const blockBytes = 128 * 1024;
+/** Blocks that are kept for later answers. */
+const mostFree = 16;
+
+/**
+ * Memory that answers are written into piece by piece, and that is used again as soon as a piece was sent: mapping and
+ * collecting new memory for each piece costs more than filling it.
+ */
+export class AnswerBlocks {
+  private readonly free: Buffer[] = [];
+  private readonly lent = new WeakSet<ArrayBufferLike>();
+
+  take(): Buffer {
+    const block = this.free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+    this.lent.add(block.buffer);
+    return block;
+  }
+
+  /**
+   * Takes the block of a piece back, if it is of a block. Only for pieces that nobody will read again: their bytes become
+   * those of another answer. A block that never comes back is collected like any memory.
+   */
+  giveBack(piece: string | Uint8Array): void {
+    if (typeof piece === 'string' || !this.lent.delete(piece.buffer)) return;
+    if (this.free.length < mostFree) this.free.push(Buffer.from(piece.buffer, 0, blockBytes));
+  }
+}
+
+/** The blocks of this thread. */
+export const answerBlocks = new AnswerBlocks();
+
+/** Text that is written into blocks, one after the other. */
+export class BlockText {
+  private block: Buffer | undefined;
+  private used = 0;
+
+  constructor(private readonly blocks: AnswerBlocks = answerBlocks) {}
+
+  /** Adds text; false, and nothing is added, if the block has no room for it. */
+  append(text: string): boolean {
+    const room = blockBytes - this.used;
+    // A character takes at most three bytes in UTF-8.
+    if (text.length * 3 > room && (text.length > room || Buffer.byteLength(text) > room)) return false;
+    this.block ??= this.blocks.take();
+    this.used += this.block.write(text, this.used);
+    return true;
+  }
+
+  /** Adds text that did not fit. Gives the pieces that have to be sent for it. */
+  *appendBehind(text: string): Generator<Buffer> {
+    yield* this.rest();
+    if (!this.append(text)) yield Buffer.from(text);
+  }
+
+  /** What was added since the last piece, unless that is nothing. */
+  *rest(): Generator<Buffer> {
+    const { block, used } = this;
+    this.block = undefined;
+    this.used = 0;
+    if (block !== undefined) yield block.subarray(0, used);
+  }
+}
