@@ -28,7 +28,7 @@ export function suitableNode() {
 /** What to do about a Node that is too old. */
 export function unsuitableNodeMessage() {
   const remedy = isInstalled
-    ? `run npm install node@${oldestMajor} beside it`
+    ? 'run npm install node@26 in the same folder'
     : 'run npm ci with install scripts allowed (it brings a suitable Node along)';
   return `it needs Node ${oldestMajor} or newer and this is ${process.version}: ${remedy}, or install a newer Node`;
 }

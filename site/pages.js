@@ -2,31 +2,11 @@
 export const menu = [
   {
     text: 'Start',
-    pages: [
-      'getting-started',
-      'install',
-      'concepts',
-      'how-to',
-      'comparison',
-      'support',
-      'upgrades',
-      'package',
-      'testing',
-    ],
+    pages: ['getting-started', 'install', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package'],
   },
   {
     text: 'Run it',
-    pages: [
-      'operations',
-      'doctor',
-      'postgresql',
-      'security',
-      'encryption',
-      'audit',
-      'backup',
-      'flow-control',
-      'upstream-components',
-    ],
+    pages: ['operations', 'doctor', 'security', 'encryption', 'audit', 'backup', 'flow-control', 'upstream-components'],
   },
   {
     text: 'Who may do what',
@@ -48,11 +28,11 @@ export const menu = [
   },
   {
     text: 'Test with it',
-    pages: ['testing', 'test-library', 'assets'],
+    pages: ['testing', 'assets'],
   },
   {
     text: 'Reference',
-    pages: ['flags', 'metrics', 'api/index', 'deviations', 'benchmarks'],
+    pages: ['flags', 'metrics', 'api/index', 'deviations', 'benchmarks', 'benchmarks-tried'],
   },
   {
     text: 'Inside',
