@@ -83,6 +83,45 @@ describe('a changed definition', () => {
     await undefine(made, clients);
   });
 
+  it('lets the status be written of objects that no longer fit, by the part of the schema that is about it', async () => {
+    const status = {
+      type: 'object',
+      properties: {
+        addresses: {
+          type: 'array',
+          items: { type: 'object', properties: { value: { type: 'string', format: 'ipv4' } } },
+        },
+      },
+    };
+    const { properties } = specOf({ a: text });
+    const schema = { type: 'object', properties: { ...properties, status } };
+    const made = customDefinition({ plural: 'masts', kind: 'Mast' }, [
+      { name: 'v1', schema, subresources: { status: {} } },
+    ]);
+    await define(made, clients);
+    const [first] = clients as [ApiClient];
+    const path = objectsPath(made);
+    const body = { apiVersion: 'test.example/v1', kind: 'Mast', metadata: { name: 'x' } };
+    assert.equal((await first.post(path, body)).status, 201);
+    const more = { ...properties, status };
+    (more.spec.properties as Record<string, object>).b = text;
+    await changeSchema(made, 0, { type: 'object', required: ['spec'], properties: more });
+    const write = (addresses: readonly object[]) => first.patch(`${path}/x/status`, 'merge', { status: { addresses } });
+    const written = await write([{ value: '10.0.0.1' }]);
+    assert.equal(written.status, 200, written.text);
+    const refused = await write([{ value: '10.0.0.1:80' }]);
+    assert.equal(
+      refused.body.message,
+      'Mast.test.example "x" is invalid: status.addresses[0].value: Invalid value: "10.0.0.1:80": ' +
+        'addresses[0].value in body must be of type ipv4: "10.0.0.1:80"',
+    );
+    const whole = await first.patch(`${path}/x`, 'merge', { metadata: { labels: { n: '1' } } });
+    assert.deepEqual([whole.status, whole.body.details.causes[0].field], [422, 'spec']);
+    const gone = await first.patch(`${path}/x/status`, 'merge', { status: null });
+    assert.deepEqual([gone.status, gone.body.status], [200, undefined]);
+    await undefine(made, clients);
+  });
+
   it('gets its new short names accepted, and its names back when somebody overwrites them', async () => {
     const made = customDefinition({ plural: 'torches', kind: 'Torch', shortNames: ['tr'] }, [{ name: 'v1' }]);
     await define(made, clients);

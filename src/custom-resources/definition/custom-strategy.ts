@@ -13,7 +13,9 @@ export interface CustomRules {
   readonly subresources: CustomResourceSubresources;
   /** Broken rules of the schema; `old`: the object that is replaced. */
   readonly schemaErrors: (context: RequestContext, object: ApiObject, old: ApiObject | undefined) => FieldError[];
-  /** Makes ready what that needs; undefined when it is. */
+  /** Broken rules of the schema when only the status is written. */
+  readonly statusErrors: CustomRules['schemaErrors'];
+  /** Makes ready what these need; undefined when it is. */
   readonly prepare: () => Promise<void> | undefined;
 }
 
@@ -47,7 +49,7 @@ export function customStrategyOptions({ status }: CustomResourceSubresources): S
 }
 
 /** The `status` path of a custom kind changes the status and nothing else. */
-export function customStatus({ subresources: { scale }, schemaErrors }: CustomRules): PartSubresource {
+export function customStatus({ subresources: { scale }, statusErrors }: CustomRules): PartSubresource {
   return {
     ...statusSubresource(),
     prepareForUpdate: (_context, object, old) => {
@@ -58,7 +60,7 @@ export function customStatus({ subresources: { scale }, schemaErrors }: CustomRu
       keepMetadata(object.metadata, old.metadata);
     },
     validateUpdate: (context, object, old) => [
-      ...schemaErrors(context, object, old),
+      ...statusErrors(context, object, old),
       ...(scale === undefined ? [] : scaleErrors(scale, object, 'status')),
     ],
   };

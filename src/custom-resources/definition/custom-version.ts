@@ -1,6 +1,6 @@
 import { leaveCostly } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
-import type { FieldError, FieldErrorType } from '../../machinery/field-error.js';
+import { type FieldError, type FieldErrorType, FieldPath } from '../../machinery/field-error.js';
 import { formatApiVersion, parseApiVersion } from '../../machinery/group-version.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
@@ -35,6 +35,19 @@ import { selectableNames, selectableValues } from './selectable-fields.js';
 import { storedMark, storedMarkInSteps } from './stored-mark.js';
 
 const terminating = 'create not allowed while custom resource definition is terminating';
+
+const statusPath = FieldPath.of('status');
+
+function wholeErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  return validateValue(schema, object, undefined, { old });
+}
+
+/** Of a write of the status, which can't mend what is wrong with the rest. */
+function statusErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const part = schema.properties.get('status');
+  if (part === undefined || object.status === undefined) return [];
+  return validateValue(part, object.status, statusPath, { old: old?.status });
+}
 
 /** Errors of the schema that expressions could stumble over. */
 const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
@@ -135,7 +148,8 @@ class CustomVersion implements StoredResource {
     this.selectableFields = selectableFields === undefined ? undefined : selectableValues(selectableFields);
     const rules = {
       subresources,
-      schemaErrors: this.schemaErrors.bind(this),
+      schemaErrors: this.schemaErrors.bind(this, wholeErrors),
+      statusErrors: this.schemaErrors.bind(this, statusErrors),
       prepare: () => this.compileRules(),
     };
     this.strategy = customStrategy(rules);
@@ -301,13 +315,18 @@ class CustomVersion implements StoredResource {
   }
 
   /** Objects come in the storage version: only their apiVersion differs from that of the request. */
-  private schemaErrors(context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  private schemaErrors(
+    validate: typeof wholeErrors,
+    context: RequestContext,
+    object: ApiObject,
+    old: ApiObject | undefined,
+  ): FieldError[] {
     const { apiVersion } = this;
     // What a converter made for the store was checked before, in the version of the request.
     if (this.converter !== undefined && object.apiVersion !== apiVersion) return [];
     const value = { ...object, apiVersion };
     const before = old === undefined ? undefined : { ...old, apiVersion };
-    const errors = validateValue(this.schema, value, undefined, { old: before });
+    const errors = validate(this.schema, value, before);
     if (this.rules === undefined) return errors;
     if (errors.some(({ type }) => blocking.has(type))) return [...errors, uncheckedRules];
     const leave = () => leaveCostly(context);
