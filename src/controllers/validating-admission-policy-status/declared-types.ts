@@ -1,6 +1,6 @@
 import { type CelType, listOf, mapOf, types } from '../../cel/index.js';
 import { jsonFields, resolveType } from '../../machinery/schema/access.js';
-import type { ScalarName, SchemaType, StructType } from '../../machinery/schema/index.js';
+import type { CustomShape, ScalarName, SchemaType, StructType } from '../../machinery/schema/index.js';
 
 const { bool, dyn, int, string } = types;
 
@@ -43,10 +43,40 @@ export function declaredType(schema: SchemaType): CelType {
     case 'map':
       return mapOf(string, declaredType(type.value));
     case 'variant':
-    case 'custom':
       return dyn;
+    case 'custom':
+      return shapeType(type.form.shape());
     case 'struct':
       return structType(type);
+  }
+}
+
+/** The type of a part of a custom resource. What a format makes of text is text here, and a number as in {@link scalars}. */
+function shapeType(shape: CustomShape): CelType {
+  switch (shape.kind) {
+    case 'any':
+    case 'number':
+      return dyn;
+    case 'string':
+      return string;
+    case 'boolean':
+      return bool;
+    case 'integer':
+      return int;
+    case 'list':
+      return listOf(shapeType(shape.element));
+    case 'map':
+      return mapOf(string, shapeType(shape.value));
+    case 'object':
+      return {
+        kind: 'object',
+        name: 'object',
+        fields: (name) => {
+          const field = shape.field(name);
+          if (field !== undefined) return shapeType(field);
+          return shape.isOpen ? dyn : undefined;
+        },
+      };
   }
 }
 
@@ -60,7 +90,8 @@ function structType(struct: StructType): CelType {
     fields: (name) => {
       const field = jsonFields(struct).get(name);
       if (field !== undefined) return declaredType(field.type);
-      return isKind && (name === 'kind' || name === 'apiVersion') ? string : undefined;
+      if (isKind && (name === 'kind' || name === 'apiVersion')) return string;
+      return struct.custom?.others === undefined ? undefined : dyn;
     },
   };
   known.set(struct, type);

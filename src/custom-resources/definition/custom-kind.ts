@@ -4,6 +4,7 @@ import {
   type CustomForm,
   type CustomKindForm,
   type CustomOwnership,
+  type CustomShape,
   type CustomType,
   type Field,
   type KindType,
@@ -14,6 +15,7 @@ import {
 import { pruned, type StructuralSchema, toOpenApi } from '../structural/index.js';
 import type { DefinitionSource, TopField, VersionSource } from './definition-source.js';
 import { fieldOwnership, otherFields } from './field-ownership.js';
+import { fieldShape } from './field-shape.js';
 
 /** What every custom kind begins with. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
@@ -73,6 +75,11 @@ class FieldForm implements CustomForm {
   ownership(): CustomOwnership {
     const own = this.own();
     return own === undefined ? { kind: 'any' } : fieldOwnership(own);
+  }
+
+  shape(): CustomShape {
+    const own = this.own();
+    return own === undefined ? { kind: 'any' } : fieldShape(own);
   }
 
   openApi(...[version, reference]: Parameters<PublishCustom>): ReturnType<PublishCustom> {

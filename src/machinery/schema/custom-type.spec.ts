@@ -37,6 +37,7 @@ function formOf(ownership: CustomOwnership): CustomForm {
   return {
     decode: known,
     ownership: () => ownership,
+    shape: () => ({ kind: 'any' }),
     openApi: (version) => ({ type: 'object', description: `in ${version}` }),
     column: 'jsonb',
   };

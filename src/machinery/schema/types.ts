@@ -112,6 +112,8 @@ export interface CustomForm {
   readonly decode: (input: unknown, onUnknown: (path: string) => void) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
+  /** What JSON the value is, for those who check expressions about it. */
+  readonly shape: () => CustomShape;
   /** The published schema, which the caller may change. */
   readonly openApi: PublishCustom;
   /** How a query language shows the value. */
@@ -144,6 +146,19 @@ export type CustomOwnership =
       readonly kind: 'keyed';
       readonly element: CustomOwnership;
       readonly keys: readonly { readonly name: string; readonly default: string | number | boolean | undefined }[];
+    };
+
+/** What JSON a custom value is; `any` where its schema leaves that open. */
+export type CustomShape =
+  | { readonly kind: 'any' | 'string' | 'boolean' | 'integer' | 'number' }
+  | { readonly kind: 'list'; readonly element: CustomShape }
+  | { readonly kind: 'map'; readonly value: CustomShape }
+  | {
+      readonly kind: 'object';
+      /** Of a declared field, made when it is asked for: there may be very many. */
+      readonly field: (name: string) => CustomShape | undefined;
+      /** Whether there may be other fields. */
+      readonly isOpen: boolean;
     };
 
 /** A value whose form comes from a schema that was made at run time: a part of a custom resource. */
