@@ -305,41 +305,41 @@ describe('keys that stand twice', () => {
   const json = '{"metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}';
   const yaml = 'metadata:\n  name: twice\ndata:\n  a: "1"\n  "a": "2"\n';
   const identity = '"apiVersion":"v1","kind":"ConfigMap"';
-  const forms: readonly { type: string; text: string; method: 'POST' | 'PUT' | 'PATCH'; key: string }[] = [
-    { method: 'POST', type: 'application/json', text: json, key: 'data.a' },
-    { method: 'POST', type: 'application/yaml', text: yaml, key: 'data.a' },
-    { method: 'PUT', type: 'application/json', text: json, key: 'data.a' },
-    { method: 'PUT', type: 'application/yaml', text: yaml, key: 'data.a' },
-    { method: 'PATCH', type: merge, text: '{"data":{"a":"1","a":"2"}}', key: 'data.a' },
+  const forms: readonly { type: string; text: string; method: 'POST' | 'PUT' | 'PATCH'; fault: string }[] = [
+    { method: 'POST', type: 'application/json', text: json, fault: 'duplicate field "data.a"' },
+    { method: 'POST', type: 'application/yaml', text: yaml, fault: 'line 5: key "a" already set in map' },
+    { method: 'PUT', type: 'application/json', text: json, fault: 'duplicate field "data.a"' },
+    { method: 'PUT', type: 'application/yaml', text: yaml, fault: 'line 5: key "a" already set in map' },
+    { method: 'PATCH', type: merge, text: '{"data":{"a":"1","a":"2"}}', fault: 'duplicate field "data.a"' },
     {
       method: 'PATCH',
       type: 'application/strategic-merge-patch+json',
       text: '{"data":{"a":"1","a":"2"}}',
-      key: 'data.a',
+      fault: 'duplicate field "data.a"',
     },
     {
       method: 'PATCH',
       type: 'application/json-patch+json',
       text: '[{"op":"add","path":"/data/a","value":"1","value":"2"}]',
-      key: '[0].value',
+      fault: 'duplicate field "[0].value"',
     },
     {
       method: 'PATCH',
       type: 'application/apply-patch+yaml',
       text: `{${identity},"metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}`,
-      key: 'data.a',
+      fault: 'duplicate field "data.a"',
     },
     {
       method: 'PATCH',
       type: 'application/apply-patch+yaml',
       text: `apiVersion: v1\nkind: ConfigMap\n${yaml}`,
-      key: 'data.a',
+      fault: 'line 7: key "a" already set in map',
     },
   ];
 
   before(() => made(maps, { metadata: { name: 'twice' }, data: { b: '1' } }));
 
-  for (const { method, type, text, key } of forms) {
+  for (const { method, type, text, fault } of forms) {
     it(`are refused, warned about or ignored: ${method} ${type} ${text.startsWith('{') ? 'JSON' : ''}`, async () => {
       const force = type.includes('apply') ? '&force=true' : '';
       const send = (validation: string) =>
@@ -352,18 +352,39 @@ describe('keys that stand twice', () => {
           },
         );
       const strict = await send('&fieldValidation=Strict');
-      answered(strict, method === 'PATCH' ? 422 : 400);
-      assert.ok(strict.body.message.includes(`duplicate field "${key}"`), strict.text);
+      answered(strict, method === 'PATCH' && !type.includes('apply') ? 422 : 400);
+      assert.ok(strict.body.message.includes(fault), strict.text);
       for (const validation of ['&fieldValidation=Warn', '']) {
         const warned = await send(validation);
         assert.equal(warned.body.data.a, '2', warned.text);
-        assert.match(String(warned.headers.warning), /duplicate field/);
+        assert.ok(String(warned.headers.warning).includes(JSON.stringify(fault).slice(1, -1)), warned.text);
       }
       const ignored = await send('&fieldValidation=Ignore');
       assert.equal(ignored.body.data.a, '2');
       assert.equal(ignored.headers.warning, undefined);
     });
   }
+
+  it('are told of in the order of the body, among unknown ones', async () => {
+    const strict = `${maps}?dryRun=All&fieldValidation=Strict`;
+    const text = `{${identity},"metadata":{"name":"ordered"},"odd":{"x":1,"x":2},"data":{"a":"1","a":"2"},"other":1}`;
+    const refused = await client.send('POST', strict, { raw: text, contentType: 'application/json' });
+    answered(refused, 400);
+    assert.equal(
+      refused.body.message.slice(refused.body.message.indexOf('strict')),
+      'strict decoding error: unknown field "odd", duplicate field "data.a", unknown field "other"',
+    );
+    const lines = await client.send('POST', strict, {
+      raw: `${yaml}odd: 1\nodd: 2\n`,
+      contentType: 'application/yaml',
+    });
+    answered(lines, 400);
+    assert.equal(
+      lines.body.message.slice(lines.body.message.indexOf('strict')),
+      'strict decoding error: yaml: unmarshal errors:\n  line 5: key "a" already set in map\n' +
+        '  line 7: key "odd" already set in map, unknown field "odd"',
+    );
+  });
 });
 
 describe('apply of something that is empty', () => {

@@ -3,7 +3,7 @@ import { FieldPath, required } from '../../machinery/field-error.js';
 import { badRequestError, invalidError, notFoundError } from '../../machinery/status-error.js';
 import type { ViewSubresource } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
-import { parsePatchBody } from '../negotiation/decode-body.js';
+import { parseApplyBody } from '../negotiation/decode-body.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -70,14 +70,14 @@ async function appliedView(
 }
 
 function parseConfig(
-  { request, kind, options }: Write,
+  { request, options }: Write,
   body: Buffer,
   format: 'yaml' | 'cbor',
 ): Readonly<Record<string, unknown>> {
   const fault = `error decoding ${format.toUpperCase()}`;
   let config: unknown;
   try {
-    config = parsePatchBody(request.context, kind, body, format, options.fieldValidation);
+    config = parseApplyBody(request.context, body, format, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(`${fault}: ${error.message}`, error);
     throw error;

@@ -80,7 +80,7 @@ export function patchTypeOf(contentType: string | undefined, isCustom = false, h
 function parsePatch({ request, kind, type: schema, options }: Write, type: PatchType, body: Buffer): Patch {
   let patch: unknown;
   try {
-    patch = parsePatchBody(request.context, kind, body, 'json', options.fieldValidation);
+    patch = parsePatchBody(request.context, kind, body, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError(error.message, error);
     throw error;

@@ -1,3 +1,4 @@
+import { type Duplicates, noDuplicates } from './duplicates.js';
 import { LargeYamlParser } from './large-yaml.js';
 
 /** YAML documents of this size and above are parsed in another thread. */
@@ -27,11 +28,11 @@ export function faultOfBody(body: Buffer): SyntaxError | undefined {
   return faults.get(body);
 }
 
-const duplicateKeys = new WeakMap<Buffer, readonly string[]>();
+const duplicateKeys = new WeakMap<Buffer, Duplicates>();
 
-/** Paths of duplicate keys in a body, from before it was converted to JSON. */
-export function duplicateKeysOf(body: Buffer): readonly string[] {
-  return duplicateKeys.get(body) ?? [];
+/** The duplicate keys of a body, from before it was converted to JSON. */
+export function duplicateKeysOf(body: Buffer): Duplicates | undefined {
+  return duplicateKeys.get(body);
 }
 
 /**
@@ -42,9 +43,9 @@ export function duplicateKeysOf(body: Buffer): readonly string[] {
 export async function prepareBody(body: Buffer, contentType: string | undefined): Promise<Buffer> {
   if (body.length < largeYamlBytes || !isYaml(contentType) || startsAsJson(body)) return body;
   try {
-    const duplicates: string[] = [];
+    const duplicates = noDuplicates();
     const json = Buffer.from(await largeYaml.toJson(decodeUtf8(body), duplicates));
-    if (duplicates.length > 0) duplicateKeys.set(json, duplicates);
+    duplicateKeys.set(json, duplicates);
     return json;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -5,7 +5,7 @@ import { parseExactJson } from '../../machinery/json/exact-numbers.js';
 import { NestingError } from '../../machinery/json/nesting.js';
 import { countKeys, surveyJson } from '../../machinery/json/survey.js';
 import { addWarning, type RequestContext } from '../../machinery/request-context.js';
-import { DecodeError, decode, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
+import { DecodeError, decode, faultsInOrder, findDuplicateKeys, type KindType } from '../../machinery/schema/index.js';
 import { badRequestError, invalidError, StatusError, unsupportedMediaTypeError } from '../../machinery/status-error.js';
 import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
 import type { BodyKind } from '../../registry/subresource-definition.js';
@@ -18,6 +18,7 @@ import {
   unrecognizedError,
 } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
+import { addDuplicates, type Duplicates, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 
@@ -46,21 +47,22 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
 /**
  * Parses a body into plain values; throws a SyntaxError whose message suits a client.
  *
- * @param duplicates receives the paths of duplicate keys, which CBOR never has: there, they are a fault
+ * @param duplicates receives the duplicate keys, which CBOR never has: there, they are a fault
  */
-export function parseBody(body: Buffer, format: PlainFormat, duplicates?: string[]): unknown {
+export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplicates): unknown {
   if (format === 'cbor') return decodeCbor(body);
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
   const text = decodeUtf8(body);
-  duplicates?.push(...duplicateKeysOf(body));
+  const before = duplicateKeysOf(body);
+  if (duplicates !== undefined && before !== undefined) addDuplicates(duplicates, before);
   if (format === 'yaml') return parseYaml(text, duplicates);
   try {
     const { keys, mayHaveExactNumbers } = surveyJson(body);
     const plain = JSON.parse(text) as unknown;
     const value = mayHaveExactNumbers ? parseExactJson(text, plain) : plain;
     // The parser keeps the last of equal keys.
-    if (duplicates !== undefined && countKeys(value) !== keys) duplicates.push(...findDuplicateKeys(text));
+    if (duplicates !== undefined && countKeys(value) !== keys) duplicates.paths.push(...findDuplicateKeys(text));
     return value;
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
@@ -92,7 +94,7 @@ export function decodeBody(
 ): ApiObject {
   // Unknown fields of a protobuf message have no names to report.
   if (format === 'protobuf') return decodeProtobufObject(type, expected, body);
-  const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
   let input: unknown;
   try {
     input = parseBody(body, format, duplicates);
@@ -108,7 +110,8 @@ export function decodeBody(
       body,
     );
   }
-  return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates);
+  const text = format === 'json' ? body : undefined;
+  return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates, text);
 }
 
 /**
@@ -159,26 +162,48 @@ export function decodePatched(
 }
 
 /**
- * Parses a patch. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or refused
- * with a 422. Throws a SyntaxError for invalid text or CBOR.
+ * Parses a patch of JSON. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or
+ * refused with a 422. Throws a SyntaxError for invalid text.
  */
 export function parsePatchBody(
   context: RequestContext,
   expected: GroupVersionKind,
   body: Buffer,
-  format: PlainFormat,
   fieldValidation: FieldValidation,
 ): unknown {
-  const duplicates: string[] | undefined = fieldValidation === 'Ignore' ? undefined : [];
-  const patch = parseBody(body, format, duplicates);
-  try {
-    reportStrictErrors(context, [], duplicates ?? [], fieldValidation);
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    const fault = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${error.message}` } as const;
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
+  const patch = parseBody(body, 'json', duplicates);
+  const texts = faultTexts([], duplicates ?? noDuplicates());
+  if (texts.length > 0 && fieldValidation === 'Strict') {
+    const fault = {
+      type: 'FieldValueInvalid',
+      field: 'patch',
+      message: `Invalid value: ${strictError(texts)}`,
+    } as const;
     throw invalidError(expected, '', [fault]);
   }
+  for (const text of texts) addWarning(context, text);
   return patch;
+}
+
+/** The same for what an applier wants, where the refusal is a 400. Throws a SyntaxError for invalid text or CBOR. */
+export function parseApplyBody(
+  context: RequestContext,
+  body: Buffer,
+  format: 'yaml' | 'cbor',
+  fieldValidation: FieldValidation,
+): unknown {
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
+  const config = parseBody(body, format, duplicates);
+  const { paths, lines } = duplicates ?? noDuplicates();
+  if (fieldValidation === 'Strict') {
+    if (lines.length > 0) {
+      throw badRequestError(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(lines)}`);
+    }
+    if (paths.length > 0) throw badRequestError(`error strict decoding YAML: ${duplicateTexts(paths).join(', ')}`);
+  }
+  for (const text of faultTexts([], { paths, lines })) addWarning(context, text);
+  return config;
 }
 
 /** The same for an already parsed value. */
@@ -188,7 +213,8 @@ function decodeValue(
   expected: GroupVersionKind,
   input: unknown,
   fieldValidation: FieldValidation,
-  duplicates: readonly string[] = [],
+  duplicates = noDuplicates(),
+  json?: Buffer,
 ): ApiObject {
   const { kind, apiVersion } = input as { kind?: unknown; apiVersion?: unknown };
   const identity = {
@@ -210,24 +236,46 @@ function decodeValue(
     if (error instanceof DecodeError) throw unfitBodyError(identity, expected, error.message, error);
     throw error;
   }
-  reportStrictErrors(context, decoded.unknownFields, duplicates, fieldValidation);
+  if (fieldValidation !== 'Ignore') {
+    // Of a custom kind, the fields are looked at when the text has been read.
+    const text = type.custom === undefined ? json : undefined;
+    const texts = faultTexts(decoded.unknownFields, duplicates, text);
+    if (fieldValidation === 'Strict') refuseFaults(texts, duplicates.lines);
+    for (const fault of texts) addWarning(context, fault);
+  }
   const object = decoded.value as ApiObject;
   object.kind = expected.kind;
   object.apiVersion = formatApiVersion(expected);
   return object;
 }
 
-function reportStrictErrors(
-  context: RequestContext,
-  unknown: readonly string[],
-  duplicates: readonly string[],
-  fieldValidation: FieldValidation,
-): void {
-  if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return;
-  const texts = [
-    ...duplicates.map((field) => `duplicate field "${field}"`),
-    ...unknown.map((field) => `unknown field "${field}"`),
-  ];
-  if (fieldValidation === 'Strict') throw badRequestError(`strict decoding error: ${texts.join(', ')}`);
-  for (const text of texts) addWarning(context, text);
+/**
+ * What is wrong with the fields of a body, each as a warning.
+ *
+ * @param json where the order of the faults is that of the text
+ */
+function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
+  if (json !== undefined && unknown.length > 0 && paths.length > 0) {
+    return faultsInOrder(decodeUtf8(json), unknown, paths).map(({ path, fault }) => `${fault} field "${path}"`);
+  }
+  return [...lines, ...duplicateTexts(paths), ...unknown.map((field) => `unknown field "${field}"`)];
+}
+
+function duplicateTexts(paths: readonly string[]): string[] {
+  return paths.map((path) => `duplicate field "${path}"`);
+}
+
+function refuseFaults(texts: readonly string[], lines: readonly string[]): void {
+  if (texts.length === 0) return;
+  const others = texts.slice(lines.length);
+  throw badRequestError(strictError(lines.length === 0 ? others : [unmarshalErrors(lines), ...others]));
+}
+
+function strictError(texts: readonly string[]): string {
+  return `strict decoding error: ${texts.join(', ')}`;
+}
+
+/** As YAML parsers of other servers have it. */
+function unmarshalErrors(lines: readonly string[]): string {
+  return `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`;
 }

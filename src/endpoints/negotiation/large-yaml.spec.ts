@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../machinery/status-error.js';
+import { noDuplicates } from './duplicates.js';
 import { type LargeYamlOptions, LargeYamlParser } from './large-yaml.js';
 
 const options: LargeYamlOptions = { idleMs: 60_000, maxWaiting: 10, maxJsonLength: 1_000_000 };
@@ -28,10 +29,10 @@ describe('LargeYamlParser', () => {
 
   it('reports duplicate keys', () =>
     withParser({}, async (parser) => {
-      const duplicates: string[] = [];
+      const duplicates = noDuplicates();
       const json = await parser.toJson('a: 1\nb:\n- c: 1\n  c: 2\na: 2\n', duplicates);
       assert.equal(json, '{"a":2,"b":[{"c":2}]}');
-      assert.deepEqual(duplicates, ['b[0].c', 'a']);
+      assert.deepEqual(duplicates.lines, ['line 4: key "c" already set in map', 'line 5: key "a" already set in map']);
     }));
 
   it('leaves the event loop free', () =>

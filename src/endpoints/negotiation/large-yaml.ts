@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { tooManyRequestsError } from '../../machinery/status-error.js';
+import { addDuplicates, type Duplicates } from './duplicates.js';
 import type { YamlAnswer } from './yaml.worker.js';
 
 export interface LargeYamlOptions {
@@ -15,7 +16,7 @@ export interface LargeYamlOptions {
 
 interface Job {
   readonly text: string;
-  readonly duplicates: string[] | undefined;
+  readonly duplicates: Duplicates | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
   /** The thread's computing time when this document was first checked, in milliseconds. */
@@ -48,9 +49,9 @@ export class LargeYamlParser {
    * Converts the document to JSON. Rejects with a SyntaxError whose message suits a client, or a 429 when too many
    * documents wait.
    *
-   * @param duplicates receives the paths of duplicate keys, which the JSON does not contain
+   * @param duplicates receives the duplicate keys, which the JSON does not contain
    */
-  toJson(text: string, duplicates?: string[]): Promise<string> {
+  toJson(text: string, duplicates?: Duplicates): Promise<string> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
     return new Promise((resolve, reject) => {
       this.waiting.push({ text, duplicates, resolve, reject, begunAt: undefined });
@@ -116,7 +117,7 @@ export class LargeYamlParser {
     else if (answer.json.length > this.options.maxJsonLength) {
       job.reject(new SyntaxError('yaml: the document is too large'));
     } else {
-      job.duplicates?.push(...answer.duplicates);
+      if (job.duplicates !== undefined) addDuplicates(job.duplicates, answer.duplicates);
       job.resolve(answer.json);
     }
   }

@@ -1,6 +1,7 @@
-import { isMap, isScalar, isSeq, Lexer, parseDocument, type ScalarTag, type Tags } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, type ScalarTag, type Tags } from 'yaml';
 import { ExactNumber, parseJson } from '../../machinery/json/exact-numbers.js';
 import { findDuplicateKeys, maxDepth } from '../../machinery/schema/index.js';
+import type { Duplicates } from './duplicates.js';
 
 const maxAliases = 100;
 
@@ -36,12 +37,12 @@ function isTooMuchWork(text: string): boolean {
  * Parses YAML 1.2 into plain values; numbers keep their spelling, as in JSON. JSON text is parsed as JSON, which is
  * much faster. Throws a SyntaxError whose message suits a client.
  *
- * @param duplicates receives the paths of duplicate keys; only the last of them counts
+ * @param duplicates receives the duplicate keys; only the last of them counts
  */
-export function parseYaml(text: string, duplicates?: string[]): unknown {
+export function parseYaml(text: string, duplicates?: Duplicates): unknown {
   const json = isJsonObject(text) ? tryJson(text) : undefined;
   if (json === undefined) return parseDocumentText(text, duplicates);
-  duplicates?.push(...findDuplicateKeys(text));
+  duplicates?.paths.push(...findDuplicateKeys(text));
   return json.value;
 }
 
@@ -58,11 +59,13 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function parseDocumentText(text: string, duplicates: string[] | undefined): unknown {
+function parseDocumentText(text: string, duplicates: Duplicates | undefined): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
   if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
   try {
+    const lineCounter = new LineCounter();
     const document = parseDocument(text, {
+      lineCounter,
       strict: true,
       uniqueKeys: false,
       prettyErrors: false,
@@ -72,7 +75,7 @@ function parseDocumentText(text: string, duplicates: string[] | undefined): unkn
     });
     const fault = document.errors[0];
     if (fault !== undefined) throw fault;
-    if (duplicates !== undefined) noteDuplicates(document.contents, '', duplicates);
+    if (duplicates !== undefined) noteDuplicates(document.contents, lineCounter, duplicates.lines);
     const value: unknown = document.toJS({ maxAliasCount: maxAliases, reviver: smallIntegers });
     return value;
   } catch (cause) {
@@ -85,18 +88,20 @@ function parseDocumentText(text: string, duplicates: string[] | undefined): unkn
 /** The same limit as for JSON. */
 const maxDuplicates = 100;
 
-/** Skips aliases: their target is checked where it is written. */
-function noteDuplicates(node: unknown, path: string, found: string[]): void {
+/** Skips aliases: their target is checked where it is written. The line is that of the repeated key's value. */
+function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): void {
   if (found.length >= maxDuplicates) return;
-  if (isSeq(node)) node.items.forEach((item, i) => void noteDuplicates(item, `${path}[${i}]`, found));
+  if (isSeq(node)) for (const item of node.items) noteDuplicates(item, lines, found);
   if (!isMap(node)) return;
   const keys = new Set<string>();
   for (const { key, value } of node.items) {
+    noteDuplicates(value, lines, found);
     const name = String(isScalar(key) ? key.value : key);
-    const at = path === '' ? name : `${path}.${name}`;
     if (!keys.has(name)) keys.add(name);
-    else if (found.length < maxDuplicates && !found.includes(at)) found.push(at);
-    noteDuplicates(value, at, found);
+    else if (found.length < maxDuplicates) {
+      const { line } = lines.linePos((isNode(value) ? value : isNode(key) ? key : node).range?.[0] ?? 0);
+      found.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
+    }
   }
 }
 

@@ -1,16 +1,17 @@
 import { parentPort } from 'node:worker_threads';
+import { type Duplicates, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 
 /**
  * The worker's answer for one text: JSON of the same document and its duplicate keys, or the reason why it is invalid.
  */
-export type YamlAnswer = { readonly json: string; readonly duplicates: readonly string[] } | { readonly fault: string };
+export type YamlAnswer = { readonly json: string; readonly duplicates: Duplicates } | { readonly fault: string };
 
 parentPort?.on('message', (text: string) => parentPort?.postMessage(answer(text)));
 
 function answer(text: string): YamlAnswer {
   try {
-    const duplicates: string[] = [];
+    const duplicates = noDuplicates();
     return { json: JSON.stringify(parseYaml(text, duplicates)) ?? 'null', duplicates };
   } catch (error) {
     // Aliases can expand a short text into one that no string can hold.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findDuplicateKeys } from './duplicate-keys.js';
+import { faultsInOrder, findDuplicateKeys } from './duplicate-keys.js';
 
 test('stops at a hundred, so that the paths of a hostile text stay few', () => {
   const depth = 50_000;
@@ -35,4 +35,42 @@ test('finds duplicate keys of an object', () => {
     JSON.parse(text);
     assert.deepEqual(findDuplicateKeys(text), expected, text);
   }
+});
+
+test('sorts unknown and duplicate fields as they stand in the text', () => {
+  const text =
+    '{"metadata":{"name":"a","name":"b","x":1},"spec":{"odd":{"in":1,"in":2},"n":1,"n":2,"c":[{"q":1},{"q":1,"i":1,"i":2}]}}';
+  const duplicates = findDuplicateKeys(text);
+  const unknown = ['metadata.x', 'spec.odd', 'spec.c[0].q', 'spec.c[1].q'];
+  assert.deepEqual(duplicates, ['metadata.name', 'spec.odd.in', 'spec.n', 'spec.c[1].i']);
+  assert.deepEqual(
+    faultsInOrder(text, unknown, duplicates).map(({ path, fault }) => `${fault} ${path}`),
+    [
+      'duplicate metadata.name',
+      'unknown metadata.x',
+      'unknown spec.odd',
+      'duplicate spec.n',
+      'unknown spec.c[0].q',
+      'unknown spec.c[1].q',
+      'duplicate spec.c[1].i',
+    ],
+  );
+});
+
+test('sorts fields whose names have dots, and an unknown one that stands twice only as unknown', () => {
+  const text = '{"labels":{"a.b":"1","a.b":"2"},"oddly":1,"odd":1,"odd":2,"oddly":2}';
+  assert.deepEqual(faultsInOrder(text, ['odd'], findDuplicateKeys(text)), [
+    { path: 'labels.a.b', fault: 'duplicate' },
+    { path: 'odd', fault: 'unknown' },
+    { path: 'oddly', fault: 'duplicate' },
+  ]);
+});
+
+test('gives up the order of a hostile text, but names every fault', () => {
+  const depth = 900;
+  const text = `${'{"a":'.repeat(depth)}{${Array.from({ length: 5000 }, (_, i) => `"${i}.b":1`).join()}}${'}'.repeat(depth)}`;
+  assert.deepEqual(faultsInOrder(text, ['z.b'], ['y.b']), [
+    { path: 'y.b', fault: 'duplicate' },
+    { path: 'z.b', fault: 'unknown' },
+  ]);
 });

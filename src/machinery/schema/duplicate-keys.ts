@@ -11,11 +11,6 @@ const maxDuplicates = 100;
 const maxTries = 1000;
 const maxLevels = 1000;
 
-interface Found {
-  readonly paths: Set<string>;
-  tries: number;
-}
-
 const quote = 0x22;
 const backslash = 0x5c;
 
@@ -25,11 +20,63 @@ const backslash = 0x5c;
  * keys.
  */
 export function findDuplicateKeys(text: string): string[] {
-  const found: Found = { paths: new Set(), tries: 0 };
+  const paths = new Set<string>();
+  let tries = 0;
+  eachKey(text, (levels, _key, isRepeated) => {
+    if (!isRepeated || levels.length > maxLevels) return true;
+    paths.add(formatPath(levels));
+    return ++tries < maxTries && paths.size < maxDuplicates;
+  });
+  return [...paths];
+}
+
+/** A field of a JSON text that strict clients don't want to have sent. */
+export interface FieldFault {
+  readonly path: string;
+  readonly fault: 'unknown' | 'duplicate';
+}
+
+/**
+ * The unknown and the duplicate fields of a JSON text in the order in which a reader meets them; those that are not
+ * found soon come last. An unknown field is skipped whole, so nothing is said of what stands twice there.
+ */
+export function faultsInOrder(
+  text: string,
+  unknown: readonly string[],
+  duplicates: readonly string[],
+): readonly FieldFault[] {
+  const isSkipped = (path: string) =>
+    unknown.some((skipped) => path.startsWith(skipped) && [undefined, '.', '['].includes(path[skipped.length]));
+  const wanted = {
+    unknown: new Set(unknown),
+    duplicate: new Set(duplicates.filter((path) => !isSkipped(path))),
+  };
+  const names = new Set([...wanted.unknown, ...wanted.duplicate].map(lastPart));
+  const found: FieldFault[] = [];
+  let tries = 0;
+  eachKey(text, (levels, key, isRepeated) => {
+    if (levels.length > maxLevels || !names.has(lastPart(key))) return true;
+    const path = formatPath(levels);
+    if (wanted.unknown.delete(path)) found.push({ path, fault: 'unknown' });
+    if (isRepeated && wanted.duplicate.delete(path)) found.push({ path, fault: 'duplicate' });
+    return ++tries < maxTries && wanted.unknown.size + wanted.duplicate.size > 0;
+  });
+  for (const path of wanted.duplicate) found.push({ path, fault: 'duplicate' });
+  for (const path of wanted.unknown) found.push({ path, fault: 'unknown' });
+  return found;
+}
+
+/** What stands after the last dot: keys may have dots, too. */
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
+}
+
+/** Calls `visit` at every key, until it returns false. */
+function eachKey(text: string, visit: (levels: readonly Level[], key: string, isRepeated: boolean) => boolean): void {
   const levels: Level[] = [];
   let expectsKey = false;
   let i = 0;
-  while (i < text.length && found.paths.size < maxDuplicates && found.tries < maxTries) {
+  while (i < text.length) {
     const code = text.charCodeAt(i);
     switch (code) {
       case 0x7b: // {
@@ -57,7 +104,11 @@ export function findDuplicateKeys(text: string): string[] {
         const end = stringEnd(text, i);
         const level = levels.at(-1);
         if (expectsKey && level?.keys !== undefined) {
-          noteKey(level, level.keys, text.slice(i, end + 1), levels, found);
+          const key = keyOf(text.slice(i, end + 1));
+          const isRepeated = level.keys.has(key);
+          level.keys.add(key);
+          level.current = key;
+          if (!visit(levels, key, isRepeated)) return;
           expectsKey = false;
         }
         i = end;
@@ -66,7 +117,6 @@ export function findDuplicateKeys(text: string): string[] {
     }
     i++;
   }
-  return [...found.paths];
 }
 
 /** Index of the quote that ends the string starting at `start`. */
@@ -82,16 +132,8 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function noteKey(level: Level, keys: Set<string>, token: string, levels: readonly Level[], found: Found): void {
-  const key = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
-  level.current = key;
-  if (!keys.has(key)) {
-    keys.add(key);
-    return;
-  }
-  if (levels.length > maxLevels) return;
-  found.tries++;
-  found.paths.add(formatPath(levels));
+function keyOf(token: string): string {
+  return token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
 }
 
 function formatPath(levels: readonly Level[]): string {
