@@ -63,7 +63,7 @@ export class SqlRoutes {
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     try {
-      this.logger.info('asked in SQL', { user: session.user.name });
+      this.logger.info('SQL query in the console', { user: session.user.name });
       return reply
         .header('cache-control', 'no-store')
         .send(await this.reader.ask(sql, values, AbortSignal.any([session.ended.signal, left.signal])));

@@ -65,7 +65,7 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
         });
       } else if (action === 'resumed') {
         logger.warn('the database was promoted, restored or copied; versions continue after a gap', fields);
-      } else if (action === 'joined') logger.warn('the history of the database goes on elsewhere', fields);
+      } else if (action === 'joined') logger.warn('the database continues in another history', fields);
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };

@@ -138,7 +138,7 @@ export class EmbeddedPostgres {
     if (pid === undefined) return;
     signalIfThere(pid, 'SIGQUIT');
     if (await endsWithin(current, abortPatienceMs)) return;
-    this.logger.warn('the embedded Postgres does not end: killing it', { pid });
+    this.logger.warn('the embedded Postgres does not stop: killing it', { pid });
     signalIfThere(pid, 'SIGKILL');
     await endsWithin(current, abortPatienceMs);
   }

@@ -330,7 +330,7 @@ describe('plinth doctor: the kubeconfig', () => {
       `--database-url=${cluster.databaseUrl}`,
     );
     assert.equal(code, 0, JSON.stringify(findings));
-    assert.match(told(findings, 'cluster'), /^ok: https:.* answers, and its certificate is believed/);
+    assert.match(told(findings, 'cluster'), /^ok: https:.* answers, and its certificate is trusted/);
     assert.equal(told(findings, 'cluster user'), 'ok: admin');
     assert.match(told(findings, 'cluster rights'), /^ok: admin may list namespaces/);
     const { code: done, stdout } = await runProgram('doctor', `--kubeconfig=${cluster.first.kubeconfig}`);

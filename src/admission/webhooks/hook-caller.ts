@@ -108,7 +108,7 @@ export class HookCaller {
     const key = `failed-open.${hook.kind}.webhook.${this.parts.group}/round_${round}_index_${index}`;
     attributes.context.auditAnnotations.set(key, hook.name);
     const fields = { hook: hook.name, configuration: hook.configuration, problem: error.fault.message };
-    this.parts.logger.warn('an admission webhook did not answer, and the request goes on without it', fields);
+    this.parts.logger.warn('an admission webhook did not answer, and the request continues without it', fields);
   }
 }
 

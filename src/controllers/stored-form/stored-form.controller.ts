@@ -58,7 +58,7 @@ export class StoredFormController implements ControlLoop {
       if (signal.aborted || !this.options.registry.isCurrent(resource)) return;
       this.done.set(resource.storageResource, prefix);
       const fields = { resource: resource.storageResource, count };
-      if (count > 0) this.options.logger.info('objects were written again in the form of today', fields);
+      if (count > 0) this.options.logger.info('objects were rewritten in their current form', fields);
     }
   }
 
@@ -104,7 +104,7 @@ export class StoredFormController implements ControlLoop {
       if (error instanceof StorageError && error.code === 'KeyNotFound') return false;
       if (error instanceof StorageError) throw error;
       const object = `${item.key.namespace}/${item.key.name}`;
-      logger.warn('an object could not be read in the form of today', {
+      logger.warn('an object could not be converted to its current form', {
         resource: resource.storageResource,
         object,
         error,

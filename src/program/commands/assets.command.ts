@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../../../../bin/plinth.js', import.meta.u
 
 export const assetsCommand: Command = {
   name: 'assets',
-  summary: 'Write kube-apiserver and etcd for test suites (envtest) into a folder: assets DIR, KUBEBUILDER_ASSETS=DIR.',
+  summary: 'Write stand-ins for kube-apiserver and etcd, for envtest suites: assets DIR, then KUBEBUILDER_ASSETS=DIR.',
   groups,
   defaults: {},
   async run(context) {

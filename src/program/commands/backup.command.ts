@@ -26,8 +26,8 @@ const incomplete = 3;
 export const backupCommand: Command = {
   name: 'backup',
   summary:
-    'Save all objects of a cluster at one version in a file: backup -o FILE. ' +
-    'backup verify FILE checks one, backup show FILE tells what is in it.',
+    'Save all objects of a cluster, as of one version, to a file: backup -o FILE. ' +
+    'backup verify FILE checks a file, backup show FILE lists what it contains.',
   groups,
   operands: { forms: ['', 'verify FILE', 'show FILE'], words: ['verify', 'show'], files: true },
   defaults: {},

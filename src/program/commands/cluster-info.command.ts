@@ -19,7 +19,7 @@ const groups = {
 
 export const clusterInfoCommand: Command = {
   name: 'cluster-info',
-  summary: 'Publish address and authority of the cluster for nodes that want to join, readable by everybody. Then end.',
+  summary: 'Publish the address and authority of the cluster for nodes that want to join, readable by everybody, and exit.',
   groups,
   defaults: {},
   async run(context) {

@@ -13,7 +13,7 @@ const groups = { console: ConsoleOptions, logging: LoggingOptions } as const;
 
 export const consoleCommand: Command = {
   name: 'console',
-  summary: 'Serve a web page for people to look at a cluster and change it, with their own rights.',
+  summary: 'Serve a web page where people can see and change a cluster, each with their own rights.',
   groups,
   defaults: {},
   async run(context) {

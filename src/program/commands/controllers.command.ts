@@ -30,7 +30,7 @@ const groups = {
 
 export const controllersCommand: Command = {
   name: 'controllers',
-  summary: 'Run the control loops. Any number of processes may; one of them works at a time.',
+  summary: 'Run the control loops. If several processes run, one works and the others stand by.',
   groups,
   defaults: {},
   async run(context) {

@@ -39,7 +39,7 @@ type Parsed = ParsedOptions<typeof groups>;
 
 export const devCommand: Command = {
   name: 'dev',
-  summary: 'Serve the API on this machine with a database, certificates and a kubeconfig of its own.',
+  summary: 'Serve the API on this machine, with its own database, certificates and kubeconfig.',
   groups,
   defaults,
   async run(context) {

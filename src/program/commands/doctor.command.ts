@@ -18,8 +18,8 @@ const defaults = { 'cert-dir': '.plinth/pki' } as const;
 export const doctorCommand: Command = {
   name: 'doctor',
   summary:
-    'Tell what is wrong with this machine, the database, certificates and a kubeconfig, each with its remedy. ' +
-    'Takes the flags and variables of serve and controllers. Ends with 1 when something does not work.',
+    'Check this machine, the database, certificates and a kubeconfig, and say how to fix what is wrong. ' +
+    'Takes the flags and variables of serve and controllers. Exits with 1 if something does not work.',
   groups: doctorGroups,
   defaults,
   async run(context) {

@@ -8,7 +8,7 @@ const groups = { fence: FenceOptions, storage: StorageOptions } as const;
 
 export const fenceCommand: Command = {
   name: 'fence',
-  summary: 'Make a restored database safe to serve: old versions end with 410, none is handed out twice. Then end.',
+  summary: 'Make a restored database safe to serve: old versions answer 410 and none is handed out twice. Then exit.',
   groups,
   defaults: {},
   async run(context) {

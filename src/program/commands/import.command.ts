@@ -28,7 +28,7 @@ const incomplete = 3;
 export const importCommand: Command = {
   name: 'import',
   summary:
-    'Bring the objects of a backup, or of another cluster, to a cluster: import FILE, import --from-kubeconfig K.',
+    'Import the objects of a backup, or of another cluster, into a cluster: import FILE, import --from-kubeconfig K.',
   groups,
   operands: { forms: ['FILE', ''], words: [], files: true },
   defaults: {},

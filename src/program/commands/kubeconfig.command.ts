@@ -19,7 +19,7 @@ const connections = 2;
 
 export const kubeconfigCommand: Command = {
   name: 'kubeconfig',
-  summary: 'Make a kubeconfig with a new client certificate for a user, signed by the cluster: kubeconfig --user NAME.',
+  summary: 'Create a kubeconfig for a user, with a new client certificate signed by the cluster: kubeconfig --user NAME.',
   groups,
   defaults: {},
   async run(context) {

@@ -12,7 +12,7 @@ const groups = { storage: StorageOptions, cluster: ClusterOptions, logging: Logg
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary: 'Bring the schema of the database to the version of this program, then end.',
+  summary: 'Bring the schema of the database to the version of this program, and exit.',
   groups,
   defaults: {},
   async run(context) {

@@ -24,7 +24,7 @@ const groups = {
 
 export const nodesCommand: Command = {
   name: 'nodes',
-  summary: 'Simulate nodes that pretend to run the pods of any API server. For tests and for trying things out.',
+  summary: 'Simulate nodes that pretend to run pods, for any API server. For tests and for trying things out.',
   groups,
   defaults: {},
   async run(context) {

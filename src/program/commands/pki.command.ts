@@ -16,7 +16,7 @@ const groups = { pki: PkiOptions } as const;
 export const pkiCommand: Command = {
   name: 'pki',
   summary:
-    'Make authorities, certificates, the key of account tokens and an admin kubeconfig, and print how to use them.',
+    'Create authorities, certificates, the key for account tokens and an admin kubeconfig, and print how to use them.',
   groups,
   defaults: {},
   async run(context) {

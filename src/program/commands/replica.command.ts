@@ -19,7 +19,7 @@ const groups = {
 export const replicaCommand: Command = {
   name: 'replica',
   summary:
-    'Keep a logical replica in another PostgreSQL, for SQL that costs the servers nothing: views, rows, the past.',
+    'Keep a logical replica in another PostgreSQL, for SQL (views, rows, history) that costs the servers nothing.',
   groups,
   defaults: {},
   async run(context) {

@@ -19,8 +19,8 @@ const incomplete = 3;
 export const restoreCommand: Command = {
   name: 'restore',
   summary:
-    'Bring back objects as they were: restore KIND/NAME... | --namespace NAME | -l LABELS, with --at MOMENT. ' +
-    'Shows a plan first, and never deletes.',
+    'Restore objects as they were: restore KIND/NAME... | --namespace NAME | -l LABELS, with --at MOMENT. ' +
+    'Shows a plan first, and never deletes anything.',
   groups,
   operands: { forms: ['KIND/NAME...', ''], words: [], files: false },
   defaults: {},

@@ -15,7 +15,7 @@ const defaults = { 'cert-dir': defaultCertDir } as const;
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Serve the API from a PostgreSQL database. Any number of processes may serve one database.',
+  summary: 'Serve the API from a PostgreSQL database, which any number of processes can share.',
   groups: serverOptionGroups,
   defaults,
   async run(context) {

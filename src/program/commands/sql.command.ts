@@ -9,7 +9,7 @@ type Row = readonly (string | null)[];
 export const sqlCommand: Command = {
   name: 'sql',
   summary:
-    'Show the past from the database: sql as-of RESOURCE --at MOMENT, sql history RESOURCE/NAME, ' +
+    'Show history from the database: sql as-of RESOURCE --at MOMENT, sql history RESOURCE/NAME, ' +
     'sql diff [RESOURCE] --from MOMENT --to MOMENT.',
   groups,
   operands: {

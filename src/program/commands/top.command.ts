@@ -15,7 +15,7 @@ const leave = '\u001b[?25h\u001b[?1049l';
 
 export const topCommand: Command = {
   name: 'top',
-  summary: 'Show what a server does: requests, flows, watches and the database, from its metrics.',
+  summary: 'Show what a server is doing: requests, flows, watches and the database, from its metrics.',
   groups,
   defaults: {},
   async run(context) {

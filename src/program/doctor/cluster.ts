@@ -25,7 +25,7 @@ export async function clusterFindings(access: ApiAccess, stop: AbortSignal): Pro
       // It answers, whatever it says.
       if (!(fault instanceof ApiFault)) throw fault;
     });
-    const findings = [ok('cluster', `${client.server} answers, and its certificate is believed`)];
+    const findings = [ok('cluster', `${client.server} answers, and its certificate is trusted`)];
     if (access.tls.insecureSkipVerify) {
       findings.push(
         warning(

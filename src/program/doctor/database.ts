@@ -246,7 +246,7 @@ async function schemaFindings(session: Session): Promise<Finding[]> {
   if (problem === undefined)
     return [
       ok('rights', `role ${user} owns the schema`),
-      ok('schema', 'it is that of this program'),
+      ok('schema', 'it matches this program'),
       ...(await lagFindings(session)),
     ];
   return [error('schema', problem.message, schemaRemedy(problem.message))];
@@ -361,5 +361,5 @@ async function vacuumFindings(
 }
 
 function skippedDisk(size: number): Finding {
-  return skipped('disk of the database', `it takes ${bytesText(size)}; what is free there it does not tell`);
+  return skipped('disk of the database', `it takes ${bytesText(size)}; a database does not report how much is free`);
 }

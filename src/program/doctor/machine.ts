@@ -98,7 +98,7 @@ function memoryFinding({ memoryBytes }: Machine, { watchCacheMaxBytes, workers }
 }
 
 function filesFinding({ openFiles: files }: Machine): Finding {
-  if (files === undefined) return skipped('open files', 'the system does not tell the limit');
+  if (files === undefined) return skipped('open files', 'the system does not report the limit');
   const text = `at most ${files} open files and connections (ulimit -n)`;
   const remedy = `raise it to ${plentyOfFiles}: ulimit -n, or LimitNOFILE= of the unit`;
   return files < leastFiles ? warning('open files', text, remedy) : ok('open files', text);

@@ -32,7 +32,7 @@ export async function pretendCommand(
       code = 1;
       break;
     default:
-      stdout?.write(`This is the simulated container ${container}; it runs no commands, also not ${program}.\n`);
+      stdout?.write(`This is the simulated container ${container}; it cannot run ${program}.\n`);
   }
   if (!gone.aborted) await finish(code);
 }
