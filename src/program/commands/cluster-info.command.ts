@@ -19,7 +19,8 @@ const groups = {
 
 export const clusterInfoCommand: Command = {
   name: 'cluster-info',
-  summary: 'Publish the address and authority of the cluster for nodes that want to join, readable by everybody, and exit.',
+  summary:
+    'Publish the address and authority of the cluster for nodes that want to join, readable by everybody, and exit.',
   groups,
   defaults: {},
   async run(context) {

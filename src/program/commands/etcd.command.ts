@@ -20,7 +20,8 @@ const stopMs = 10_000;
 
 export const etcdCommand: Command = {
   name: 'etcd',
-  summary: 'Stand in for etcd in a test suite: a database of its own, on one PostgreSQL that all suites of a user share.',
+  summary:
+    'Stand in for etcd in a test suite: a database of its own, on one PostgreSQL that all suites of a user share.',
   groups,
   defaults: {},
   versions: storeVersions,

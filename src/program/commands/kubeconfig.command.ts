@@ -19,7 +19,8 @@ const connections = 2;
 
 export const kubeconfigCommand: Command = {
   name: 'kubeconfig',
-  summary: 'Create a kubeconfig for a user, with a new client certificate signed by the cluster: kubeconfig --user NAME.',
+  summary:
+    'Create a kubeconfig for a user, with a new client certificate signed by the cluster: kubeconfig --user NAME.',
   groups,
   defaults: {},
   async run(context) {
