@@ -30,15 +30,7 @@ export class AuthenticationGuard implements CanActivate {
     // Not switchToHttp(), which makes three functions at each call.
     const request = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
     const context = request.plinthContext;
-    const asked: AuthenticationRequest = {
-      authorization: request.headers.authorization,
-      socket: connectionOf(request),
-      // Most credentials are known, and nobody asks for a signal then.
-      get signal() {
-        return context.signal;
-      },
-      head: request.raw as unknown as RequestHead,
-    };
+    const asked = new Credentials(request);
     const begin = performance.now();
     const result = await this.ask(asked, begin);
     if (result.kind === 'user') {
@@ -83,6 +75,29 @@ export class AuthenticationGuard implements CanActivate {
       this.metrics.attempt('error', secondsSince(begin));
       throw error;
     }
+  }
+}
+
+/**
+ * What authenticators may look at. A class, since each object with a getter of its own is a shape of its own to the engine,
+ * which keeps it and all that it leads to until old objects are collected.
+ */
+class Credentials implements AuthenticationRequest {
+  readonly authorization: string | undefined;
+  readonly socket: TLSSocket;
+  readonly head: RequestHead;
+  private readonly context: RequestContext;
+
+  constructor(request: FastifyRequest & { plinthContext: RequestContext }) {
+    this.authorization = request.headers.authorization;
+    this.socket = connectionOf(request);
+    this.head = request.raw as unknown as RequestHead;
+    this.context = request.plinthContext;
+  }
+
+  /** Most credentials are known, and nobody asks for a signal then. */
+  get signal(): AbortSignal {
+    return this.context.signal;
   }
 }
 

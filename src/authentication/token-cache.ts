@@ -52,6 +52,15 @@ export class TokenCache implements TokenAuthenticator {
     audiences: readonly string[],
     signal: AbortSignal,
   ): Promise<TokenResult> | TokenResult {
+    return this.authenticateFor({ signal }, token, audiences);
+  }
+
+  /** The same for a request whose signal is only made for those who ask for it: a remembered token needs none. */
+  authenticateFor(
+    request: { readonly signal: AbortSignal },
+    token: string,
+    audiences: readonly string[],
+  ): Promise<TokenResult> | TokenResult {
     const key = this.keyOf(token, audiences);
     const entry = this.entries.get(key);
     if (entry !== undefined) {
@@ -62,7 +71,7 @@ export class TokenCache implements TokenAuthenticator {
       this.remove(entry);
     }
     this.onLookup(false);
-    return this.join(key, token, audiences, signal);
+    return this.join(key, token, audiences, request.signal);
   }
 
   /** An object changed: results that depend on it must be checked again. */

@@ -1,7 +1,15 @@
 import type { FastifyReply } from 'fastify';
+import { LinkedItems, type Place } from '../machinery/linked-items.js';
 import { connectionOf } from './connection-of.js';
 
-type Response = FastifyReply['raw'];
+type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | undefined };
+/** Unread bytes of a connection are kept on it. */
+interface Connection {
+  [unreadBytes]?: number;
+}
+
+const answer = Symbol('unread answer');
+const unreadBytes = Symbol('unread bytes');
 
 export interface UnreadLimits {
   /** How long an answer may wait for its client to start reading, in milliseconds. */
@@ -24,7 +32,8 @@ export function readingTime(patienceMs: number, bytes: number): number {
 interface UnreadAnswer {
   readonly deadline: number;
   readonly bytes: number;
-  readonly connection: object;
+  readonly connection: Connection;
+  readonly response: Response;
 }
 
 /**
@@ -34,9 +43,8 @@ interface UnreadAnswer {
  * connection with the most unread bytes loses its answers, so a client with a single answer in progress loses it last.
  */
 export class UnreadAnswers {
-  private readonly answers = new Map<Response, UnreadAnswer>();
-  /** Unread bytes by connection, the longest-waiting connection first. */
-  private readonly bytesOf = new Map<object, number>();
+  /** Those that have waited longest first. */
+  private readonly answers = new LinkedItems<UnreadAnswer>();
   private total = 0;
   private sweeper: NodeJS.Timeout | undefined;
 
@@ -47,16 +55,16 @@ export class UnreadAnswers {
 
   /** Whether the connection of a response has too many unread bytes to get more. */
   isFull(response: Response): boolean {
-    return (this.bytesOf.get(connectionOf(response)) ?? 0) > this.limits.connectionBytes;
+    return ((connectionOf(response) as Connection)[unreadBytes] ?? 0) > this.limits.connectionBytes;
   }
 
   /** Records that the last `bytes` of an answer were handed over. */
   add(response: Response, bytes: number): void {
-    if (this.answers.has(response)) return;
-    const connection = connectionOf(response);
+    if (response[answer] !== undefined) return;
+    const connection: Connection = connectionOf(response);
     const deadline = this.elapsed() + readingTime(this.limits.patienceMs, bytes);
-    this.answers.set(response, { deadline, bytes, connection });
-    this.bytesOf.set(connection, (this.bytesOf.get(connection) ?? 0) + bytes);
+    response[answer] = this.answers.add({ deadline, bytes, connection, response });
+    connection[unreadBytes] = (connection[unreadBytes] ?? 0) + bytes;
     this.total += bytes;
     if (this.total > this.limits.totalBytes) this.cutLargest();
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
@@ -64,13 +72,13 @@ export class UnreadAnswers {
 
   /** Records that the response was sent completely, or cut. */
   remove(response: Response): void {
-    const answer = this.answers.get(response);
-    if (answer === undefined) return;
-    this.answers.delete(response);
-    this.total -= answer.bytes;
-    const left = (this.bytesOf.get(answer.connection) ?? 0) - answer.bytes;
-    if (left > 0) this.bytesOf.set(answer.connection, left);
-    else this.bytesOf.delete(answer.connection);
+    const place = response[answer];
+    if (place?.item === undefined) return;
+    const { bytes, connection } = place.item;
+    response[answer] = undefined;
+    this.answers.remove(place);
+    this.total -= bytes;
+    connection[unreadBytes] = (connection[unreadBytes] ?? 0) - bytes;
   }
 
   stop(): void {
@@ -79,28 +87,28 @@ export class UnreadAnswers {
   }
 
   private cutLargest(): void {
-    let largest: object | undefined;
+    let largest: Connection | undefined;
     let most = 0;
-    for (const [connection, bytes] of this.bytesOf) {
+    for (const { connection } of this.answers) {
+      const bytes = connection[unreadBytes] ?? 0;
       if (bytes <= most) continue;
       largest = connection;
       most = bytes;
     }
-    for (const [response, { connection }] of this.answers) {
-      if (connection !== largest) continue;
-      this.remove(response);
-      cut(response);
-    }
+    this.cutAll(({ connection }) => connection === largest);
   }
 
   private sweep(): void {
     const now = this.elapsed();
-    for (const [response, { deadline }] of this.answers) {
-      if (deadline > now) continue;
+    this.cutAll(({ deadline }) => deadline <= now);
+    if (this.answers.size === 0) this.stop();
+  }
+
+  private cutAll(isCut: (answer: UnreadAnswer) => boolean): void {
+    for (const { response } of [...this.answers].filter(isCut)) {
       this.remove(response);
       cut(response);
     }
-    if (this.answers.size === 0) this.stop();
   }
 }
 

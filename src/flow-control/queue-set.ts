@@ -1,3 +1,4 @@
+import { LinkedItems } from '../machinery/linked-items.js';
 import type { FlowHash } from './flow-hash.js';
 import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
 import type { QueueTimers } from './queue-timers.js';
@@ -43,9 +44,9 @@ export class QueueSet<T> {
   /** Queues with waiting requests. */
   private readonly filled = new Set<Queue<T>>();
   /** Requests without a queue that have their seats. */
-  private readonly unqueued = new Set<Ticket<T>>();
+  private readonly unqueued = new LinkedItems<Ticket<T>>();
   /** Requests with seats that wait for their clients, the longest wait first. */
-  private readonly idle = new Set<Ticket<T>>();
+  private readonly idle = new LinkedItems<Ticket<T>>();
   private cancelIdleCheck: (() => void) | undefined;
   private active = 0;
   private inUse = 0;
@@ -291,9 +292,10 @@ export class QueueSet<T> {
   }
 
   private setIdle(ticket: Ticket<T>, isIdle: boolean): void {
-    if (this.idle.has(ticket) === isIdle) return;
-    if (isIdle) this.idle.add(ticket);
-    else this.idle.delete(ticket);
+    const { idlePlace } = ticket;
+    if ((idlePlace !== undefined) === isIdle) return;
+    ticket.idlePlace = isIdle ? this.idle.add(ticket) : undefined;
+    if (idlePlace !== undefined) this.idle.remove(idlePlace);
     if (ticket.work.initialSeats > 1) this.wideIdle += isIdle ? 1 : -1;
   }
 
@@ -349,9 +351,8 @@ export class QueueSet<T> {
     const { queue } = ticket;
     ticket.state = 'running';
     ticket.startedAt = this.timers.now();
-    if (queue === undefined) this.unqueued.add(ticket);
-    else {
-      queue.running.add(ticket);
+    ticket.runningPlace = (queue?.running ?? this.unqueued).add(ticket);
+    if (queue !== undefined) {
       queue.seatsInUse += ticket.work.initialSeats;
     }
     this.runningCount++;
@@ -364,17 +365,17 @@ export class QueueSet<T> {
 
   /** Takes the initial seats back, and charges the queue for the time they were really taken. */
   private stop(ticket: Ticket<T>): void {
-    const { queue, work } = ticket;
+    const { queue, work, runningPlace } = ticket;
     this.setIdle(ticket, false);
+    ticket.runningPlace = undefined;
+    if (runningPlace !== undefined) (queue?.running ?? this.unqueued).remove(runningPlace);
     this.runningCount--;
     this.inUse -= work.initialSeats;
     if (ticket.isBeside) this.beside -= work.initialSeats;
     if (work.initialSeats > 1) this.wide--;
     ticket.isBeside = false;
-    if (queue === undefined) this.unqueued.delete(ticket);
-    else {
+    if (queue !== undefined) {
       const seconds = (this.timers.now() - (ticket.startedAt ?? 0)) / 1000;
-      queue.running.delete(ticket);
       queue.seatsInUse -= work.initialSeats;
       queue.nextDispatchR -= work.initialSeats * (expectedSeconds - seconds);
       boundNextDispatch(queue);
@@ -443,7 +444,7 @@ export class QueueSet<T> {
   /** Takes seats from requests that wait for their clients, until `seats` fit. */
   private reclaim(seats: number): boolean {
     const now = this.timers.now();
-    for (const ticket of this.idle) {
+    for (const ticket of [...this.idle]) {
       if (patienceWith(ticket, now) > 0) continue;
       // First, so that its queue stays.
       this.park(ticket);

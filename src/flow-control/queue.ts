@@ -1,3 +1,4 @@
+import { LinkedItems, type Place } from '../machinery/linked-items.js';
 import type { WorkEstimate } from './work.js';
 
 /** How requests wait; without it they don't, and are refused when no seat is free. */
@@ -28,6 +29,10 @@ export class Ticket<T> {
   idledMs = 0;
   /** Tells the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
+  /** Its place among those of its queue that run, or among those without a queue. */
+  runningPlace: Place<Ticket<T>> | undefined;
+  /** Its place among those that wait for their clients. */
+  idlePlace: Place<Ticket<T>> | undefined;
 
   constructor(
     readonly subject: T,
@@ -41,7 +46,7 @@ export class Ticket<T> {
 /** Requests of a few flows in their order. */
 export class Queue<T> {
   readonly waiting: Ticket<T>[] = [];
-  readonly running = new Set<Ticket<T>>();
+  readonly running = new LinkedItems<Ticket<T>>();
   seatsInUse = 0;
   /** Expected work of all that wait, in seat-seconds. */
   waitingWork = 0;

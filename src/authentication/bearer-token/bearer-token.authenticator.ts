@@ -4,7 +4,8 @@ import {
   type Authenticator,
   noCredentials,
 } from '../authenticator.js';
-import type { TokenAuthenticator, TokenResult } from '../token-authenticator.js';
+import type { TokenResult } from '../token-authenticator.js';
+import type { TokenCache } from '../token-cache.js';
 import { bearerToken } from './bearer-token.js';
 
 /** Longer tokens are refused unread: real ones have a few kilobytes at most. */
@@ -18,16 +19,16 @@ const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason:
 /** Bearer tokens from the Authorization header, checked by all token methods (specification 5.2). */
 export class BearerTokenAuthenticator implements Authenticator {
   constructor(
-    private readonly tokens: TokenAuthenticator,
+    private readonly tokens: Pick<TokenCache, 'authenticateFor'>,
     private readonly apiAudiences: readonly string[],
     private readonly now: () => number,
   ) {}
 
-  authenticate({ authorization, signal }: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult {
-    const token = bearerToken(authorization);
+  authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult {
+    const token = bearerToken(request.authorization);
     if (token === undefined) return noCredentials;
     if (token.length > maxTokenLength || hasSpace.test(token)) return badToken;
-    const asked = this.tokens.authenticateToken(token, this.apiAudiences, signal);
+    const asked = this.tokens.authenticateFor(request, token, this.apiAudiences);
     return asked instanceof Promise ? asked.then((result) => this.resultOf(result)) : this.resultOf(asked);
   }
 

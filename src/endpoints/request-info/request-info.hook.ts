@@ -100,7 +100,7 @@ export function registerRequestHooks(
     });
     // A failed write to a client that left is not a fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
-    noticeEnd(context, reply.raw);
+    noticeEnd(context, unread, reply.raw);
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     const { httpVersionMajor, socket } = request.raw;
     if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
@@ -122,33 +122,6 @@ export function registerRequestHooks(
       context.abort();
       filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
     }, context.timeLimitMs);
-  };
-
-  /** Marks the request as done once its answer is handed over: delivering it to the client is not our work. */
-  const noticeEnd = (context: HttpRequestContext, raw: FastifyReply['raw']) => {
-    const end = raw.end as (...args: unknown[]) => typeof raw;
-    const write = raw.write as (...args: unknown[]) => boolean;
-    let isEnding = false;
-    raw.end = ((...args: unknown[]) => {
-      context.seat?.leave();
-      const bytes = bytesOf(args[0]);
-      context.answerBytes += bytes;
-      unread?.add(raw, bytes);
-      isEnding = true;
-      context.mark('work');
-      const noted = context.audit?.ended();
-      if (noted === undefined) return end.apply(raw, args);
-      // The answer waits until it is in the audit trail.
-      context.isEnding = true;
-      const send = () => void end.apply(raw, args);
-      noted.then(send, send);
-      return raw;
-    }) as typeof raw.end;
-    raw.write = ((...args: unknown[]) => {
-      // The end of an HTTP/2 response writes its last piece by this method.
-      if (!isEnding) context.answerBytes += bytesOf(args[0]);
-      return write.apply(raw, args);
-    }) as typeof raw.write;
   };
 
   /** Notes the beginning of a long answer in the audit trail. */
@@ -202,6 +175,57 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
   const remote = remoteSpanOf(raw.headers);
   if (remote === undefined) context.trace = tracer.begin(method);
   else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
+}
+
+type Raw = FastifyReply['raw'];
+
+/** What the methods of a response need that notice its end. */
+interface EndNotice {
+  readonly context: HttpRequestContext;
+  readonly unread: UnreadAnswers | undefined;
+  readonly end: (...args: unknown[]) => Raw;
+  readonly write: (...args: unknown[]) => boolean;
+  isEnding: boolean;
+}
+
+const endNotice = Symbol('end notice');
+type NoticedResponse = Raw & { [endNotice]: EndNotice };
+
+/**
+ * Marks the request as done once its answer is handed over: delivering it to the client is not our work. All responses get
+ * the same functions: functions of their own let the engine keep them, and the whole request, until old objects are
+ * collected (`test/e2e/short-lives.spec.ts`).
+ */
+function noticeEnd(context: HttpRequestContext, unread: UnreadAnswers | undefined, raw: Raw): void {
+  const { end, write } = raw as unknown as Pick<EndNotice, 'end' | 'write'>;
+  (raw as NoticedResponse)[endNotice] = { context, unread, end, write, isEnding: false };
+  raw.end = noticedEnd as Raw['end'];
+  raw.write = noticedWrite as Raw['write'];
+}
+
+function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
+  const notice = this[endNotice];
+  const { context, unread, end } = notice;
+  context.seat?.leave();
+  const bytes = bytesOf(args[0]);
+  context.answerBytes += bytes;
+  unread?.add(this, bytes);
+  notice.isEnding = true;
+  context.mark('work');
+  const noted = context.audit?.ended();
+  if (noted === undefined) return end.apply(this, args);
+  // The answer waits until it is in the audit trail.
+  context.isEnding = true;
+  const send = () => void end.apply(this, args);
+  noted.then(send, send);
+  return this;
+}
+
+function noticedWrite(this: NoticedResponse, ...args: unknown[]): boolean {
+  const { context, isEnding, write } = this[endNotice];
+  // The end of an HTTP/2 response writes its last piece by this method.
+  if (!isEnding) context.answerBytes += bytesOf(args[0]);
+  return write.apply(this, args);
 }
 
 function bytesOf(chunk: unknown): number {

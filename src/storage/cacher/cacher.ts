@@ -1,3 +1,4 @@
+import { LinkedItems } from '../../machinery/linked-items.js';
 import { firstPageSize, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';
 import type {
@@ -49,7 +50,7 @@ export class Cacher implements WatcherHome {
   private readonly room: RoomOfCache;
   private readonly groups = new WatcherGroups();
   private readonly delivery: Delivery;
-  private readonly waiters = new Set<Waiter>();
+  private readonly waiters = new LinkedItems<Waiter>();
   private live: Live | undefined;
   private filling: Promise<void> | undefined;
   private following: Promise<void> | undefined;
@@ -141,12 +142,12 @@ export class Cacher implements WatcherHome {
         version,
         settle: (reached) => {
           cancel();
-          this.waiters.delete(waiter);
+          this.waiters.remove(place);
           resolve(reached);
         },
       };
       const cancel = this.options.timers.after(waitMs, () => waiter.settle(false));
-      this.waiters.add(waiter);
+      const place = this.waiters.add(waiter);
       this.live?.subscription.hasten?.(version);
     });
   }
@@ -333,7 +334,7 @@ export class Cacher implements WatcherHome {
         if (batch === undefined) break;
         if (this.live !== live) return;
         const changes = cache.apply(batch.changes, batch.position);
-        for (const waiter of this.waiters) if (waiter.version <= cache.position) waiter.settle(true);
+        for (const waiter of [...this.waiters]) if (waiter.version <= cache.position) waiter.settle(true);
         this.deliver(changes, cache.position);
       }
     } catch (error) {
@@ -364,7 +365,7 @@ export class Cacher implements WatcherHome {
     this.countedObjects = live.cache.objects;
     this.cancelTell?.();
     this.cancelTell = undefined;
-    for (const waiter of this.waiters) waiter.settle(false);
+    for (const waiter of [...this.waiters]) waiter.settle(false);
   }
 
   private deliver(changes: readonly Change[], position: bigint): void {

@@ -1,3 +1,4 @@
+import { LinkedItems, type Place } from '../../machinery/linked-items.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 
 /** The most that is remembered. */
@@ -21,7 +22,11 @@ const defaultRecentLimits: RecentLimits = {
 interface Entry {
   readonly object: StoredObject;
   readonly seenAt: number;
+  readonly slot: number;
 }
+
+/** Far more than objects of usual length that are remembered at one time. */
+const slotCount = 2048;
 
 /**
  * Objects that this process has just read or written. A client that changes an object has mostly read or written it a
@@ -29,8 +34,10 @@ interface Entry {
  * have changed the object since. The update finds that out when its write is refused.
  */
 export class RecentObjects {
+  /** By the hash of their keys: of two with the same hash, the one seen last is remembered. */
+  private readonly slots: (Place<Entry> | undefined)[] = new Array(slotCount).fill(undefined);
   /** The objects seen last are at the end. */
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new LinkedItems<Entry>();
   private readonly limits: RecentLimits;
   private readonly now: () => number;
   private heldCharacters = 0;
@@ -48,47 +55,57 @@ export class RecentObjects {
 
   /** The object as last seen, if that was a short time ago. */
   get(key: StorageKey): StoredObject | undefined {
-    const entry = this.entries.get(idOf(key));
-    return entry === undefined || this.now() - entry.seenAt > this.limits.ageMs ? undefined : entry.object;
+    const entry = this.slots[slotOf(key)]?.item;
+    if (entry === undefined || !isSame(entry.object.key, key)) return undefined;
+    return this.now() - entry.seenAt > this.limits.ageMs ? undefined : entry.object;
   }
 
   /** Remembers an object unless a newer state of it is known. */
   note(object: StoredObject): void {
-    const id = idOf(object.key);
-    const known = this.entries.get(id);
-    if (known !== undefined) {
-      if (known.object.resourceVersion > object.resourceVersion) return;
-      this.remove(id, known);
+    const { key } = object;
+    const slot = slotOf(key);
+    const known = this.slots[slot];
+    if (known?.item !== undefined) {
+      const { object: seen } = known.item;
+      if (isSame(seen.key, key) && seen.resourceVersion > object.resourceVersion) return;
+      this.remove(known);
     }
     if (object.json.length > this.limits.objectCharacters) return;
-    this.entries.set(id, { object, seenAt: this.now() });
+    this.slots[slot] = this.entries.add({ object, seenAt: this.now(), slot });
     this.heldCharacters += object.json.length;
-    for (const [oldest, entry] of this.entries) {
-      if (this.heldCharacters <= this.limits.characters) break;
-      this.remove(oldest, entry);
-    }
+    while (this.heldCharacters > this.limits.characters) this.remove(this.entries.first as Place<Entry>);
   }
 
   /** Forgets an object that is gone. */
   forget(key: StorageKey): void {
-    const id = idOf(key);
-    const known = this.entries.get(id);
-    if (known !== undefined) this.remove(id, known);
+    const known = this.slots[slotOf(key)];
+    if (known?.item !== undefined && isSame(known.item.object.key, key)) this.remove(known);
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.entries.clear();
-    this.heldCharacters = 0;
+    for (let first = this.entries.first; first !== undefined; first = this.entries.first) this.remove(first);
   }
 
-  private remove(id: string, { object }: Entry): void {
-    this.entries.delete(id);
+  private remove(place: Place<Entry>): void {
+    const { object, slot } = place.item as Entry;
+    this.entries.remove(place);
+    this.slots[slot] = undefined;
     this.heldCharacters -= object.json.length;
   }
 }
 
-/** No part of a key has a null character: the database could not store it. */
-function idOf({ resource, namespace, name }: StorageKey): string {
-  return `${resource}\0${namespace}\0${name}`;
+function isSame(a: StorageKey, b: StorageKey): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.resource === b.resource;
+}
+
+/** FNV-1a of the parts that tell objects apart. */
+function slotOf({ resource, namespace, name }: StorageKey): number {
+  return hashed(hashed(hashed(0x811c9dc5, resource), namespace), name) & (slotCount - 1);
+}
+
+function hashed(seed: number, text: string): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
 }

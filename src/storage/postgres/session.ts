@@ -165,33 +165,45 @@ export class Session {
 
   /** Runs a prepared statement (behind a pooler one without a name); rejects with the driver's error (see `failureKind`). */
   async run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]> {
-    return this.timed(statement.name, timeoutMs, () =>
-      this.client.query<(string | null)[]>({
-        ...(this.isPooled ? {} : { name: statement.name }),
-        text: statement.text,
-        values: values.map((value) => (Array.isArray(value) ? textArray(value) : value)),
-        rowMode: 'array',
-      }),
-    );
+    return this.timed(statement.name, timeoutMs, {
+      ...(this.isPooled ? {} : { name: statement.name }),
+      text: statement.text,
+      values: values.map((value) => (Array.isArray(value) ? textArray(value) : value)),
+      rowMode: 'array',
+    });
   }
 
   /** Runs plain SQL (one or several statements, without parameters) in the simple protocol. */
   async execute(name: string, sql: string, timeoutMs: number): Promise<Row[]> {
-    return this.timed(name, timeoutMs, () => this.client.query<(string | null)[]>({ text: sql, rowMode: 'array' }));
+    return this.timed(name, timeoutMs, { text: sql, rowMode: 'array' });
   }
 
-  private async timed(name: string, timeoutMs: number, call: () => Promise<pg.QueryArrayResult<(string | null)[]>>) {
+  private async timed(name: string, timeoutMs: number, query: pg.QueryArrayConfig): Promise<Row[]> {
     const began = performance.now();
     let failed = true;
     const timer = setTimeout(() => this.destroy(), timeoutMs);
     try {
-      const result = await call();
+      const rows = await this.ask(query);
       failed = false;
-      return result.rows ?? [];
+      return rows;
     } finally {
       clearTimeout(timer);
       this.observer.query(name, performance.now() - began, failed);
     }
+  }
+
+  /**
+   * By callback: the promises of the driver let each result hold on to later ones, so that all rows are moved to the old
+   * objects before they are collected (measured: a fifth of the processor time of gets).
+   */
+  private ask(query: pg.QueryArrayConfig): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      void this.client.query<(string | null)[]>(query, (error: Error | null, result) => {
+        // Several statements have several results, which nobody asks for.
+        if (error) reject(error);
+        else resolve(result.rows ?? []);
+      });
+    });
   }
 
   /** Ends the connection without waiting; a running statement rejects. */

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { LinkedItems, type Place } from './linked-items.js';
+
+describe('LinkedItems', () => {
+  it('keeps the order of those that are left', () => {
+    const items = new LinkedItems<number>();
+    const places = [1, 2, 3, 4, 5].map((item) => items.add(item));
+    for (const at of [0, 2, 4]) items.remove(places[at] as Place<number>);
+    assert.deepEqual([...items], [2, 4]);
+    items.add(6);
+    assert.deepEqual([...items], [2, 4, 6]);
+    assert.equal(items.size, 3);
+  });
+
+  it('removes nothing twice', () => {
+    const items = new LinkedItems<string>();
+    const first = items.add('first');
+    items.add('second');
+    assert.equal(first.item, 'first');
+    items.remove(first);
+    items.remove(first);
+    assert.equal(first.item, undefined);
+    assert.deepEqual([...items], ['second']);
+    assert.equal(items.size, 1);
+  });
+
+  it('lets what has come and gone be collected with the young objects', async () => {
+    const items = new LinkedItems<unknown>();
+    const places: Place<unknown>[] = [];
+    let full = 0;
+    const observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { detail: { kind: number } })[]) {
+        if (entry.detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) full++;
+      }
+    });
+    observer.observe({ entryTypes: ['gc'] });
+    // 400 MB come and go, 64 at a time: enough for a dozen collections of everything if they were kept.
+    for (let i = 0; i < 100_000; i++) {
+      places.push(items.add({ values: new Array(500).fill(i) }));
+      if (places.length > 64) items.remove(places.shift() as Place<unknown>);
+      if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    observer.disconnect();
+    assert.ok(full <= 2, `${full} collections of all objects`);
+  });
+});
