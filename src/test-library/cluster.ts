@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserAccess } from './access.js';
@@ -18,8 +20,28 @@ const startMs = 60_000;
 /** The loops that a server does not work without; the SQL views are not among them. */
 const serverLoops = ['-*', '-sql-views', '-sql-projection'];
 
+/** Less than this is not enough for a start. */
+const scarceBytes = 64 * 2 ** 20;
+
+const known: Readonly<Record<keyof ClusterOptions, true>> = {
+  flags: true,
+  featureGates: true,
+  vendor: true,
+  compat: true,
+  controllers: true,
+  nodes: true,
+  fixtures: true,
+  port: true,
+  databaseUrl: true,
+  logLevel: true,
+  startTimeoutMs: true,
+};
+
 /** Starts a server and its process. */
 export async function openCluster(options: ClusterOptions): Promise<TestCluster> {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(known, name)) throw new Error(`startCluster: there is no option ${name}`);
+  }
   const flags = flagsOf(options);
   const fixtures = fixtureInputs([options.fixtures ?? []].flat());
   const nodes = options.nodes ?? 0;
@@ -44,10 +66,19 @@ export async function openCluster(options: ClusterOptions): Promise<TestCluster>
     return new RunningCluster(host, answer);
   } catch (error) {
     await host.kill('SIGKILL');
-    throw new Error(`startCluster: ${(error as Error).message}`, { cause: error });
+    throw new Error(`startCluster: ${(error as Error).message}${await scarcity()}`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What goes wrong on a full disk has many names. */
+async function scarcity(): Promise<string> {
+  const folder = tmpdir();
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (free >= scarceBytes) return '';
+  return `\nOnly ${Math.floor(free / 2 ** 20)} MiB are free in ${folder}: set TMPDIR to a folder with more room`;
 }
 
 class RunningCluster implements TestCluster {
@@ -174,10 +205,14 @@ function flagsOf({
 
 function fixtureInputs(fixtures: readonly (string | object)[]): FixtureInput[] {
   return fixtures.map((fixture): FixtureInput => {
-    // One of another realm, as test runners make them, is one as well.
-    if (String(fixture).startsWith('file:') && typeof fixture !== 'string')
-      return { path: fileURLToPath(String(fixture)) };
+    // A URL of another realm, as test runners make them, is one as well.
+    if (/^file:\/\/[^\n]*$/.test(String(fixture))) return { path: fileURLToPath(String(fixture)) };
     if (typeof fixture !== 'string') return { object: fixture };
-    return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(fixture) ? { path: fixture } : { text: fixture };
+    return isPath(fixture) ? { path: fixture } : { text: fixture };
   });
+}
+
+/** Of one line. No text of an object comes without a colon or ends in that way. */
+function isPath(text: string): boolean {
+  return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(text) || /^[^\n:{[#]+$/.test(text.trim());
 }

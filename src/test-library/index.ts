@@ -42,7 +42,8 @@ export type FlagValue = string | number | boolean | readonly string[];
 
 /**
  * Objects, texts in YAML or JSON, or paths of files and folders with such texts (a `file:` URL, or a string of one line
- * that ends in `.yaml`, `.yml`, `.json` or `/`).
+ * that ends in `.yaml`, `.yml`, `.json` or `/` or has no colon). Of a folder the files with these endings are taken, but
+ * not those of folders below.
  */
 export type Fixtures = string | object | readonly (string | object)[];
 

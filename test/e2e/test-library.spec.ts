@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { isAlive } from '../../src/program/postgres/postmaster.js';
 import type { Access, startCluster as startClusterType, TestCluster } from '../../src/test-library/index.js';
@@ -257,10 +258,35 @@ describe('the library for tests', { skip: process.platform === 'win32', timeout:
     await assert.rejects(cluster.apply(odd), /Gadget g of the given object: the server knows no kind Gadget/);
     await assert.rejects(cluster.apply('a: [1'), /the given text is no YAML/);
     await assert.rejects(cluster.apply('no/such/file.yaml'), /no such file .*no\/such\/file\.yaml/);
+    await assert.rejects(cluster.apply('no/such/folder'), /no such file .*no\/such\/folder/);
+    await assert.rejects(cluster.apply('file:///no/such/folder'), /no such file .*'\/no\/such\/folder'/);
     const databaseUrl = postgres.adminUrl;
+    const misspelt = { databaseUrl, fixture: [] };
+    await assert.rejects(startCluster(misspelt), /there is no option fixture$/);
     await assert.rejects(startCluster({ databaseUrl, flags: { 'autorization-mode': 'RBAC' } }), /did you mean/);
     await assert.rejects(startCluster({ databaseUrl, port: cluster.port }), /already listens on 127\.0\.0\.1:\d+/);
     await assert.rejects(startCluster({ databaseUrl: 'postgresql://127.0.0.1:1/x' }), /no database can be made/);
+  });
+
+  it('takes fixtures from files, and from folders by any way to name them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plinth library-'));
+    try {
+      const map = (name: string) => `apiVersion: v1\r\nkind: ConfigMap\r\nmetadata: {name: ${name}}\r\n`;
+      await writeFile(join(folder, 'two.yml'), `# none\n---\n---\n${map('first')}---\n${map('second')}...\n`);
+      await writeFile(join(folder, 'mark.yaml'), `\ufeff${map('third')}`);
+      await writeFile(join(folder, 'notes.txt'), 'a: [');
+      const url = pathToFileURL(folder);
+      for (const name of [folder, `${folder}/`, url, url.href]) {
+        await cluster.reset();
+        const applied = await cluster.apply(name);
+        assert.deepEqual(
+          applied.map((object) => (object as { metadata: { name: string } }).metadata.name),
+          ['third', 'first', 'second'],
+        );
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('ends with the process that started it, also when that is killed', async () => {

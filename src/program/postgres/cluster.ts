@@ -51,7 +51,9 @@ export async function initialiseCluster(
   ];
   const made = runAs(user, home.binaries.initdb, args, postgresEnvironment());
   if (!made.ok) {
-    const reason = made.output.split('\n').slice(-2).join(' | ');
+    const lines = made.output.split('\n');
+    const causes = lines.filter((line) => /\b(FATAL|PANIC|ERROR|error):/.test(line));
+    const reason = (causes.length > 0 ? causes : lines).slice(-2).join(' | ');
     throw new StartupError(`cannot prepare the embedded database: ${reason}`);
   }
   await rename(unfinished, dataDirectory);
