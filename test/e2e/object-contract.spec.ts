@@ -450,6 +450,60 @@ describe('apply of something that is empty', () => {
   });
 });
 
+describe('metadata that says too much', () => {
+  it('may name a namespace for an object that is in none', async () => {
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+    const body = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'placed', namespace: 'default' },
+      rules: [],
+    };
+    const answers = [
+      await client.post(path, body),
+      await client.put(`${path}/placed`, body),
+      await client.patch(`${path}/placed`, 'merge', { metadata: { namespace: 'default', labels: { a: 'b' } } }),
+      await client.send('PATCH', `${path}/placed?fieldManager=m`, {
+        body,
+        contentType: 'application/apply-patch+yaml',
+      }),
+    ];
+    for (const answer of answers) {
+      assert.ok(answer.status < 300, answer.text);
+      assert.equal(answer.body.metadata.namespace, undefined);
+    }
+    assert.equal((await client.delete(`${path}/placed`)).status, 200);
+  });
+
+  it('may have its owners replaced by a JSON patch, also when there are none', async () => {
+    const path = `${maps}/owned`;
+    const created = await client.post(maps, { metadata: { name: 'owned' }, data: { a: '1' } });
+    assert.equal(created.status, 201, created.text);
+    const replace = (value: readonly object[]) =>
+      client.patch(path, 'json', [{ op: 'replace', path: '/metadata/managedFields', value }]);
+    for (let i = 0; i < 2; i++) {
+      const none = await replace([{}]);
+      assert.deepEqual([none.status, none.body.metadata.managedFields], [200, undefined], none.text);
+    }
+    const entry = {
+      manager: 'one',
+      operation: 'Apply',
+      apiVersion: 'v1',
+      time: '2026-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:metadata': { 'f:name': {} } },
+    };
+    const owned = await replace([entry]);
+    assert.deepEqual(owned.body.metadata.managedFields, [entry], owned.text);
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owned' }, data: { b: '2' } };
+    const result = await client.send('PATCH', `${path}?fieldManager=one`, {
+      body,
+      contentType: 'application/apply-patch+yaml',
+    });
+    assert.deepEqual([result.status, result.body.data], [200, { a: '1', b: '2' }], result.text);
+  });
+});
+
 describe('the deletion of a pod without a grace period', () => {
   it('is a mark, then the end, for everybody who watches', async () => {
     const bound = { ...podSpec, nodeName: 'n' };

@@ -4,4 +4,4 @@ export { type Comparison, compareObjects } from './compare.js';
 export * from './field-set.js';
 export { mergeObjects, withCanonicalValues } from './merge-objects.js';
 export { claimedPaths, fitToType, mentionedPaths, removePaths, withFieldsOnTheWay } from './owned-paths.js';
-export { rootView, type StructView, zeroObject } from './type-view.js';
+export { rootView, type StructView, serverFields, zeroObject } from './type-view.js';

@@ -75,7 +75,7 @@ function leafView(expected: LeafForm): TypeView {
 }
 
 /** Metadata that the server sets on the object itself (metadata in templates is tracked completely). */
-const serverFields: readonly string[] = [
+export const serverFields: readonly string[] = [
   'name',
   'namespace',
   'uid',

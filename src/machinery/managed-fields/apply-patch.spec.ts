@@ -265,6 +265,29 @@ test('null and empty values are claims', () => {
   });
 });
 
+test('an applier that was made the owner of what the server sets cannot drop it', () => {
+  const map = new Subject(sampleMap, 'v1');
+  const fieldsV1 = {
+    'f:apiVersion': {},
+    'f:kind': {},
+    'f:metadata': { '.': {}, 'f:name': {}, 'f:uid': {}, 'f:creationTimestamp': {}, 'f:labels': { 'f:a': {} } },
+  };
+  const entry = { manager: 'one', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 };
+  const set = { uid: 'u', creationTimestamp: early };
+  map.update('other', { metadata: { ...set, labels: { a: '1' }, managedFields: [entry] }, data: { k: '1' } });
+  const applied = map.apply('one', { data: { l: '2' } });
+  const { managedFields: _owners, ...metadata } = applied.metadata;
+  assert.deepEqual(
+    { ...applied, metadata },
+    {
+      apiVersion: 'v1',
+      kind: 'SampleMap',
+      metadata: { name: 'n', ...set, labels: { a: '1' } },
+      data: { k: '1', l: '2' },
+    },
+  );
+});
+
 test('values are compared in canonical spelling, keys with their defaults', () => {
   const body = (cpu: string) => ({
     spec: {

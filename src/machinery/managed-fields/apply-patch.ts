@@ -16,6 +16,7 @@ import {
   removePaths,
   rootView,
   type StructView,
+  serverFields,
   union,
   withFieldsOnTheWay,
 } from '../field-set/index.js';
@@ -145,9 +146,15 @@ function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldS
   let kept = emptySet;
   for (const fields of owned) kept = union(kept, fields);
   const gone = difference(withFieldsOnTheWay(view, before), withFieldsOnTheWay(view, kept));
-  // Metadata always stays, whatever it contained.
-  return difference(gone, { 'f:metadata': {} });
+  return difference(gone, lasting);
 }
+
+/** Metadata as a whole and what the server sets: they stay, even if an applier gave itself the ownership. */
+const lasting: FieldSet = {
+  'f:apiVersion': {},
+  'f:kind': {},
+  'f:metadata': { '.': {}, ...Object.fromEntries(serverFields.map((name) => [`f:${name}`, {}])) },
+};
 
 function findConflicts(
   others: readonly OwnerEntry[],

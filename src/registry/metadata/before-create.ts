@@ -19,9 +19,15 @@ export function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
 
-/** Puts the namespace of the request into the object; 400 when the body names another one. */
+/**
+ * Puts the namespace of the request into the object; 400 when the body names another one. One of an object that can't be
+ * in any is dropped: clients send them.
+ */
 export function ensureNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
-  if (!definition.namespaced) return;
+  if (!definition.namespaced) {
+    delete object.metadata.namespace;
+    return;
+  }
   const own = object.metadata.namespace ?? '';
   if (own === '') object.metadata.namespace = namespace;
   else if (own !== namespace) {

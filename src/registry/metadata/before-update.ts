@@ -10,7 +10,8 @@ import { validateMetadataUpdate } from './validate-metadata.js';
 
 /**
  * Checks that name and namespace of a body are those of the URL. A body without a name is refused: it is more likely a
- * mistake than an object that should replace another one. A missing namespace is filled in. Changes `object`.
+ * mistake than an object that should replace another one. A missing namespace is filled in, and one of an object that can't
+ * be in any is dropped. Changes `object`.
  */
 export function ensureIdentity(
   definition: ResourceDefinition,
@@ -25,7 +26,10 @@ export function ensureIdentity(
   if (meta.name !== name) {
     throw badRequestError(`the name of the object (${meta.name}) does not match the name on the URL (${name})`);
   }
-  if (!definition.namespaced) return;
+  if (!definition.namespaced) {
+    delete meta.namespace;
+    return;
+  }
   if (!meta.namespace) meta.namespace = namespace;
   else if (meta.namespace !== namespace) {
     const message = `the namespace of the object (${meta.namespace}) does not match the namespace on the request (${namespace})`;
