@@ -155,7 +155,11 @@ describe('polled files', () => {
     await manual.look();
     assert.equal(live.current, 3);
     assert.deepEqual(told, [2]);
-    assert.deepEqual(log, ['changed numbers are not used', 'changed numbers are in use', 'changed numbers are in use']);
+    assert.deepEqual(log, [
+      'the changed numbers cannot be used',
+      'now using the changed numbers',
+      'now using the changed numbers',
+    ]);
     write('a', 'x');
     assert.throws(() => new LiveFiles({ paths: [path('a')], load, logger, subject: 'numbers' }), /no number/);
   });

@@ -40,12 +40,12 @@ export class LiveFiles<T> {
       async () => {
         this.value = await reload();
         outcome?.('success');
-        logger.info(`changed ${subject} are in use`, { files });
+        logger.info(`now using the changed ${subject}`, { files });
         for (const listener of this.listeners) listener(this.value);
       },
       (error) => {
         outcome?.('failure');
-        logger.error(`changed ${subject} are not used`, { files, error });
+        logger.error(`the changed ${subject} cannot be used`, { files, error });
       },
       pollMs,
       wait,

@@ -371,7 +371,7 @@ describe('the audit trail', () => {
 
   it('goes by a changed policy, and keeps it when the next one is unusable', async () => {
     write('policy.yaml', policyText([{ level: 'Metadata', userGroups: ['system:masters'] }]));
-    const changed = () => [server, other].every(({ log }) => /changed audit policy are in use/.test(log));
+    const changed = () => [server, other].every(({ log }) => /now using the changed audit policy/.test(log));
     await eventually(changed, 'the changed policy');
     const first = await noted('GET', `${maps}/a`);
     assert.deepEqual(
@@ -381,7 +381,7 @@ describe('the audit trail', () => {
     assert.equal(first.last.responseObject, undefined);
     write('policy.yaml', policyText([{ level: 'All', verb: ['get'] }]));
     const refused = () =>
-      [server, other].every(({ log }) => /changed audit policy are not used.*rules\[0\]\.verb/.test(log));
+      [server, other].every(({ log }) => /the changed audit policy cannot be used.*rules\[0\]\.verb/.test(log));
     await eventually(refused, 'a word about the unusable policy');
     assert.equal((await noted('GET', `${maps}/a`)).last.level, 'Metadata');
     write('policy.yaml', policyText(policy));

@@ -92,7 +92,7 @@ describe('client certificates', () => {
     assert.equal(await whoIs(as(carol)), '401', 'a new connection');
     replaceFile('revoked.pem', encodePem('X509 CRL', await stranger.revocationList([])));
     await eventually(
-      () => own.log.includes('changed revocation lists of client certificates are not used'),
+      () => own.log.includes('the changed revocation lists of client certificates cannot be used'),
       'the log',
       30_000,
     );

@@ -169,7 +169,7 @@ describe('a changed file', () => {
     const failures = await counted('failure');
     write(configuration({ first: { nonsense: true, claimMappings: {} } }));
     await eventually(async () => (await counted('failure')) === failures + 1, 'it is counted', 30_000);
-    assert.match(server.log, /changed authentication configuration are not used/);
+    assert.match(server.log, /the changed authentication configuration cannot be used/);
     assert.equal(await whoIs(good), 'jwt:jane');
     writeFileSync(file, `# ${'x'.repeat(10_000_000)}\n`);
     await eventually(async () => (await counted('failure')) === failures + 2, 'a huge one too', 30_000);

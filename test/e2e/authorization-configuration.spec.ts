@@ -172,7 +172,7 @@ describe('a changed file', () => {
   it('with faults changes nothing', async () => {
     write([{ type: 'RBAC' }, { type: 'Node', name: 'node' }]);
     await eventually(async () => (await metric(name, 'status="failure"')) === 1, 'it is counted', 30_000);
-    assert.match(server.log, /changed authorization configuration are not used/);
+    assert.match(server.log, /the changed authorization configuration cannot be used/);
     lenient.answer = () => answer({ denied: true });
     assert.equal(await ask(maps, tokens.alice), 403);
   });

@@ -107,7 +107,10 @@ describe('files that change under running processes', () => {
     assert.deepEqual([await statusOf(old), await statusOf(next)], [403, 403]);
 
     write('sa.pub', 'no key at all');
-    await eventually(() => /changed keys of service account tokens are not used/.test(server.log), 'a word in the log');
+    await eventually(
+      () => /the changed keys of service account tokens cannot be used/.test(server.log),
+      'a word in the log',
+    );
     assert.deepEqual([await statusOf(old), await statusOf(next)], [403, 403]);
     write('sa.pub', publicPem(second));
     // Although the token was remembered a moment ago.
