@@ -34,8 +34,9 @@ export class HubDatabase implements Database, Writer {
   readonly isSending = false;
   private readonly channel: HubChannel<HubRequest, HubMessage>;
   private readonly sealing: Sealing;
-  private readonly calls = new Map<number, Call>();
-  private nextId = 1;
+  /** By the number of the call, from 1, which is given again once it is answered. Not a Map: see `LinkedItems`. */
+  private readonly calls: (Call | undefined)[] = [undefined];
+  private readonly freeIds: number[] = [];
   private isStopping = false;
   private ended: StorageError | undefined;
   private onQuiet: (() => void) | undefined;
@@ -68,7 +69,7 @@ export class HubDatabase implements Database, Writer {
 
   async stop(): Promise<void> {
     this.isStopping = true;
-    const isWriting = () => [...this.calls.values()].some((call) => call.isWrite);
+    const isWriting = () => this.calls.some((call) => call?.isWrite === true);
     while (isWriting()) {
       await new Promise<void>((resolve) => {
         this.onQuiet = resolve;
@@ -136,9 +137,9 @@ export class HubDatabase implements Database, Writer {
         reject(this.ended);
         return;
       }
-      const id = this.nextId++;
+      const id = this.freeIds.pop() ?? this.calls.length;
       const [kind, ...rest] = asked;
-      this.calls.set(id, { isWrite: kind === 'write' || kind === 'write-together', resolve, reject });
+      this.calls[id] = { isWrite: kind === 'write' || kind === 'write-together', resolve, reject };
       this.channel.send([kind, id, ...rest] as unknown as HubRequest);
     });
   }
@@ -174,8 +175,11 @@ export class HubDatabase implements Database, Writer {
   }
 
   private settle(id: number): Call | undefined {
-    const call = this.calls.get(id);
-    this.calls.delete(id);
+    const call = this.calls[id];
+    if (call !== undefined) {
+      this.calls[id] = undefined;
+      this.freeIds.push(id);
+    }
     this.onQuiet?.();
     return call;
   }
@@ -183,8 +187,9 @@ export class HubDatabase implements Database, Writer {
   private end(error: StorageError): void {
     this.ended ??= error;
     const unknown = new StorageError('UnknownOutcome', 'the storage ended during the write; it may have been made');
-    for (const { isWrite, reject } of this.calls.values()) reject(isWrite ? unknown : error);
-    this.calls.clear();
+    for (const call of this.calls) call?.reject(call.isWrite ? unknown : error);
+    this.calls.length = 1;
+    this.freeIds.length = 0;
     this.onQuiet?.();
   }
 }
