@@ -135,6 +135,9 @@ describe('daemon sets', () => {
       'pod-template-generation': '1',
     });
     assert.equal(revision?.metadata.name, `agent-${hash}`);
+    const text = JSON.stringify(revision?.data);
+    assert.ok(text.startsWith('{"spec":{"template":{"$patch":"replace","metadata":'), text);
+    assert.match(text, /"containers":\[\{"image":/, 'keys are sorted, as in the texts that upstream compares');
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: set.metadata.uid };
     assert.deepEqual(pod?.metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
     assert.equal(pod?.spec.nodeName, undefined, 'the scheduler places it');

@@ -96,6 +96,15 @@ function dataOf(template: PodTemplateSpec): Record<string, unknown> {
   return { spec: { template: { ...(cloneJson(template) as PodTemplateSpec), $patch: 'replace' } } };
 }
 
+/** The value with the keys of all its objects in order, as in the revisions of upstream's loops, which compare texts. */
+function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const members = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members).sort();
+  return Object.fromEntries(names.map((name) => [name, inKeyOrder(members[name])]));
+}
+
 async function createRevision(
   work: Work,
   { owner, hashLabel, client, ...options }: HistoryOptions,
@@ -114,7 +123,7 @@ async function createRevision(
         annotations: { ...annotations },
         ownerReferences: [controllerReference(owner)],
       },
-      data,
+      data: inKeyOrder(data) as Record<string, unknown>,
       revision: number,
     };
     try {

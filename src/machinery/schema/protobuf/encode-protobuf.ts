@@ -3,6 +3,7 @@ import { parseDuration } from '../../values/duration.js';
 import { timeParts } from '../../values/time.js';
 import { resolveType } from '../access.js';
 import type { Field, Infer, ScalarName, SchemaType, StructType, VariantType } from '../types.js';
+import { rawText } from './raw-text.js';
 import { WireType } from './wire-type.js';
 
 type Writer = protobuf.Writer;
@@ -179,6 +180,11 @@ function writeJson(writer: Writer, value: unknown): void {
   writer.uint32(tag(1, WireType.bytes)).string(JSON.stringify(value));
 }
 
+function writeRaw(writer: Writer, value: unknown): void {
+  if (value === null) return;
+  writer.uint32(tag(1, WireType.bytes)).string(rawText(value));
+}
+
 const rawJson = message(writeJson);
 
 const scalarWriters: Readonly<Record<ScalarName, ValueWriter>> = {
@@ -193,7 +199,7 @@ const scalarWriters: Readonly<Record<ScalarName, ValueWriter>> = {
   microTime: message(writeTime),
   duration: message(writeDuration),
   intOrString: message(writeIntOrString),
-  rawExtension: rawJson,
+  rawExtension: message(writeRaw),
   fieldsV1: rawJson,
   anyJson: rawJson,
 };

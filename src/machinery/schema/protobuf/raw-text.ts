@@ -1,0 +1,24 @@
+const escaped = /[<>&\u2028\u2029]/g;
+/** Objects put keys that look like indexes before all others, whatever their order was. */
+const indexKey = /"\d+":/;
+
+/**
+ * The JSON text of a raw value, spelled as it most likely was. Clients compare such texts byte by byte: upstream's
+ * controller manager looks for its revisions in this way, and makes new ones for ever if it does not find them. Its texts
+ * come from maps, so their keys are sorted, and what could end a script in a page is escaped.
+ */
+export function rawText(value: unknown): string {
+  const text = JSON.stringify(value);
+  const ordered = indexKey.test(text) ? sortedText(value) : text;
+  return ordered.replace(escaped, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join()}]`;
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) {
+    return JSON.stringify(value);
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(members[name])}`).join()}}`;
+}
