@@ -186,6 +186,12 @@ describe('plinth doctor: the database', () => {
     const schema = async () => told(await look({ databaseUrl }), 'schema');
     assert.match(await schema(), /^warning: it is not there yet/);
     assert.equal((await runProgram('migrate', `--database-url=${databaseUrl}`)).code, 0);
+    const again = await runProgram('migrate', `--database-url=${databaseUrl}`);
+    assert.match(
+      again.stdout + again.stderr,
+      /INFO +database schema is up to date/,
+      'a second run says that there is nothing to do',
+    );
     assert.match(await schema(), /^ok: /);
     const last =
       'delete from plinth.applied_migrations where version = (select max(version) from plinth.applied_migrations)';

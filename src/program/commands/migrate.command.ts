@@ -20,18 +20,21 @@ export const migrateCommand: Command = {
     const { storage, cluster, logging } = parseOptions(request);
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     const logger = openLog(request, logging);
-    await migrateDatabase(databaseUrl, logger);
+    const hasChanged = await migrateDatabase(databaseUrl, logger);
     await updateViews({ storage: { ...storage, databaseUrl }, cluster }, logger);
+    if (!hasChanged) logger.info('database schema is up to date');
   },
 };
 
-/** Applies missing migrations and changed functions, and logs them. */
-export async function migrateDatabase(databaseUrl: string, logger: Logger): Promise<void> {
+/** Applies missing migrations and changed functions, and logs them. Returns whether there were any. */
+export async function migrateDatabase(databaseUrl: string, logger: Logger): Promise<boolean> {
   const { migrate } = await import('../../storage/postgres/migrate.js');
   const { applied, functions, version } = await migrate(databaseUrl);
-  const fields = { version, applied: applied.length, functions: functions.length };
-  if (applied.length + functions.length > 0) logger.info('database schema migrated', fields);
-  else logger.debug('database schema is up to date', fields);
+  const hasChanged = applied.length + functions.length > 0;
+  if (hasChanged) {
+    logger.info('database schema migrated', { version, applied: applied.length, functions: functions.length });
+  }
+  return hasChanged;
 }
 
 /** Brings the SQL views in line with the resources of this program. */

@@ -59,7 +59,7 @@ export async function fence(databaseUrl: string, { bump, force }: FenceOptions):
     if (connections > 0 && !force) {
       throw new MigrationError(
         `${connections} connections of plinth are open on this database: stop the servers and control loops, or add ` +
-          '--force if they may go on (all their watches end, and every client lists again)',
+          '--force to run it anyway (all their watches end, and every client lists again)',
       );
     }
     const [row] = await session.run(
