@@ -122,6 +122,41 @@ describe('a changed definition', () => {
     await undefine(made, clients);
   });
 
+  it('gives a status its defaults from the first write on, and drops that of a client', async () => {
+    const status = {
+      type: 'object',
+      default: { observedGeneration: -1 },
+      properties: { observedGeneration: { type: 'integer' }, phase: { ...text, default: 'New' } },
+    };
+    const schema = { type: 'object', properties: { ...specOf({ a: text }).properties, status } };
+    const made = customDefinition({ plural: 'bells', kind: 'Bell' }, [
+      { name: 'v1', schema, subresources: { status: {} } },
+      { name: 'v1beta1', schema: specOf({ a: text }) },
+    ]);
+    await define(made, clients);
+    const [first, second] = clients as [ApiClient, ApiClient];
+    const path = objectsPath(made);
+    const body = (name: string, version = 'v1') => ({
+      apiVersion: `test.example/${version}`,
+      kind: 'Bell',
+      metadata: { name },
+    });
+    const beta = { ...body('c', 'v1beta1'), spec: { a: '1' } };
+    const answers = [
+      await first.post(path, { ...body('a'), status: { phase: 'Mine' } }),
+      await first.send('PATCH', `${path}/b?fieldManager=m`, {
+        body: body('b'),
+        contentType: 'application/apply-patch+yaml',
+      }),
+    ];
+    assert.equal((await first.post(objectsPath(made, 'v1beta1'), beta)).status, 201);
+    for (const name of ['a', 'b', 'c']) answers.push(await second.get(`${path}/${name}`));
+    for (const answer of answers) {
+      assert.deepEqual(answer.body.status, { observedGeneration: -1, phase: 'New' }, answer.text);
+    }
+    await undefine(made, clients);
+  });
+
   it('gets its new short names accepted, and its names back when somebody overwrites them', async () => {
     const made = customDefinition({ plural: 'torches', kind: 'Torch', shortNames: ['tr'] }, [{ name: 'v1' }]);
     await define(made, clients);

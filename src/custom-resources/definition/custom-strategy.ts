@@ -15,12 +15,14 @@ export interface CustomRules {
   readonly schemaErrors: (context: RequestContext, object: ApiObject, old: ApiObject | undefined) => FieldError[];
   /** Broken rules of the schema when only the status is written. */
   readonly statusErrors: CustomRules['schemaErrors'];
+  /** Fills in defaults of the stored version, in place. */
+  readonly completeStored: (object: ApiObject) => void;
   /** Makes ready what these need; undefined when it is. */
   readonly prepare: () => Promise<void> | undefined;
 }
 
 /** The rules of all objects of one version of a custom kind (specification 5.9). */
-export function customStrategy({ subresources, schemaErrors, prepare }: CustomRules): Strategy {
+export function customStrategy({ subresources, schemaErrors, completeStored, prepare }: CustomRules): Strategy {
   const { scale, status } = subresources;
   const errors = (context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] => [
     ...schemaErrors(context, object, old),
@@ -29,7 +31,10 @@ export function customStrategy({ subresources, schemaErrors, prepare }: CustomRu
   return {
     prepareForCreate: (_context, object) => {
       // An absent status is not shown as an empty one, unlike that of built-in kinds.
-      if (status !== undefined) delete object.status;
+      if (status === undefined) return;
+      delete object.status;
+      // The status that was dropped had taken the place of a default.
+      completeStored(object);
     },
     warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
     prepareRules: prepare,

@@ -150,6 +150,7 @@ class CustomVersion implements StoredResource {
       subresources,
       schemaErrors: this.schemaErrors.bind(this, wholeErrors),
       statusErrors: this.schemaErrors.bind(this, statusErrors),
+      completeStored: (object: ApiObject) => this.storage.applyDefaults(object),
       prepare: () => this.compileRules(),
     };
     this.strategy = customStrategy(rules);
