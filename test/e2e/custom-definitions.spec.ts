@@ -36,6 +36,28 @@ describe('the definition of a custom resource', () => {
     assert.equal(kubectl.run(['get', 'crd', 'shelves.test.example']).code, 1);
   });
 
+  it('that takes any field is published in Swagger 2.0 as any object', async () => {
+    const { client } = cluster.first;
+    const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const made = await client.post(definitionsPath, {
+      metadata: { name: 'anythings.open.example.com' },
+      spec: {
+        group: 'open.example.com',
+        scope: 'Namespaced',
+        names: { plural: 'anythings', kind: 'Anything' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: anything } }],
+      },
+    });
+    assert.equal(made.status, 201, made.text);
+    const published = await eventually(async () => {
+      const { definitions } = (await client.get('/openapi/v2')).body;
+      return definitions['com.example.open.v1.Anything'];
+    }, 'the kind is published');
+    assert.equal(published.type, 'object');
+    assert.deepEqual(Object.keys(published).sort(), ['type', 'x-kubernetes-group-version-kind']);
+    await client.delete(`${definitionsPath}/anythings.open.example.com`);
+  });
+
   it('is established before anybody waits for it', async () => {
     const took: number[] = [];
     for (let i = 0; i < 5; i++) {

@@ -42,9 +42,18 @@ export function markedNumber({ metadata }: Readonly<ApiObject>, mark: string): n
   return text === undefined || !/^-?\d{1,15}$/.test(text) ? undefined : Number(text);
 }
 
+/** The highest revision: one above it must still be a number of 64 bits for clients. */
+const maxRevision = 2n ** 63n - 2n;
+
 /** The revision of a replica set; 0 when nobody gave it one. */
-export function revisionOf(set: StoredSet, { revision }: DeploymentMarks): number {
-  return markedNumber(set, revision) ?? 0;
+export function revisionOf({ metadata }: StoredSet, { revision }: DeploymentMarks): bigint {
+  return parseRevision(metadata.annotations?.[revision]);
+}
+
+/** The number in the text of a revision, of up to 64 bits; 0 for any other text. */
+export function parseRevision(text: string | undefined): bigint {
+  const number = text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+  return number > maxRevision ? 0n : number;
 }
 
 /** The sets by age, the oldest first. */

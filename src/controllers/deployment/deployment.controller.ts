@@ -317,7 +317,7 @@ export class DeploymentController extends ReconcileLoop {
     if (limit === noLimit) return;
     const kept = oldSets
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .sort((a, b) => revisionOf(a, this.marks) - revisionOf(b, this.marks));
+      .sort((a, b) => Number(revisionOf(a, this.marks) - revisionOf(b, this.marks)));
     for (const set of kept.slice(0, Math.max(0, kept.length - limit))) {
       const { metadata, status } = set;
       const isSettled = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);

@@ -1,4 +1,10 @@
-import { type DeploymentMarks, revisionOf, type StoredDeployment, type StoredSet } from './deployment-marks.js';
+import {
+  type DeploymentMarks,
+  parseRevision,
+  revisionOf,
+  type StoredDeployment,
+  type StoredSet,
+} from './deployment-marks.js';
 import { maxSurge, wantedOf } from './deployment-sizes.js';
 
 type Annotations = Readonly<Record<string, string>>;
@@ -6,21 +12,26 @@ type Annotations = Readonly<Record<string, string>>;
 const maxHistoryLength = 2000;
 
 /** The revision that the set of the present template has, or should get: one above all others. */
-export function newRevision(oldSets: readonly StoredSet[], marks: DeploymentMarks): number {
-  return Math.max(0, ...oldSets.map((set) => revisionOf(set, marks))) + 1;
+export function newRevision(oldSets: readonly StoredSet[], marks: DeploymentMarks): bigint {
+  let highest = 0n;
+  for (const set of oldSets) {
+    const revision = revisionOf(set, marks);
+    if (revision > highest) highest = revision;
+  }
+  return highest + 1n;
 }
 
 /** The annotations of the new set: those of the deployment, and its revision, with those that it had before. */
 export function newSetAnnotations(
   deployment: StoredDeployment,
   before: Annotations,
-  revision: number,
+  revision: bigint,
   marks: DeploymentMarks,
 ): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !marks.own.has(key));
   const next = { ...before, ...Object.fromEntries(copied) };
   const former = before[marks.revision];
-  if (former !== undefined && Number(former) >= revision) return next;
+  if (parseRevision(former) >= revision) return next;
   next[marks.revision] = String(revision);
   if (former) next[marks.revisionHistory] = extended(before[marks.revisionHistory], former);
   return next;
