@@ -59,6 +59,16 @@ describe('canonical form', () => {
   });
 });
 
+/** The order of other keys beside one that looks like an index is not kept, as nothing reads it in that order. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Object.getPrototypeOf(part) !== Object.prototype) return part;
+    const members = Object.entries(part);
+    if (!/^\d+$/.test(members[0]?.[0] ?? '')) return part;
+    return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
 describe('protobuf', () => {
   it('gives back every object of every kind', () => {
     assert.ok(kinds.length > 150, String(kinds.length));
@@ -66,7 +76,7 @@ describe('protobuf', () => {
       forRandomObjects(type, (object) => {
         const { kind, apiVersion } = object;
         const back = decodeProtobuf(type, encodeProtobuf(type, object));
-        assert.equal(JSON.stringify({ kind, apiVersion, ...(back as object) }), JSON.stringify(object));
+        assert.equal(textOf({ kind, apiVersion, ...(back as object) }), textOf(object));
       });
     }
   });
@@ -79,7 +89,7 @@ describe('protobuf', () => {
           const value = canonical<object>(type, { [field.name]: values.partOf(field.type) });
           const back = decodeProtobuf(type, encodeProtobuf(type, value));
           const place = `${type.name}.${field.name}, ${seedVariable}=${seed}`;
-          assert.equal(JSON.stringify(back), JSON.stringify(value), place);
+          assert.equal(textOf(back), textOf(value), place);
         }
       }
     }

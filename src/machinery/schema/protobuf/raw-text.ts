@@ -1,6 +1,7 @@
 const escaped = /[<>&\u2028\u2029]/g;
 /** Objects put keys that look like indexes before all others, whatever their order was. */
 const indexKey = /"\d+":/;
+const index = /^\d+$/;
 
 /**
  * The JSON text of a raw value, spelled as it most likely was. Clients compare such texts byte by byte: upstream's
@@ -19,6 +20,8 @@ function sortedText(value: unknown): string {
     return JSON.stringify(value);
   }
   const members = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(members).sort();
+  const names = Object.keys(members);
+  // Others have the order that they came in.
+  if (index.test(names[0] ?? '')) names.sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(members[name])}`).join()}}`;
 }
