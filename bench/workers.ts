@@ -80,7 +80,7 @@ async function account({ process: parent, client }: TestServer, admin: pg.Client
   const postmaster = parentOf(rows[0]?.pid as number);
   const sum = (pids: readonly number[]) => pids.reduce((total, one) => total + processorMicroseconds(one), 0);
   const { text } = await client.get('/metrics');
-  const called = /^plinth_storage_request_duration_seconds_count\{.*\} (\d+)$/gm;
+  const called = /^storage_request_duration_seconds_count\{.*\} (\d+)$/gm;
   return {
     statements: [...text.matchAll(called)].reduce((total, [, count]) => total + Number(count), 0),
     parent: processorMicroseconds(pid),
