@@ -7,6 +7,15 @@ import { cut, type UnreadAnswers } from './unread-answers.js';
 export type ResponseSink = FastifyReply['raw'];
 
 /**
+ * Whether a write that called back was made: what failed may still be under way. The writes of a stream that its client
+ * has reset call back without an error, though frames with their bytes may wait for the connection.
+ */
+export function wasSent(sink: ResponseSink, error: unknown): boolean {
+  const { stream } = sink as { stream?: { readonly destroyed: boolean; readonly rstCode?: number } };
+  return (error === undefined || error === null) && (stream === undefined || (!stream.destroyed && !stream.rstCode));
+}
+
+/**
  * Writes a response at the pace of its client. It relies on events, as only those are common to both HTTP versions: an
  * HTTP/2 response does not report that its stream is destroyed.
  */
@@ -51,8 +60,7 @@ export class ResponseWriter {
       onSent === undefined
         ? this.target.write(chunk)
         : this.target.write(chunk, (error) => {
-            // What failed may still be under way.
-            if (error == null) onSent();
+            if (wasSent(this.sink, error)) onSent();
           });
     if (!mayGoOn && this.wake === undefined) await this.untilRead(chunk.length);
   }

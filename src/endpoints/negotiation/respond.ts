@@ -16,6 +16,7 @@ import {
 } from '../../registry/store/object-codec.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
 import type { ResourceRequest } from '../resource-request.js';
+import { wasSent } from '../response-writer.js';
 import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
 import { answerBlocks } from './answer-blocks.js';
@@ -239,13 +240,15 @@ export function sendBlocks(to: Recipient, code: number, contentType: string, pie
   }
   // The end alone would say that nothing is left to read.
   reply.request.plinthContext?.unread?.add(reply.raw, length);
+  // An audited answer may have to wait for its event: it is not complete before its end.
+  const last = context.audit === undefined ? undefined : pieces.at(-1);
   for (const piece of pieces) {
+    if (piece === last) continue;
     reply.raw.write(piece, (error: unknown) => {
-      // What failed may still be under way.
-      if (error == null) answerBlocks.giveBack(piece);
+      if (wasSent(reply.raw, error)) answerBlocks.giveBack(piece);
     });
   }
-  reply.raw.end();
+  reply.raw.end(last);
 }
 
 /**
