@@ -55,22 +55,21 @@ export class ResponseWriter {
    * called when the bytes of the chunk are no longer needed, never if that is not certain.
    */
   async write(chunk: string | Uint8Array, onSent?: () => void): Promise<void> {
-    if (this.isGone) return;
-    const mayGoOn =
-      onSent === undefined
-        ? this.target.write(chunk)
-        : this.target.write(chunk, (error) => {
-            if (wasSent(this.sink, error)) onSent();
-          });
-    if (!mayGoOn && this.wake === undefined) await this.untilRead(chunk.length);
+    await this.send(chunk, undefined, onSent);
   }
 
   /**
    * Like {@link write}, but undefined if more may be written at once. `connection`: where to write what is framed already,
    * once the head was sent.
    */
-  send(chunk: string | Uint8Array, connection?: Socket): Promise<void> | undefined {
-    if (this.isGone || (connection ?? this.target).write(chunk) || this.wake !== undefined) return undefined;
+  send(chunk: string | Uint8Array, connection?: Socket, onSent?: () => void): Promise<void> | undefined {
+    if (this.isGone) return undefined;
+    const target = connection ?? this.target;
+    const noted = (error: unknown) => {
+      if (wasSent(this.sink, error)) onSent?.();
+    };
+    if (onSent === undefined ? target.write(chunk) : target.write(chunk, noted)) return undefined;
+    if (this.wake !== undefined) return undefined;
     // The response does not say so for what it did not write.
     connection?.once('drain', () => this.wake?.());
     return this.untilRead(chunk.length);

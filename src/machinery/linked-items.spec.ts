@@ -26,6 +26,15 @@ describe('LinkedItems', () => {
     assert.equal(items.size, 1);
   });
 
+  it('does not go on from an item that is removed while it is visited', () => {
+    const items = new LinkedItems<string>();
+    const first = items.add('first');
+    items.add('second');
+    assert.throws(() => {
+      for (const _ of items) items.remove(first);
+    }, /removed while/);
+  });
+
   it('lets what has come and gone be collected with the young objects', async () => {
     const items = new LinkedItems<unknown>();
     const places: Place<unknown>[] = [];

@@ -57,6 +57,10 @@ export class LinkedItems<T> implements Iterable<T> {
 
   /** The items may not change meanwhile; copy them otherwise. */
   *[Symbol.iterator](): IterableIterator<T> {
-    for (let link = this.end.next; link !== this.end; link = link.next) yield link.item as T;
+    for (let link = this.end.next; link !== this.end; link = link.next) {
+      yield link.item as T;
+      // It leads nowhere any more.
+      if (link.next === link) throw new Error('an item was removed while the items were visited');
+    }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Bytes of one block. A client that does not read holds up to two of them, and filling, encrypting and sending one takes a
- * fraction of a millisecond.
+ * Bytes of one block. A client that does not read holds up to two of them, or one whole answer of a few; filling, encrypting
+ * and sending one takes a fraction of a millisecond.
  */
 export const blockBytes = 128 * 1024;
 /** Blocks that are kept for later answers. */
