@@ -292,11 +292,11 @@ describe('requests with parts that make no sense', () => {
 
   it('are refused with the reason: patches of what is missing', async () => {
     await made(maps, { metadata: { name: 'patched' }, data: { a: '1' } });
-    const operations = [{ op: 'replace', path: '/data/none', value: '1' }];
+    const operations = [{ op: 'remove', path: '/data/none' }];
     const refused = answered(await patch(`${maps}/patched`, 'application/json-patch+json', operations), 422);
     const { reason, details, message } = refused.body;
     assert.equal(reason, 'Invalid');
-    assert.equal(details.causes[0].message, 'cannot replace "/data/none": nothing there');
+    assert.equal(details.causes[0].message, 'cannot remove "/data/none": nothing there');
     assert.ok(message.endsWith(details.causes[0].message));
   });
 });

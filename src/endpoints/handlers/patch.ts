@@ -3,7 +3,6 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
 import { ownValue } from '../../machinery/own-value.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
-import { isObject } from '../../machinery/patch/json-value.js';
 import {
   badRequestError,
   invalidError,
@@ -89,8 +88,7 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
   request.context.audit?.requested(patch);
   if (type === 'json') {
     if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
-    return (live) =>
-      applyJsonPatch(replacesOwners(patch) ? withOwners(live) : live, patch, () => leaveCostly(request.context));
+    return (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context));
   }
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
     throw badRequestError('the patch must be an object');
@@ -99,19 +97,6 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
   return type === 'merge'
     ? (live) => applyMergePatch(live, fields)
     : (live) => applyStrategicMergePatch(schema, live, fields);
-}
-
-/** Whether a JSON patch sets all owners of fields. */
-function replacesOwners(patch: readonly unknown[]): boolean {
-  return patch.some(
-    (operation) => isObject(operation) && operation.op === 'replace' && operation.path === '/metadata/managedFields',
-  );
-}
-
-/** An object without owners has an empty list of them, which is not shown: clients may replace it whether or not it is. */
-function withOwners(object: ApiObject): ApiObject {
-  const { metadata } = object;
-  return metadata.managedFields === undefined ? { ...object, metadata: { ...metadata, managedFields: [] } } : object;
 }
 
 /** Throws a 422 for `force` on a patch other than apply, where it has no meaning. */

@@ -104,7 +104,8 @@ function applyChecked(
   const merged = mergeObjects(view, live ?? {}, applied);
   // A field that is present but empty gives up the fields below it, but not itself.
   const mentioned = recursiveDifference(mentionedPaths(view, applied), options.resetFields ?? emptySet);
-  const dropped = droppedPaths(view, previous?.fields ?? emptySet, [mentioned, ...others.map((owner) => owner.fields)]);
+  const before = previous !== undefined && hasKnownNames(previous, options) ? previous.fields : emptySet;
+  const dropped = droppedPaths(view, before, [mentioned, ...others.map((owner) => owner.fields)]);
   const object = (removePaths(view, merged, dropped) ?? {}) as ApiObject;
 
   const comparison = compareTracked(type, live, object, options.resetFields);
@@ -135,6 +136,11 @@ function startingOwners(type: KindType, live: ApiObject | undefined, options: Ap
 function withFitting(view: StructView, owner: OwnerEntry): OwnerEntry {
   const fields = fitToType(view, owner.fields);
   return equalSets(fields, owner.fields) ? owner : withFields(owner, fields);
+}
+
+/** Whether the fields of an entry can be found in the object: its version, or what became of its names, is known. */
+function hasKnownNames({ apiVersion }: OwnerEntry, { apiVersion: applied, versions }: ApplyOptions): boolean {
+  return apiVersion === applied || versions === undefined || versions(apiVersion) !== undefined;
 }
 
 /**

@@ -45,8 +45,8 @@ export interface ManagedFieldsOptions {
    */
   readonly resetFields?: FieldSet;
   /**
-   * Converts the object to the version of another entry. Undefined if that version is no longer served, and the entry
-   * is then dropped. Without this option, all entries are assumed to use the written version.
+   * Converts the object to the version of another entry. Undefined if nobody knows that version, and the entry is then
+   * dropped. Without this option, all entries are assumed to use the written version.
    */
   readonly versions?: (apiVersion: string) => VersionView | undefined;
 }
@@ -120,7 +120,7 @@ export function ownersAfterUpdate(
   return after;
 }
 
-/** The changes of a write in each version that entries use; undefined for a version that is not served. */
+/** The changes of a write in each version that entries use; undefined for a version that nobody knows. */
 export function comparisonsByVersion(
   live: ApiObject | undefined,
   next: ApiObject,

@@ -63,22 +63,73 @@ test('a test for null holds for an absent member', () => {
   failure([{ op: 'test', path: '/data/a', value: null }]);
 });
 
+test('a replace adds an absent member', () => {
+  const replaced = (document: object, path: string) => applyJsonPatch(document, [{ op: 'replace', path, value: 1 }]);
+  assert.deepEqual(replaced({ data: { a: 2 } }, '/data/b'), { data: { a: 2, b: 1 } });
+  assert.deepEqual(replaced({}, '/a'), { a: 1 });
+  assert.deepEqual(replaced({ a: null }, '/a'), { a: 1 });
+});
+
+test('a null is a value', () => {
+  const document = { n: null };
+  assert.deepEqual(applyJsonPatch(document, [{ op: 'remove', path: '/n' }]), {});
+  assert.deepEqual(applyJsonPatch(document, [{ op: 'move', from: '/n', path: '/m' }]), { m: null });
+  assert.deepEqual(applyJsonPatch(document, [{ op: 'copy', from: '/n', path: '/m' }]), { n: null, m: null });
+  assert.deepEqual(applyJsonPatch(document, [{ op: 'replace', path: '/m', value: null }]), { n: null, m: null });
+  assert.deepEqual(applyJsonPatch(document, [{ op: 'test', path: '/n' }]), document);
+  failure([{ op: 'add', path: '/n/m', value: 1 }], document);
+});
+
+test('negative indexes count from the end', () => {
+  const list = (...patch: object[]) => (applyJsonPatch({ list: ['x', 'y'] }, patch) as { list: string[] }).list;
+  assert.deepEqual(list({ op: 'replace', path: '/list/-1', value: 'z' }), ['x', 'z']);
+  assert.deepEqual(list({ op: 'replace', path: '/list/-2', value: 'z' }), ['z', 'y']);
+  assert.deepEqual(list({ op: 'remove', path: '/list/-1' }), ['x']);
+  assert.deepEqual(list({ op: 'remove', path: '/list/-2' }), ['y']);
+  assert.deepEqual(list({ op: 'add', path: '/list/-1', value: 'z' }), ['x', 'y', 'z']);
+  assert.deepEqual(list({ op: 'add', path: '/list/-3', value: 'z' }), ['z', 'x', 'y']);
+  assert.deepEqual(list({ op: 'copy', from: '/list/-2', path: '/list/-' }), ['x', 'y', 'x']);
+  assert.deepEqual(list({ op: 'move', from: '/list/-1', path: '/list/0' }), ['y', 'x']);
+  assert.deepEqual(list({ op: 'test', path: '/list/-1', value: 'y' }), ['x', 'y']);
+});
+
 test('failing operations are unprocessable', () => {
   const patches: unknown[][] = [
     [{ op: 'test', path: '/data/a', value: 'nope' }],
     [{ op: 'remove', path: '/data/zzz' }],
-    [{ op: 'replace', path: '/data/zzz', value: 1 }],
+    [{ op: 'replace', path: '/none/zzz', value: 1 }],
+    [{ op: 'replace', path: '/list/2', value: 1 }],
+    [{ op: 'replace', path: '/list/-', value: 1 }],
+    [{ op: 'replace', path: '/list/-3', value: 1 }],
+    [{ op: 'replace', path: '/data/a/b', value: 1 }],
+    [{ op: 'replace', path: '/data/a' }],
     [{ op: 'add', path: '/none/zzz', value: 1 }],
     [{ op: 'add', path: '/data/a/b', value: 1 }],
     [{ op: 'add', path: '/list/3', value: 1 }],
+    [{ op: 'add', path: '/list/-4', value: 1 }],
     [{ op: 'add', path: '/list/01', value: 1 }],
+    [{ op: 'add', path: '/list/+1', value: 1 }],
+    [{ op: 'add', path: '/list/-0', value: 1 }],
+    [{ op: 'remove', path: '/none/zzz' }],
     [{ op: 'remove', path: '/list/-' }],
+    [{ op: 'remove', path: '/list/2' }],
+    [{ op: 'remove', path: '/list/-3' }],
+    [{ op: 'remove', path: '/list/x' }],
     [{ op: 'frob', path: '/data/a' }],
     [{ op: 'add', value: 'x' }],
     [{ op: 'add', path: '/x' }],
     [{ op: 'add', path: 'x', value: 1 }],
     [{ op: 'copy', path: '/x' }],
     [{ op: 'copy', from: '/none', path: '/x' }],
+    [{ op: 'copy', from: '/none/zzz', path: '/x' }],
+    [{ op: 'copy', from: '/list/2', path: '/x' }],
+    [{ op: 'copy', from: '/list/-', path: '/x' }],
+    [{ op: 'move', from: '/none', path: '/x' }],
+    [{ op: 'move', from: '/list/-', path: '/x' }],
+    [{ op: 'test', path: '/none/zzz', value: null }],
+    [{ op: 'test', path: '/none', value: 1 }],
+    [{ op: 'test', path: '/list/2', value: null }],
+    [{ op: 'test', path: '/data/a' }],
     [{ op: 'move', from: '/data', path: '/data/inner' }],
     [{ op: 'remove', path: '' }],
   ];
@@ -95,8 +146,8 @@ test('failing operations are unprocessable', () => {
 });
 
 test('the reason names the operation and where it failed', () => {
-  const replace = failure([{ op: 'replace', path: '/data/zzz', value: 1 }]);
-  assert.equal(replace.details?.causes?.[0]?.message, 'cannot replace "/data/zzz": nothing there');
+  const remove = failure([{ op: 'remove', path: '/data/zzz' }]);
+  assert.equal(remove.details?.causes?.[0]?.message, 'cannot remove "/data/zzz": nothing there');
   const long = failure([{ op: 'remove', path: `/${'x'.repeat(5000)}` }]);
   assert.ok(long.message.length < 500);
 });

@@ -11,7 +11,8 @@ const maxShown = 200;
 
 /**
  * Applies an RFC 6902 patch and returns the new document; changes neither argument and shares unchanged parts with
- * them. One deviation: `test` for `null` also succeeds for an absent member, as clients of this API expect. Throws a
+ * them. Clients of this API rely on three deviations: `replace` adds a member that is absent, `test` for `null` succeeds
+ * for it, and indexes of lists may be negative (-1 is the last element, and for `add` the end). Throws a
  * {@link PatchError}: `Invalid` when an operation fails (none takes effect then), `BadRequest` for invalid operations,
  * `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
  *
@@ -115,12 +116,8 @@ class JsonPatchRun {
       return;
     }
     const parent = this.ownedParent(path);
-    if (Array.isArray(parent)) {
-      parent[arrayIndex(last, parent.length, path)] = value;
-    } else {
-      if (!Object.hasOwn(parent, last)) throw fail(`cannot replace ${show(path)}: nothing there`);
-      setOwn(parent, last, value);
-    }
+    if (Array.isArray(parent)) parent[arrayIndex(last, parent.length, path)] = value;
+    else setOwn(parent, last, value);
   }
 
   private remove(path: readonly string[]): unknown {
@@ -214,7 +211,8 @@ function parsePointer(pointer: unknown, member: string): string[] {
 }
 
 function arrayIndex(part: string, end: number, path: readonly string[]): number {
-  const index = /^(0|[1-9]\d{0,9})$/.test(part) ? Number(part) : -1;
+  const given = /^(0|-?[1-9]\d{0,9})$/.test(part) ? Number(part) : end;
+  const index = given < 0 ? end + given : given;
   if (index < 0 || index >= end) throw fail(`${show(path)}: ${show(part)} is not an index of the list`);
   return index;
 }
