@@ -56,6 +56,11 @@ export function processorMicroseconds(pid: number): number {
   return sum / 1000;
 }
 
+/** The same of the thread alone that a process began with. */
+export function servingThreadMicroseconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
+}
+
 /** Open files and sockets of a process. */
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
