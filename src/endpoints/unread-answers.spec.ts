@@ -72,3 +72,19 @@ it('the connection with the most unread bytes loses its answers when the total i
   assert.deepEqual(cuts, [0, 1, 2, 3]);
   unread.stop();
 });
+
+it('what is handed over to a response that was closed before counts for nobody', () => {
+  const unread = new UnreadAnswers({ patienceMs: 60_000, connectionBytes: 1000, totalBytes: 1000 });
+  const honest = response();
+  honest.once('cut', () => assert.fail('cut for what others did not read'));
+  unread.add(honest, 300);
+  const connection = {};
+  for (let i = 0; i < 10; i++) {
+    const left = response(connection);
+    unread.close(left);
+    left.once('cut', () => assert.fail('a closed response was kept'));
+    unread.add(left, 2000);
+  }
+  assert.equal(unread.isFull(response(connection)), false);
+  unread.stop();
+});

@@ -2,13 +2,15 @@ import type { FastifyReply } from 'fastify';
 import { LinkedItems, type Place } from '../machinery/linked-items.js';
 import { connectionOf } from './connection-of.js';
 
-type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | undefined };
+type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | typeof closed | undefined };
 /** Unread bytes of a connection are kept on it. */
 interface Connection {
   [unreadBytes]?: number;
 }
 
 const answer = Symbol('unread answer');
+/** Stands for the answer of a response that was closed. */
+const closed = Symbol('closed');
 const unreadBytes = Symbol('unread bytes');
 
 export interface UnreadLimits {
@@ -58,7 +60,10 @@ export class UnreadAnswers {
     return ((connectionOf(response) as Connection)[unreadBytes] ?? 0) > this.limits.connectionBytes;
   }
 
-  /** Records that the last `bytes` of an answer were handed over. */
+  /**
+   * Records that the last `bytes` of an answer were handed over. Those of a closed response are none: nobody would say when
+   * they are gone, and clients that leave before their answers would fill the limits of others.
+   */
   add(response: Response, bytes: number): void {
     if (response[answer] !== undefined) return;
     const connection: Connection = connectionOf(response);
@@ -70,15 +75,21 @@ export class UnreadAnswers {
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
   }
 
-  /** Records that the response was sent completely, or cut. */
+  /** Records that the client has read what was handed over. */
   remove(response: Response): void {
     const place = response[answer];
-    if (place?.item === undefined) return;
+    if (place === undefined || place === closed || place.item === undefined) return;
     const { bytes, connection } = place.item;
     response[answer] = undefined;
     this.answers.remove(place);
     this.total -= bytes;
     connection[unreadBytes] = (connection[unreadBytes] ?? 0) - bytes;
+  }
+
+  /** Records that the response was sent completely, or cut. Nothing that is added to it later counts. */
+  close(response: Response): void {
+    this.remove(response);
+    response[answer] = closed;
   }
 
   stop(): void {

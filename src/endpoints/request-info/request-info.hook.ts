@@ -1,3 +1,4 @@
+import type { Http2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
@@ -91,7 +92,7 @@ export function registerRequestHooks(
     reply.raw.once('close', () => {
       if (!isLong) underWay--;
       leaveAddress();
-      unread?.remove(reply.raw);
+      unread?.close(reply.raw);
       try {
         finish(context, request, reply);
       } catch (error) {
@@ -102,6 +103,7 @@ export function registerRequestHooks(
     reply.raw.on('error', ignore);
     noticeEnd(context, unread, reply.raw);
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
+    readNothing(request.raw);
     const { httpVersionMajor, socket } = request.raw;
     if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
@@ -175,6 +177,15 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
   const remote = remoteSpanOf(raw.headers);
   if (remote === undefined) context.trace = tracer.begin(method);
   else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
+}
+
+/**
+ * Reads a request to its end that has no body. Node resets a stream that nobody has read once its answer is written, even
+ * while the end of the answer waits for the window of the connection: the client would have to take the answer for cut off.
+ */
+function readNothing(request: FastifyRequest['raw']): void {
+  const { stream } = request as { stream?: Http2Stream };
+  if (stream?.endAfterHeaders === true) stream.resume();
 }
 
 type Raw = FastifyReply['raw'];
