@@ -1,17 +1,16 @@
--- Annotations of a Secret without those that repeat the object: clients keep whole manifests in them, as JSON or YAML, or packed
--- and encoded. Long opaque texts are taken for such.
+-- Annotations of a Secret: all names, and the values of a few that can only be names, kinds and addresses. Of the others nobody
+-- knows what they hold: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
 create or replace function plinth.secret_annotations(p_annotations jsonb) returns jsonb
 language sql immutable parallel safe
 return (
   select jsonb_object_agg(a.key, case
-    when a.key like '%/last-applied-configuration'
-      -- JSON; YAML; PEM
-      or a.value #>> '{}' ~ '^\s*[[{]|(^|\n)\s*["'']?(data|stringData)["'']?\s*:|-----BEGIN '
-      -- base64 of gzip, zlib, zstd, JSON, YAML, PEM and of these in base64
-      or a.value #>> '{}' ~ '^\s*(H4sI|SDRzSU|KLUv|e(AE|F4|J|No)|e(y[AIJ]|w[0ko])|W(3s|y[AIJ]|wo)|YXBpVmVyc2lvbj|a2luZD|ZGF0YT|c3RyaW5nRGF0YT|LS0t)[A-Za-z0-9+/=_\s-]*$'
-      or a.value #>> '{}' ~ '[A-Za-z0-9+/_-]{76}'
-      then '"(hidden)"'::jsonb
-    else a.value
+    when a.key like '%/service-account.name' or a.key like '%/service-account.uid' or a.key = any (array[
+      'meta.helm.sh/release-name', 'meta.helm.sh/release-namespace', 'helm.sh/resource-policy', 'helm.sh/hook',
+      'cert-manager.io/certificate-name', 'cert-manager.io/issuer-name', 'cert-manager.io/issuer-kind',
+      'cert-manager.io/issuer-group', 'cert-manager.io/common-name', 'cert-manager.io/alt-names', 'cert-manager.io/ip-sans',
+      'cert-manager.io/uri-sans', 'argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/sync-wave'
+    ]) then a.value
+    else '"(hidden)"'::jsonb
   end)
   from jsonb_each(case when jsonb_typeof(p_annotations) = 'object' then p_annotations end) a
 );

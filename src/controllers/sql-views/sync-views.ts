@@ -9,6 +9,7 @@ import {
   type StoredResource,
   storageOf,
 } from '../../registry/resource-definition.js';
+import { readerRole } from '../../storage/postgres/reader-rights.js';
 import {
   type SqlColumnType,
   type SqlViewField,
@@ -16,7 +17,7 @@ import {
   type SqlViewSource,
   sqlView,
 } from '../../storage/postgres/sql-view-text.js';
-import { readerRole, type SqlViewsResult, syncSqlViews } from '../../storage/postgres/sql-views.js';
+import { type SqlViewsResult, syncSqlViews } from '../../storage/postgres/sql-views.js';
 
 /**
  * Updates the views of schema `cluster` to the served resources: one per definition that is stored. Cheap when nothing

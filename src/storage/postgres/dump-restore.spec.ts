@@ -13,8 +13,9 @@ import { failsWith } from '../testing/storage-contract.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
+import { readerRole } from './reader-rights.js';
 import { sqlView } from './sql-view-text.js';
-import { readerRole, syncSqlViews } from './sql-views.js';
+import { syncSqlViews } from './sql-views.js';
 
 /** The embedded Postgres comes without these. */
 const programs = process.env.PLINTH_TEST_POSTGRES_BIN ?? '';

@@ -5,7 +5,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { HOUR_MS, key, Scene, text } from '../testing/history-scene.js';
 import { put } from '../testing/storage-contract.js';
 import { remove } from '../testing/storage-helpers.js';
-import { readerRole } from './sql-views.js';
+import { readerFunctions, readerRole } from './reader-rights.js';
 
 const denied = { code: '42501' };
 let server: TestPostgres;
@@ -22,7 +22,8 @@ describe('a reader of the past', () => {
         if not exists (select from pg_roles where rolname = 'paula') then create role paula login; end if;
         if not exists (select from pg_roles where rolname = 'bob') then create role bob login; end if; end $$`);
       await owner.query(
-        `grant ${readerRole} to paula; grant usage on schema cluster to bob; grant select on cluster.things to bob`,
+        `grant ${readerRole} to paula; grant usage on schema cluster to bob; grant select on cluster.things to bob;
+         grant execute on function ${readerFunctions.join(', ')} to bob`,
       );
       const secret = (value: string) =>
         JSON.stringify({

@@ -1,5 +1,6 @@
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
+import { readerFunctions, readerRole } from './reader-rights.js';
 import {
   calledFirst,
   isLaterRelease,
@@ -9,7 +10,7 @@ import {
   type SchemaTexts,
 } from './schema-texts.js';
 import { Session } from './session.js';
-import { quoteText } from './sql-text.js';
+import { quoteName, quoteText } from './sql-text.js';
 
 export interface MigrationResult {
   /** Versions that this call applied, in order; empty when there was nothing to do. */
@@ -169,17 +170,17 @@ function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts
 }
 
 /**
- * What the functions of schema cluster call with the rights of the reader. Those that read check these rights themselves, the
- * others only compute. Nobody else finds them: the schema is closed.
+ * New functions belong to everybody, and those of earlier releases partly did. The reader keeps its rights meanwhile; where
+ * there is no such role yet, whoever makes it grants them.
  */
-const openFunctions: ReadonlySet<string> = new Set([
-  'past_objects',
-  'past_changes',
-  'shown_object',
-  'object_labels',
-  'shown_diff',
-  'field_manager',
-]);
+const functionRights = `
+  revoke execute on all functions in schema plinth from public;
+  revoke execute on function ${readerFunctions.join(', ')} from public;
+  do $$ begin
+    if exists (select from pg_roles where rolname = ${quoteText(readerRole)}) then
+      grant execute on function ${readerFunctions.join(', ')} to ${quoteName(readerRole)};
+    end if;
+  end $$`;
 
 async function apply(session: Session, state: SchemaState, texts: SchemaTexts): Promise<MigrationResult> {
   const pending = texts.migrations.filter(({ version }) => !state.migrations.has(version));
@@ -210,9 +211,7 @@ async function apply(session: Session, state: SchemaState, texts: SchemaTexts): 
     await record(text);
   }
   if (functions.length > 0) {
-    await execute(session, 'revoke execute on all functions in schema plinth from public');
-    const open = texts.functions.filter(({ name }) => openFunctions.has(name));
-    for (const { name } of open) await execute(session, `grant execute on function plinth.${name} to public`);
+    await execute(session, functionRights);
   }
   if (pending.length > 0 && functions.some(({ name }) => name === 'add_change_partitions')) {
     await execute(session, 'select plinth.add_change_partitions(3)');

@@ -7,8 +7,9 @@ import { fence } from './fence.js';
 import { migrate } from './migrate.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 import { silentObserver } from './postgres-storage-options.js';
+import { readerRole } from './reader-rights.js';
 import { sqlView } from './sql-view-text.js';
-import { readerRole, syncSqlViews } from './sql-views.js';
+import { syncSqlViews } from './sql-views.js';
 
 const denied = { code: '42501' };
 const modes = [

@@ -3,15 +3,13 @@ import type { SqlProjection, SqlProjectionMode } from '../../config/sql-projecti
 import { LOCK_MIGRATIONS } from './migrate.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
+import { readerFunctions, readerRole } from './reader-rights.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
 import type { RowTable } from './sql-row-text.js';
 import { quoteName, quoteText } from './sql-text.js';
 import { type SqlView, type SqlViewForms } from './sql-view-text.js';
-
-/** The role that may only read the views. It can't log in: grant it to roles that can. */
-export const readerRole = 'plinth_reader';
 
 export interface SqlViewsResult {
   /** Names of views that were made or changed, and of dropped views whose resource is gone. */
@@ -86,6 +84,7 @@ function digestOf(views: readonly SqlView[]): string {
   const hash = createHash('sha256');
   const line = (view: SqlView) => `${view.name} ${view.storageResource} ${view.digest}\n`;
   for (const one of views.map(line).sort()) hash.update(one);
+  hash.update(readerFunctions.join('\n'));
   return hash.digest('hex');
 }
 
@@ -207,13 +206,18 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
   if (row === undefined) return 'missing';
   const reader = quoteName(readerRole);
   const views = await execute(session, 'select name from plinth.sql_views order by name');
+  // A role that does not own the functions leaves them to the one that does.
+  const functions = await execute(
+    session,
+    `select f from unnest(array[${readerFunctions.map(quoteText).join(', ')}]) f
+     where has_function_privilege(f, 'execute with grant option')`,
+  );
   const grants = [
     `grant usage on schema cluster to ${reader}`,
     ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
     // Made by a migration, so not among those that follow the kinds.
     `grant select on cluster.audit to ${reader}`,
-    `grant execute on function ${readerFunctions.join(', ')} to ${reader}`,
-    ...viewFunctions.map((signature) => `grant execute on function plinth.${signature} to ${reader}`),
+    ...functions.map(([signature]) => `grant execute on function ${signature as string} to ${reader}`),
   ];
   await execute(session, grants.join('; '));
   return 'ready';
@@ -253,33 +257,6 @@ export function rowsIn(form: SqlViewForms, mode: SqlProjection): RowTable | unde
   if (mode === 'indexed') return form.indexedRows;
   return mode === 'tables' ? form.rows : undefined;
 }
-
-/** The functions of schema `cluster`. Those of the history show what the caller may read now. */
-const readerFunctions = [
-  'cluster.lag()',
-  'cluster.wait_for(bigint, interval)',
-  'cluster.history_size()',
-  'cluster.history(text, text, text)',
-  ...['bigint', 'timestamptz', 'text'].flatMap((moment) => [
-    ...(moment === 'bigint' ? [] : [`cluster.version_at(${moment})`]),
-    `cluster.as_of(text, ${moment}, text, text, jsonb)`,
-    `cluster.changes_between(${moment}, ${moment}, text, text, text)`,
-  ]),
-];
-
-/** The functions that the views call. A view checks its user's right to call them. */
-const viewFunctions = [
-  'to_jsonb(json)',
-  'to_time(text)',
-  'secret_annotations(jsonb)',
-  'secret_object(jsonb)',
-  'json_keys(jsonb)',
-  'versioned_object(jsonb, bigint)',
-  'object_owner(jsonb)',
-  'object_images(jsonb)',
-  'object_reasons(jsonb)',
-  'whole_object(jsonb, jsonb, bigint)',
-];
 
 /** Runs SQL that may be refused because of objects that others made; every other error is thrown. */
 async function attempt(session: Session, sql: string): Promise<Error | undefined> {
