@@ -6,7 +6,7 @@ import { type LoadOptions, type Result, runWork, works } from './peers/load.js';
 import { type Peer, type PeerKind, useOf } from './peers/peer.js';
 import { plinthPeer } from './peers/plinth-peer.js';
 import { referencePeer, shimPeer } from './peers/reference-peer.js';
-import { bars, type Measured, type Run, table } from './peers/report.js';
+import { bars, costs, type Measured, type Run, table } from './peers/report.js';
 import { docs, writeSection } from './write-section.js';
 
 /*
@@ -24,7 +24,7 @@ import { docs, writeSection } from './write-section.js';
  *   --rounds N          how often, in turn; the table shows medians (default 1)
  *   --warm N            work of each kind before, in seconds; 0, the default, measures from the first request on
  *   --http2             one connection of HTTP/2 instead of many of HTTP/1.1
- *   --write NAME        puts the table into the section peers-NAME of docs/benchmarks.md, and draws docs/peers-NAME.svg
+ *   --write NAME        puts the tables into the section peers-NAME of docs/benchmarks.md, and draws docs/peers-NAME.svg
  */
 const { values: flags } = parseArgs({
   options: {
@@ -110,7 +110,7 @@ for (let round = 1; round <= Number(flags.rounds); round++) {
 }
 const measured: Measured[] = chosen.map(({ kind, runs }) => ({ name: kind.name, runs }));
 const base = measured.find(({ name }) => name === 'reference') ?? (measured.at(-1) as Measured);
-const text = table(measured, base);
+const text = `${table(measured, base)}\n\n${costs(measured, base)}`;
 console.log(text);
 if (flags.write !== undefined) {
   const protocol = flags.http2 ? 'HTTP/2' : 'HTTP/1.1';

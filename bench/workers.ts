@@ -82,8 +82,6 @@ const works: Readonly<Record<string, (send: Send, serial: number) => Promise<num
 };
 
 const counts = flags.workers.split(',').map(Number);
-/** The same for all, so that all have as many objects. */
-const before = warm * Math.max(...counts);
 const results = new Map<string, Account[]>();
 
 async function account({ process: parent, client }: TestServer, admin: pg.Client): Promise<Account> {
@@ -144,6 +142,8 @@ async function measure(workers: number): Promise<void> {
   const own = workers === 1 ? [] : [`--workers=${workers}`];
   const clients = flags.each ? clientCount * workers : clientCount;
   const requests = requestsOfWorker * workers;
+  // As much for each worker: what is left to compile depends on what a process has done.
+  const before = warm * workers;
   const cluster = await TestCluster.start({ servers: 0, flags: ['--authorization-mode=RBAC', ...own] });
   if (flags.program !== undefined) cluster.useProgram(flags.program);
   const server = await cluster.addServer();

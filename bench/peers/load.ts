@@ -1,14 +1,23 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Peer } from './peer.js';
+import { type Peer, useOf } from './peer.js';
 
-/** What one kind of work gave. */
-export interface Result {
+/** What one kind of work gave, as the client saw it. */
+export interface Seen {
+  /** Requests that were answered, of watches events. */
+  readonly count: number;
   /** Requests per second, of watches events. */
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly errors: number;
+}
+
+/** What one kind of work gave and cost. */
+export interface Result extends Seen {
+  /** Processor time of the server and of its store for each, in microseconds. */
+  readonly serverUs: number;
+  readonly storeUs: number;
 }
 
 export interface LoadOptions {
@@ -51,21 +60,26 @@ export async function runWork(peer: Peer, scenario: string, options: LoadOptions
     `-only=${scenario}`,
     ...(options.http2 ? ['-h2'] : []),
   ];
+  const before = { server: useOf(peer.roots.server), store: useOf(peer.roots.store) };
   const child = spawn(options.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
-  let result: Result | undefined;
-  for await (const line of createInterface({ input: child.stdout })) result = parse(line);
+  let seen: Seen | undefined;
+  for await (const line of createInterface({ input: child.stdout })) seen = parse(line);
   const code = await ended;
-  if (code !== 0 || result === undefined) throw new Error(`${options.program} ${scenario} ended with ${code}`);
-  return result;
+  if (code !== 0 || seen === undefined) throw new Error(`${options.program} ${scenario} ended with ${code}`);
+  const { count } = seen;
+  const each = (part: 'server' | 'store') =>
+    ((useOf(peer.roots[part]).processorSeconds - before[part].processorSeconds) * 1e6) / count;
+  return { ...seen, serverUs: each('server'), storeUs: each('store') };
 }
 
-function parse(line: string): Result {
-  const { rps, p50_ms, p99_ms, errors, delivered, expected, seconds } = JSON.parse(line);
+function parse(line: string): Seen {
+  const { n, rps, p50_ms, p99_ms, errors, delivered, expected, seconds } = JSON.parse(line);
   return {
+    count: delivered ?? n,
     perSecond: delivered === undefined ? rps : delivered / seconds,
     p50Ms: p50_ms ?? Number.NaN,
     p99Ms: p99_ms ?? Number.NaN,

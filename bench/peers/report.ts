@@ -31,7 +31,15 @@ function shown(value: number): string {
 /** The median over the runs of a peer. */
 function summary({ runs }: Measured, work: string): Result {
   const of = (field: keyof Result) => median(runs.map(({ results }) => results.get(work)?.[field] ?? Number.NaN));
-  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), errors: of('errors') };
+  return {
+    count: of('count'),
+    perSecond: of('perSecond'),
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    errors: of('errors'),
+    serverUs: of('serverUs'),
+    storeUs: of('storeUs'),
+  };
 }
 
 /** How many times as much per second as the base a peer did. */
@@ -70,6 +78,33 @@ export function table(measured: readonly Measured[], base: Measured): string {
     total('processor time of its store, seconds', ({ store }) => store.processorSeconds),
   ];
   return [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+/**
+ * A table of what each kind of work costs: for each peer the processor time per request, of the server and of its store in
+ * microseconds, and for all but the base how much more the base needs. Unlike what is done per second, it does not count what
+ * the clients need, which share the processors.
+ */
+export function costs(measured: readonly Measured[], base: Measured): string {
+  const others = measured.filter((one) => one !== base);
+  const cost = (one: Measured, work: string) => {
+    const { serverUs, storeUs } = summary(one, work);
+    return serverUs + storeUs;
+  };
+  const head = ['Processor time', ...measured.map(({ name }) => name), ...others.map(({ name }) => `${name}, less by`)];
+  const rows = [...works.keys()]
+    .filter((work) => measured.some(({ runs }) => runs.some(({ results }) => results.has(work))))
+    .map((work) => [
+      work,
+      ...measured.map((one) => {
+        const { serverUs, storeUs } = summary(one, work);
+        return `${shown(serverUs)} + ${shown(storeUs)}`;
+      }),
+      ...others.map((one) => shown(cost(base, work) / cost(one, work))),
+    ]);
+  return [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }
