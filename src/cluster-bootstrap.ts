@@ -6,6 +6,7 @@ import { SecureServingOptions } from './config/secure-serving.options.js';
 import { ServingState } from './endpoints/serving-state.js';
 import { VENDOR_NAMES, type VendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/system-objects.js';
+import { ensureDefaultServiceCidr } from './modules/networking/default-service-cidr.js';
 import { ensureSystemPriorityClasses } from './modules/scheduling/system-priority-classes.js';
 import { SERVICE_RANGES, type ServiceRanges } from './registry/allocation/service-ranges.js';
 import { ResourceStores } from './registry/store/resource-stores.js';
@@ -13,7 +14,7 @@ import { StartPatience } from './storage/start-patience.js';
 
 /**
  * What a serving process keeps in place in its cluster. Before the first request: the namespaces, the service of the
- * API and the system's priority classes. From then on, in the background: the default access policy, and the client
+ * API, the object of its range and the system's priority classes. From then on, in the background: the default access policy, and the client
  * authorities whenever they change.
  */
 @Injectable()
@@ -37,6 +38,7 @@ export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationSh
     const { names, stores, ranges } = this;
     await this.patience.until(() => ensureSystemObjects({ names, stores, ranges }, this.serving.securePort));
     await this.patience.until(() => ensureSystemPriorityClasses(names, stores));
+    await this.patience.until(() => ensureDefaultServiceCidr(names, stores, ranges));
     await this.patience.until(() => this.authorities.publish());
     this.tls.onChange(() => this.authorities.publishSoon(ended));
     this.policy = this.authorization.prepare(this.stores, ended);

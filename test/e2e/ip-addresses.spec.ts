@@ -45,3 +45,34 @@ describe('IPAddress objects that are deleted', () => {
     assert.equal((await client.get(`${addresses}/10.0.200.200`)).status, 404);
   });
 });
+
+describe('the ranges of service addresses', () => {
+  const ranges = '/apis/networking.k8s.io/v1/servicecidrs';
+  const stateOf = ({ body }: { body: { spec: { cidrs: string[] }; status: { conditions: object[] } } }) => [
+    body.spec.cidrs,
+    body.status.conditions.map((condition) => {
+      const { type, status } = condition as { type: string; status: string };
+      return `${type} ${status}`;
+    }),
+  ];
+
+  it('have an object, which is ready, and no other is', async () => {
+    const { client } = cluster.first;
+    const inUse = await client.get(`${ranges}/kubernetes`);
+    assert.deepEqual(stateOf(inUse), [['10.0.0.0/16'], ['Ready True']]);
+    const other = { metadata: { name: 'other' }, spec: { cidrs: ['10.7.0.0/16'] } };
+    const made = await client.post(ranges, other);
+    assert.deepEqual(stateOf(made), [['10.7.0.0/16'], ['Ready False']], made.text);
+    assert.match(made.body.status.conditions[0].message, /--service-cluster-ip-range alone, which is 10\.0\.0\.0\/16/);
+    assert.equal((await client.delete(`${ranges}/other`)).status, 200);
+  });
+
+  it('have another object once the flag names another range, and one again where it was deleted', async () => {
+    const moved = await cluster.addServer(undefined, ['--service-cluster-ip-range=10.9.3.4/20']);
+    const found = await cluster.first.client.get(`${ranges}/kubernetes`);
+    assert.deepEqual(stateOf(found), [['10.9.0.0/20'], ['Ready True']]);
+    assert.equal((await moved.client.delete(`${ranges}/kubernetes`)).status, 200);
+    await cluster.addServer();
+    assert.deepEqual(stateOf(await moved.client.get(`${ranges}/kubernetes`)), [['10.0.0.0/16'], ['Ready True']]);
+  });
+});

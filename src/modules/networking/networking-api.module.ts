@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
+import { SERVICE_RANGES, type ServiceRanges } from '../../registry/allocation/service-ranges.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
@@ -10,13 +11,17 @@ import { networkPolicyResource } from './network-policy/network-policy.resource.
 import { serviceCidrResource } from './service-cidr/service-cidr.resource.js';
 
 /** Resources of the group `networking`. */
-export function networkingResources(names: VendorNames, stores: ResourceStores): ResourceDefinition[] {
+export function networkingResources(
+  names: VendorNames,
+  stores: ResourceStores,
+  ranges: ServiceRanges,
+): ResourceDefinition[] {
   return [
     ingressResource(names),
     ingressClassResource(names),
     networkPolicyResource(names),
     ipAddressResource(names, stores),
-    serviceCidrResource(names),
+    serviceCidrResource(names, ranges, stores.clock),
   ];
 }
 
@@ -25,7 +30,7 @@ export function networkingResources(names: VendorNames, stores: ResourceStores):
 export class NetworkingApiModule {
   static of(host: GroupHost): DynamicModule {
     return apiGroupModule(NetworkingApiModule, 'networking', host, {
-      inject: [VENDOR_NAMES, ResourceStores],
+      inject: [VENDOR_NAMES, ResourceStores, SERVICE_RANGES],
       useFactory: networkingResources,
     });
   }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DefinitionTester, testNames, testStores } from '../../../test/support/definition-tester.js';
+import {
+  DefinitionTester,
+  testClock,
+  testNames,
+  testRanges,
+  testStores,
+} from '../../../test/support/definition-tester.js';
 import { ingressResource } from './ingress/ingress.resource.js';
 import { ingressClassResource } from './ingress-class/ingress-class.resource.js';
 import { ipAddressResource } from './ip-address/ip-address.resource.js';
@@ -18,7 +24,7 @@ function short(causes: readonly string[]): string[] {
 }
 
 it('registers each resource once', () => {
-  const names = networkingResources(testNames, testStores()).map((d) => d.resource);
+  const names = networkingResources(testNames, testStores(), testRanges).map((d) => d.resource);
   assert.deepEqual(names, ['ingresses', 'ingressclasses', 'networkpolicies', 'ipaddresses', 'servicecidrs']);
 });
 
@@ -400,7 +406,7 @@ describe('IPAddress', () => {
 });
 
 describe('ServiceCIDR', () => {
-  const tester = new DefinitionTester(serviceCidrResource(testNames));
+  const tester = new DefinitionTester(serviceCidrResource(testNames, testRanges, testClock));
   const causes = (...cidrs: string[]) => tester.create({ spec: { cidrs } }).causes;
 
   it('takes one range of each family', () => {
@@ -418,6 +424,22 @@ describe('ServiceCIDR', () => {
       'FieldValueInvalid | spec.cidrs[1] | Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
     ]);
     assert.equal(causes('10.0.0.0/16', '10.1.0.0/16').length, 1);
+  });
+
+  it('says whether services get their addresses from it', () => {
+    const ready = ({ object }: { object: object }) => {
+      const { conditions } = (object as { status: { conditions: { type: string; status: string }[] } }).status;
+      return conditions.map(({ type, status }) => `${type} ${status}`);
+    };
+    const used = tester.create({ spec: { cidrs: ['10.0.0.0/16'] }, status: { conditions: [] } });
+    assert.deepEqual(ready(used), ['Ready True']);
+    assert.deepEqual(ready(tester.create({ spec: { cidrs: ['10.1.0.0/16'] } })), ['Ready False']);
+    assert.deepEqual(ready(tester.patch(used.object, { metadata: { labels: { a: 'b' } } })), ['Ready True']);
+    const longer = tester.patch(used.object, { spec: { cidrs: ['10.0.0.0/16', 'fd00::/64'] } });
+    assert.deepEqual(ready(longer), ['Ready False']);
+    const ranges = { ...testRanges, serviceClusterIpRange: '2001:DB8::1:5/112' };
+    const other = new DefinitionTester(serviceCidrResource(testNames, ranges, testClock));
+    assert.deepEqual(ready(other.create({ spec: { cidrs: ['2001:db8::1:0/112'] } })), ['Ready True']);
   });
 
   it('may only grow by the other family', () => {

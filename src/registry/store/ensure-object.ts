@@ -26,7 +26,7 @@ export async function ensureObject(
   const object = decode(resource.served.type, body).value as ApiObject;
   resource.definition.strategy.applyDefaults?.(object);
   try {
-    await store.create(systemRequest(store, body, stores.clock.now()), object, {
+    await store.create(systemRequest(store, 'create', body.metadata, stores.clock.now()), object, {
       dryRun: false,
       validate: () => Promise.resolve(),
     });
@@ -35,13 +35,33 @@ export async function ensureObject(
   }
 }
 
+/** Deletes an object that the server made, if it is still the one with this uid. */
+export async function deleteOwn(
+  stores: ResourceStores,
+  { group, resource }: GroupResource,
+  { name = '', namespace = '' }: ApiObject['metadata'],
+  uid: string,
+): Promise<void> {
+  const store = stores.named(group, resource);
+  const context = systemRequest(store, 'delete', { name, namespace }, stores.clock.now());
+  try {
+    await store.delete(context, namespace, name, { dryRun: false }, () => Promise.resolve(), uid);
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+  }
+}
+
 /** The server's own request, which no client sent. */
-function systemRequest({ resource: { definition, served } }: Store, body: ApiObject, now: number): RequestContext {
-  const { name = '', namespace = '' } = body.metadata;
+function systemRequest(
+  { resource: { definition, served } }: Store,
+  verb: 'create' | 'delete',
+  { name = '', namespace = '' }: ApiObject['metadata'],
+  now: number,
+): RequestContext {
   return serverContext(now, undefined, {
     isResourceRequest: true,
     path: '',
-    verb: 'create',
+    verb,
     apiPrefix: definition.group === '' ? 'api' : 'apis',
     apiGroup: definition.group,
     apiVersion: served.version,

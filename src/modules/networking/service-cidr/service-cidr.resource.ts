@@ -1,8 +1,16 @@
+import type { Condition } from '../../../apis/meta/v1/condition.types.js';
 import { validateConditions } from '../../../apis/meta/v1/validation/condition.validation.js';
 import { type ServiceCIDR, serviceCIDR } from '../../../apis/networking/v1/service-cidr.types.js';
-import { isCanonicalNetwork, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
+import {
+  canonicalNetwork,
+  isCanonicalNetwork,
+  parseIpNetwork,
+} from '../../../apis/networking/v1/validation/ip-network.js';
+import { type Clock, formatTime } from '../../../machinery/clock.js';
 import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
+import { deepEqual } from '../../../machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../machinery/vendor.js';
+import type { ServiceRanges } from '../../../registry/allocation/service-ranges.js';
 import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
 import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
@@ -21,8 +29,12 @@ const columns: readonly TableColumn<ServiceCIDR>[] = [
   ageColumn,
 ];
 
-/** `servicecidrs`: ranges that service addresses come from. */
-export function serviceCidrResource(names: VendorNames): ResourceDefinition {
+/**
+ * `servicecidrs`: ranges that service addresses come from. That is only the range of the server's flag; the condition
+ * `Ready` of every other object says that nothing comes from it.
+ */
+export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
+  const range = serviceRange(ranges);
   return defineResource<ServiceCIDR>({
     group: groupName('networking', names),
     resource: 'servicecidrs',
@@ -31,6 +43,14 @@ export function serviceCidrResource(names: VendorNames): ResourceDefinition {
     namespaced: false,
     versions: [{ version: 'v1', type: serviceCIDR }],
     strategy: {
+      prepareForCreate: (_context, object) => {
+        object.status.conditions = [readiness(object, range, clock)];
+      },
+      prepareForUpdate: (_context, object, old) => {
+        if (deepEqual(object.spec, old.spec)) return;
+        const others = (object.status.conditions ?? []).filter(({ type }) => type !== 'Ready');
+        object.status.conditions = [...others, readiness(object, range, clock)];
+      },
       validate: (_context, object) => validateServiceCidr(object),
       validateUpdate: (_context, object, old) => validateServiceCidrUpdate(object, old),
     },
@@ -41,6 +61,26 @@ export function serviceCidrResource(names: VendorNames): ResourceDefinition {
       }),
     ],
   });
+}
+
+/** The range that the addresses of services come from, in canonical form. */
+export function serviceRange({ serviceClusterIpRange }: ServiceRanges): string {
+  const network = parseIpNetwork(serviceClusterIpRange);
+  if (network === undefined) throw new Error(`${JSON.stringify(serviceClusterIpRange)} is not an IP network`);
+  return canonicalNetwork(network);
+}
+
+function readiness({ spec: { cidrs = [] } }: ServiceCIDR, range: string, clock: Clock): Condition {
+  const isInUse = cidrs?.length === 1 && cidrs[0] === range;
+  return {
+    type: 'Ready',
+    status: isInUse ? 'True' : 'False',
+    lastTransitionTime: formatTime(clock.now()),
+    reason: isInUse ? 'NetworkServiceCIDRReady' : 'NotInUse',
+    message: isInUse
+      ? 'services get addresses from this range'
+      : `services get addresses from --service-cluster-ip-range alone, which is ${range}`,
+  };
 }
 
 /** Broken rules of a new ServiceCIDR: one range, or one of each IP family. */

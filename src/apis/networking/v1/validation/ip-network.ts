@@ -53,6 +53,19 @@ export function isCanonicalNetwork(network: IpNetwork): boolean {
   });
 }
 
+/** The network in canonical form, without bits beyond the prefix. */
+export function canonicalNetwork(network: IpNetwork): string {
+  const bytes = ipBytes(network).map((byte, i) => {
+    const fixedBits = Math.min(8, Math.max(0, network.prefix - i * 8));
+    return byte & ~(0xff >> fixedBits);
+  });
+  if (network.family === 'ipv4') return `${bytes.join('.')}/${network.prefix}`;
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number)).toString(16),
+  );
+  return `${canonicalIp(groups.join(':'))}/${network.prefix}`;
+}
+
 function ipBytes({ address, family }: IpNetwork): number[] {
   if (family === 'ipv4') return address.split('.').map(Number);
   const [head = '', tail] = withHexTail(address).split('::');

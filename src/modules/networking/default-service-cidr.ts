@@ -1,0 +1,31 @@
+import type { ServiceCIDR } from '../../apis/networking/v1/service-cidr.types.js';
+import { groupName, type VendorNames } from '../../machinery/vendor.js';
+import type { ServiceRanges } from '../../registry/allocation/service-ranges.js';
+import { deleteOwn, ensureObject } from '../../registry/store/ensure-object.js';
+import { parseStored } from '../../registry/store/object-codec.js';
+import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import { serviceRange } from './service-cidr/service-cidr.resource.js';
+
+const name = 'kubernetes';
+
+/**
+ * Makes the object of the range that services get their addresses from, in place of one of a former range. Safe for many
+ * processes that start at once.
+ */
+export async function ensureDefaultServiceCidr(
+  names: VendorNames,
+  stores: ResourceStores,
+  ranges: ServiceRanges,
+): Promise<void> {
+  const place = { group: groupName('networking', names), resource: 'servicecidrs' };
+  const range = serviceRange(ranges);
+  const { resource } = stores.named(place.group, place.resource);
+  const stored = await stores.storage.get({ resource: resource.storageResource, namespace: '', name });
+  if (stored !== undefined) {
+    const { spec } = parseStored(resource, stored) as ServiceCIDR;
+    // One that a client has made longer, or that shows an older range: neither says what is in use.
+    if (spec.cidrs?.length === 1 && spec.cidrs[0] === range) return;
+    await deleteOwn(stores, place, { name }, stored.uid);
+  }
+  await ensureObject(stores, place, { metadata: { name }, spec: { cidrs: [range] } });
+}
