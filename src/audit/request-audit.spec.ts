@@ -117,6 +117,36 @@ describe('the trail of a request', () => {
     }
   });
 
+  it('leaves an answer out of which only a part was made', () => {
+    for (const path of [maps, '/api/v1/namespaces/a/secrets']) {
+      const { audit, events } = trail(everything, { method: 'GET', path });
+      void audit.identified();
+      audit.answeredPiece(200, '{"items":[{"data":{"a":"');
+      audit.closed();
+      const { responseObject, annotations, stage } = documentOf(events.at(-1));
+      assert.equal(stage, 'ResponseComplete');
+      assert.equal(responseObject, undefined);
+      assert.equal(annotations['audit.k8s.io/truncated'], 'true');
+    }
+  });
+
+  it('shows an answer of parts once it is whole, and the error that came in its place', () => {
+    const whole = trail(everything, { method: 'GET' });
+    void whole.audit.identified();
+    for (const piece of ['{"items":', '[]}']) whole.audit.answeredPiece(200, piece);
+    whole.audit.answeredAll();
+    void whole.audit.ended();
+    const { responseObject, annotations } = documentOf(whole.events.at(-1));
+    assert.deepEqual(responseObject, { items: [] });
+    assert.equal(annotations, undefined);
+    const failed = trail(everything, { method: 'GET' });
+    void failed.audit.identified();
+    failed.audit.answeredPiece(200, '{"items":[');
+    failed.audit.answered(504, { kind: 'Status', status: 'Failure', reason: 'Timeout' });
+    void failed.audit.ended();
+    assert.equal(documentOf(failed.events.at(-1)).responseObject.reason, 'Timeout');
+  });
+
   it('waits for the outcome of a write whose client has left', () => {
     const { audit, events } = trail();
     void audit.identified();

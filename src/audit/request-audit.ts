@@ -52,7 +52,7 @@ export interface TrailPart {
   readonly answer: Answer | undefined;
   readonly written: AuditFacts['written'];
   readonly isFault: boolean;
-  readonly isTooLong: boolean;
+  readonly isLeftOut: boolean;
 }
 
 interface ObjectIdentity {
@@ -84,7 +84,9 @@ export class RequestAudit implements AuditTrail {
   private responseObject: string | undefined;
   private pieces: string[] | undefined;
   private pieceLength = 0;
-  private isTooLong = false;
+  private hasAllPieces = false;
+  /** Objects were too long, or are not known as a whole. */
+  private isLeftOut = false;
   private identity: ObjectIdentity = { name: '', namespace: '', uid: '', resourceVersion: '' };
   private answer: Answer | undefined;
   private readonly written: bigint[] = [];
@@ -145,6 +147,7 @@ export class RequestAudit implements AuditTrail {
 
   answered(code: number, value: unknown): void {
     this.noteAnswer(code, value);
+    this.pieces = undefined;
     if (this.wantsResponseObject) this.responseObject = this.finished(JSON.stringify(value), this.hide);
   }
 
@@ -156,14 +159,18 @@ export class RequestAudit implements AuditTrail {
 
   answeredPiece(code: number, json: string): void {
     if (this.answer === undefined) this.noteAnswer(code, undefined);
-    if (!this.wantsResponseObject || this.isTooLong) return;
+    if (!this.wantsResponseObject || this.isLeftOut) return;
     this.pieces ??= [];
     this.pieceLength += json.length;
     if (this.pieceLength <= maxObjectLength) this.pieces.push(json);
     else {
-      this.isTooLong = true;
+      this.isLeftOut = true;
       this.pieces = undefined;
     }
+  }
+
+  answeredAll(): void {
+    this.hasAllPieces = true;
   }
 
   failed(): void {
@@ -211,8 +218,8 @@ export class RequestAudit implements AuditTrail {
     const { requestObject, identity, answer, written, isFault } = this;
     const annotations = [...this.request.context.auditAnnotations];
     const responseObject = this.wholeResponse();
-    const { isTooLong } = this;
-    return { annotations, requestObject, responseObject, identity, answer, written, isFault, isTooLong };
+    const { isLeftOut } = this;
+    return { annotations, requestObject, responseObject, identity, answer, written, isFault, isLeftOut };
   }
 
   /** The id of the request, which its answer names; empty while its sender is not known. */
@@ -230,7 +237,7 @@ export class RequestAudit implements AuditTrail {
     this.answer = part.answer ?? this.answer;
     this.written.push(...part.written);
     this.isFault ||= part.isFault;
-    this.isTooLong ||= part.isTooLong;
+    this.isLeftOut ||= part.isLeftOut;
   }
 
   /** Takes a rule over from another thread; nothing is emitted here. */
@@ -349,7 +356,7 @@ export class RequestAudit implements AuditTrail {
     for (const entry of this.request.context.auditAnnotations) {
       if (showsPatches || !entry[0].startsWith('patch.webhook.')) all.push(entry);
     }
-    if (this.isTooLong) all.push([`audit.${suffix}/truncated`, 'true']);
+    if (this.isLeftOut) all.push([`audit.${suffix}/truncated`, 'true']);
     return all;
   }
 
@@ -386,7 +393,7 @@ export class RequestAudit implements AuditTrail {
     if (json === undefined) return undefined;
     const isChanged = hide !== undefined || this.omitsManagedFields;
     if (json.length > (isChanged ? maxChangedLength : maxObjectLength)) {
-      this.isTooLong = true;
+      this.isLeftOut = true;
       return undefined;
     }
     if (!isChanged) return json;
@@ -396,10 +403,12 @@ export class RequestAudit implements AuditTrail {
   }
 
   private wholeResponse(): string | undefined {
-    if (this.pieces === undefined) return this.responseObject;
-    const json = this.pieces.join('');
+    const { pieces } = this;
+    if (pieces === undefined) return this.responseObject;
     this.pieces = undefined;
-    this.responseObject = this.finished(json, this.hide);
+    // A part of JSON is none: nobody could read the event.
+    if (this.hasAllPieces) this.responseObject = this.finished(pieces.join(''), this.hide);
+    else this.isLeftOut = true;
     return this.responseObject;
   }
 }

@@ -25,6 +25,8 @@ export interface AuditTrail {
   answeredText(code: number, json: string): void;
   /** A part of the answer, which is JSON. */
   answeredPiece(code: number, json: string): void;
+  /** The parts so far are the whole answer: otherwise none of them is noted. */
+  answeredAll(): void;
   /** A fault of the program ended the request. */
   failed(): void;
   /** The version of the object after the write of the request, which may be the one before it. */

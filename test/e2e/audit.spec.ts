@@ -261,6 +261,37 @@ describe('the audit trail', () => {
     assert.match(event.responseStatus.message, /client left/);
   });
 
+  it('notes long lists of which clients take a part only', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => [
+        server.client.post(secrets, { metadata: { name: `long-${i}` }, data: { key: 'c2Vj'.repeat(15_000) } }),
+        server.client.post(maps, { metadata: { name: `long-${i}` }, data: { key: 'x'.repeat(60_000) } }),
+      ]).flat(),
+    );
+    for (const { status, text } of made) assert.equal(status, 201, text);
+    const paths = [maps, secrets];
+    for (const [i, path] of paths.entries()) {
+      const { last } = await noted('HEAD', path);
+      assert.equal(last.responseStatus.code, 200);
+      const agent = `audit-test/part-${i}`;
+      const headers = { 'user-agent': agent, authorization: `Bearer ${tokens.admin}` };
+      const request = httpsRequest(`${server.url}${path}`, { ca: cluster.pki.authority, headers });
+      request.on('error', () => undefined);
+      request.on('response', (answer) => answer.once('data', () => answer.destroy()));
+      request.end();
+      const event = await eventually(() => events(agent)[0], `the event of a part of ${path}`);
+      for (const { responseObject, annotations } of [last, event]) {
+        assert.equal(responseObject, undefined);
+        assert.equal(annotations['audit.k8s.io/truncated'], 'true');
+      }
+      assert.match(event.responseStatus.message, /client left/);
+      const rows = async () =>
+        (await owner.query('select 1 from cluster.audit where user_agent = $1', [agent])).rowCount === 1;
+      await eventually(rows, 'the event in the database');
+    }
+    for (const path of paths) for (let i = 0; i < 20; i++) await server.client.delete(`${path}/long-${i}`);
+  });
+
   it('keeps values of secrets and tokens out, whatever the way', async () => {
     const body = {
       metadata: {

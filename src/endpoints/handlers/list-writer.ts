@@ -127,6 +127,7 @@ class JsonListWriter implements ListWriter {
       // Pieces end between items, so never within a character.
       for (const piece of items.pieces(1)) audit.answeredPiece(200, piece.toString());
       audit.answeredPiece(200, ']}');
+      audit.answeredAll();
     }
     async function* body(): AsyncGenerator<string | Uint8Array> {
       yield head;
@@ -336,8 +337,10 @@ class ListNotes {
   end(metadata: ListMetadata): void {
     const { audit } = this.request.context;
     if (audit?.wantsResponseObject !== true) return;
-    if (this.isBegun) audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
-    else audit.answered(200, listParts(this.request, this.accepted, [], metadata).value);
+    if (this.isBegun) {
+      audit.answeredPiece(200, `],"metadata":${JSON.stringify(metadata)}}`);
+      audit.answeredAll();
+    } else audit.answered(200, listParts(this.request, this.accepted, [], metadata).value);
   }
 }
 

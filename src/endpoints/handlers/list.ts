@@ -125,6 +125,7 @@ function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): Async
       audit.answeredPiece(200, piece.toString());
       yield piece;
     }
+    audit.answeredAll();
   })();
 }
 
