@@ -18,6 +18,18 @@ for (const format of ['text', 'json'] as const) {
     assert.equal(refusal.trim().split('\n').length, 1);
     assert.match(logged(new Error('broken'), format), /broken[\s\S]*logger\.spec/);
   });
+
+  it(`shows what comes from an expected error by the messages of both (${format})`, () => {
+    const outage = Object.assign(new Error('no answer: refused', { cause: new Error('refused') }), {
+      isExpected: true,
+    });
+    const line = logged(new Error('not now', { cause: outage }), format);
+    assert.match(line, /not now \(cause: no answer: refused\)"/);
+    assert.doesNotMatch(line, /logger\.spec/);
+    const round = new Error('round');
+    round.cause = round;
+    assert.match(logged(round, format), /round/);
+  });
 }
 
 for (const format of ['text', 'json'] as const) {

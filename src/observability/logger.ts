@@ -4,8 +4,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'text' | 'json';
 
 /**
- * Details of a log line. Errors are shown with message and stack, those that say that they are expected (`isExpected`)
- * by their message only; secrets must not be passed in.
+ * Details of a log line. Errors are shown with message and stack. Those that say that they are expected (`isExpected`), or
+ * that come from such a one, are shown by their messages only. Secrets must not be passed in.
  */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -52,18 +52,21 @@ export class Logger {
   }
 }
 
-function plain(value: unknown): unknown {
+/** Chains of causes are short; one that leads back to itself must end somewhere. */
+const mostCauses = 5;
+
+function plain(value: unknown, causes = mostCauses): unknown {
   if (typeof value === 'string') return shortened(value);
   if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value;
+  if (isExpected(value)) return { message: shortened(messages(value)) };
   const message = shortened(value.message);
-  if (isExpected(value)) return { message };
-  const cause = value.cause === undefined ? {} : { cause: plain(value.cause) };
+  const cause = value.cause === undefined || causes === 0 ? {} : { cause: plain(value.cause, causes - 1) };
   return { message, stack: shortened(value.stack ?? ''), ...cause };
 }
 
 function asText(value: unknown): string {
   if (value instanceof Error) {
-    if (isExpected(value)) return asText(value.message);
+    if (isExpected(value)) return asText(messages(value));
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
     // Lines that look like lines of the log may come from a client; those of a stack are further to the right.
     return `${value.stack ?? value.message}${cause}`.replace(/\n\s*/g, '\n    ');
@@ -86,8 +89,17 @@ function shortened(text: string): string {
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}... (${text.length} characters)`;
 }
 
-function isExpected(error: Error): boolean {
-  return (error as { readonly isExpected?: unknown }).isExpected === true;
+function isExpected(error: Error, causes = mostCauses): boolean {
+  if ((error as { readonly isExpected?: unknown }).isExpected === true) return true;
+  return causes > 0 && error.cause instanceof Error && isExpected(error.cause, causes - 1);
+}
+
+/** The message with those of the causes, as far as they tell more. */
+function messages(error: Error, causes = mostCauses): string {
+  const { message, cause } = error;
+  if (causes === 0 || !(cause instanceof Error)) return message;
+  const more = messages(cause, causes - 1);
+  return message.includes(more) ? message : `${message} (cause: ${more})`;
 }
 
 /** Never throws: reports the fault, whatever value was thrown. */

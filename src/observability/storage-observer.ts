@@ -67,7 +67,11 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
         logger.warn('the database was promoted, restored or copied; versions continue after a gap', fields);
       } else if (action === 'joined') logger.warn('the database continues in another history', fields);
     },
-    backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
+    backgroundError: (where: string, error: unknown) => {
+      // The stack of what the system refuses is that of the runtime.
+      const isOfSystem = error instanceof Error && 'syscall' in error;
+      logger.warn('background fault', { where, error: isOfSystem ? reasonOf(error) : error });
+    },
   };
 }
 

@@ -58,4 +58,9 @@ export class StorageError extends Error {
     this.resourceVersion = details.resourceVersion;
     this.reason = details.reason;
   }
+
+  /** An outage tells nothing more by the place where it was noticed: logs need no stack. */
+  get isExpected(): boolean {
+    return this.code === 'Unavailable' || this.code === 'UnknownOutcome' || this.code === 'Closed';
+  }
 }

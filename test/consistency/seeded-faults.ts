@@ -18,6 +18,12 @@ const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
   'own-batch-gap': ['watch-complete', 'watch-bookmarks', 'watch-events'],
   'lost-batch': ['watch-prompt'],
   'thin-batch': ['watch-complete', 'watch-bookmarks', 'watch-events'],
+  'double-batch': ['watch-events'],
+  'forgotten-follow': ['watch-complete', 'watch-bookmarks', 'watch-events'],
+  'lost-hint': ['watch-prompt'],
+  'swapped-writes': ['write-once'],
+  'swapped-reads': ['read-fresh'],
+  'stale-head': ['list-fresh'],
 };
 
 const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], stopEarly: true, promptMs: 3_000 };

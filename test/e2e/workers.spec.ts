@@ -221,6 +221,33 @@ describe('workers', () => {
     await allUp(server);
   });
 
+  it('that hang are killed, so that their clients go to another', { timeout: 120_000 }, async () => {
+    const server = cluster.first;
+    const clients = Array.from({ length: count }, () => cluster.clientFor(server, { token: tokens.admin }));
+    const watches = await Promise.all(clients.map((client) => client.watch(`${configMaps}?watch=true`)));
+    const ends = watches.map(async (watch) => {
+      for (;;) {
+        const event = await watch.next(60_000).catch((error: Error) => {
+          if (error.message.startsWith('no watch event')) throw error;
+          return undefined;
+        });
+        if (event === undefined) return;
+      }
+    });
+    const [stuck] = childrenOf(pidOf(server));
+    process.kill(stuck as number, 'SIGSTOP');
+    try {
+      await Promise.race(ends);
+      await eventually(() => !isRunning(stuck as number), 'the worker that hangs to be killed');
+    } finally {
+      if (isRunning(stuck as number)) process.kill(stuck as number, 'SIGKILL');
+      for (const client of clients) client.close();
+      await Promise.all(ends);
+    }
+    assert.match(server.log, /worker does not answer, it is killed worker=\d silentMs=30000/);
+    await allUp(server);
+  });
+
   it('are started again when there was no room for them', async () => {
     const server = cluster.first;
     const pid = pidOf(server);

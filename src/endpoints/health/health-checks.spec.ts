@@ -66,6 +66,13 @@ describe('health checks', () => {
 });
 
 describe('the log of health checks', () => {
+  it('says once what a message repeats of its cause', async () => {
+    const lines: string[] = [];
+    const log = new HealthLog(new Logger('info', 'text', (line) => lines.push(line.slice(25))));
+    log.note({ name: 'storage', error: new Error('no answer: refused', { cause: new Error('refused') }) });
+    assert.deepEqual(lines, ['INFO  health check fails check=storage reason="no answer: refused"\n']);
+  });
+
   it('reports each change once, in one line', async () => {
     const lines: string[] = [];
     const log = new HealthLog(new Logger('info', 'text', (line) => lines.push(line.slice(25))));

@@ -26,5 +26,7 @@ export class HealthLog {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;
-  return error.cause === undefined ? own : `${own}: ${reasonOf(error.cause)}`;
+  const more = error.cause === undefined ? '' : reasonOf(error.cause);
+  // Some messages repeat those of their causes.
+  return own.includes(more) ? own : `${own}: ${more}`;
 }

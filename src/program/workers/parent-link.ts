@@ -88,6 +88,9 @@ export class ParentLink {
       case 'stop':
         this.stop();
         return;
+      case 'ask':
+        this.send({ type: 'alive' });
+        return;
       case 'spread':
         this.spread();
         return;

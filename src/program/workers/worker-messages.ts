@@ -15,6 +15,8 @@ export type ParentMessage =
       readonly isFirst: boolean;
     }
   | { readonly type: 'stop' }
+  /** Asks whether the event loop turns; the answer is `alive`. */
+  | { readonly type: 'ask' }
   /** Other workers have become ready: clients are to connect again and spread over all. */
   | { readonly type: 'spread' }
   | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
@@ -25,6 +27,7 @@ export type ParentMessage =
 /** Messages of a worker to the parent. */
 export type WorkerMessage =
   | { readonly type: 'ready'; readonly url: string }
+  | { readonly type: 'alive' }
   /** The worker can't start and ends by itself. */
   | { readonly type: 'failed'; readonly reason: string; readonly problems: readonly string[] | undefined }
   /** Its own metrics, as requested. */

@@ -16,6 +16,7 @@ import { type MachineDatabase, machineDatabase } from './machine-database.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { hubDescriptor, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
+import { longestSilenceMs, WorkerPulse } from './worker-pulse.js';
 import { shareOfWorker } from './worker-share.js';
 
 const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
@@ -51,8 +52,8 @@ interface WorkerEnd {
  *
  * The parent has the connections to the database: the workers share its batches (see `DatabaseHub`).
  *
- * A worker that ends is restarted, at growing intervals as long as it keeps ending early. Workers end when their parent
- * does, however that happens.
+ * A worker that ends is restarted, at growing intervals as long as it keeps ending early. A worker that hangs is killed, so
+ * that its clients can go to another one. Workers end when their parent does, however that happens.
  */
 export class WorkerPool implements Running {
   private readonly slots: Slot[] = [];
@@ -191,6 +192,8 @@ export class WorkerPool implements Running {
     slot.worker = worker;
     slot.isReady = false;
     this.tell(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
+    const end = new AbortController();
+    const pulse = new WorkerPulse(this.timers, () => this.tell(slot, { type: 'ask' }));
     return new Promise((resolve) => {
       let hasServed = false;
       let failure: Error | undefined;
@@ -201,8 +204,12 @@ export class WorkerPool implements Running {
             slot.isReady = true;
             ready?.(message.url);
             this.spread(slot);
+            void this.watchOver(slot, worker, pulse, end.signal);
             // A stop may have been requested while it started.
             if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
+            return;
+          case 'alive':
+            pulse.answered();
             return;
           case 'failed':
             failure =
@@ -224,6 +231,7 @@ export class WorkerPool implements Running {
       });
       worker.once('error', (error) => this.logger.warn('worker process fault', { worker: slot.index, error }));
       worker.once('exit', (code: number | null, signal: string | null) => {
+        end.abort();
         slot.worker = undefined;
         slot.isReady = false;
         this.metrics.lost(slot.index);
@@ -233,6 +241,13 @@ export class WorkerPool implements Running {
         resolve({ hasServed, code, reason, failure });
       });
     });
+  }
+
+  /** Kills a worker that hangs. */
+  private async watchOver(slot: Slot, worker: Worker, pulse: WorkerPulse, ended: AbortSignal): Promise<void> {
+    if (!(await pulse.isLost(ended))) return;
+    this.logger.error('worker does not answer, it is killed', { worker: slot.index, silentMs: longestSilenceMs });
+    worker.process.kill('SIGKILL');
   }
 
   /**

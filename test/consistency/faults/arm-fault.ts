@@ -1,12 +1,11 @@
 import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
-import { HubDatabase } from '../../../src/storage/hub/hub-database.js';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
-import type { WrittenBatch } from '../../../src/storage/postgres/written-batch.js';
 import type { WatchScope } from '../../../src/storage/storage.interface.js';
 import { type FaultName, faultNames, faultVariable, workerFaultNames } from './fault-names.js';
 import { FaultyReads, faultyWatch } from './faulty-reads.js';
+import { hubFaults } from './hub-faults.js';
 
 /*
  * Loaded before the server (`node --import`). Replaces methods of its storage by versions that are wrong now and then.
@@ -62,39 +61,11 @@ function armReads(storage: typeof CachedStorage | typeof PostgresStorage): void 
   Object.assign(storage.prototype, wrong);
 }
 
-/** Changes what a worker hears of the batches of its machine; undefined: nothing. */
-function armBatches(change: (batch: WrittenBatch) => WrittenBatch | undefined): void {
-  const { heard } = HubDatabase.prototype;
-  HubDatabase.prototype.heard = function (written) {
-    const batch = change(written);
-    if (batch !== undefined) heard.call(this, batch);
-  };
-}
-
-/** Nothing that is known in the process makes it look at the log. */
-function armWakes(): void {
-  const { wake } = ChangeFeed.prototype;
-  ChangeFeed.prototype.wake = function (newest, source) {
-    if (source !== 'local') wake.call(this, newest, source);
-  };
+function isWorkerFault(one: FaultName): one is (typeof workerFaultNames)[number] {
+  return one in hubFaults;
 }
 
 switch (fault) {
-  case 'lost-batch':
-    armBatches((batch) => (strikes('lost-batch', 3) ? undefined : batch));
-    ChangeFeed.prototype.untilPoll = () => undefined;
-    // Whoever reads the newest version and whatever comes next would make up for it.
-    armWakes();
-    break;
-  case 'thin-batch':
-    armBatches((batch) => {
-      const { stretch } = batch;
-      // Without what a server itself has made it would not become ready.
-      const lost = stretch?.changes.find(({ key }) => key.resource === 'configmaps' && key.namespace === 'alpha');
-      if (stretch === undefined || lost === undefined || !strikes('thin-batch', 10)) return batch;
-      return { ...batch, stretch: { ...stretch, changes: stretch.changes.filter((change) => change !== lost) } };
-    });
-    break;
   case 'drop-notification': {
     const heard = NotifyListener.prototype.heard;
     NotifyListener.prototype.heard = function (version) {
@@ -107,5 +78,6 @@ switch (fault) {
     ChangeFeed.prototype.follows = () => true;
     break;
   default:
-    armReads(process.argv.includes('--watch-cache=false') ? PostgresStorage : CachedStorage);
+    if (isWorkerFault(fault)) hubFaults[fault](strikes);
+    else armReads(process.argv.includes('--watch-cache=false') ? PostgresStorage : CachedStorage);
 }

@@ -28,12 +28,27 @@ export const faultNames = [
 ] as const;
 
 /**
- * Errors in what a worker learns of its parent:
+ * Errors in what passes between a worker and the hub in its parent:
  *
- * - `lost-batch`: it does not hear of a batch of the machine, and nobody polls
+ * - `lost-batch`: a worker does not hear of a batch of the machine, and nobody polls
  * - `thin-batch`: a batch comes without one of its changes
+ * - `double-batch`: the changes of a batch come twice
+ * - `forgotten-follow`: the hub forgets that a worker follows a resource, and the worker does not notice what is left out
+ * - `lost-hint`: what other machines write is not passed on to the workers, and nobody polls
+ * - `swapped-writes`: two writes of a worker get each other's answer
+ * - `swapped-reads`: a read gets the answer of another read under way
+ * - `stale-head`: the newest version is the one of an earlier question
  */
-export const workerFaultNames = ['lost-batch', 'thin-batch'] as const;
+export const workerFaultNames = [
+  'lost-batch',
+  'thin-batch',
+  'double-batch',
+  'forgotten-follow',
+  'lost-hint',
+  'swapped-writes',
+  'swapped-reads',
+  'stale-head',
+] as const;
 export type FaultName = (typeof faultNames)[number] | (typeof workerFaultNames)[number];
 
 /** Environment variable that tells `arm-fault` which fault to build in. */

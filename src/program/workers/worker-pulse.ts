@@ -1,0 +1,40 @@
+import type { Timers } from '../../controllers/timers.js';
+
+const askEveryMs = 5_000;
+/** The questions before it that a worker may leave unanswered. No work holds an event loop for nearly as long. */
+const mostUnanswered = 6;
+
+/** How long a worker may be silent, for the log. */
+export const longestSilenceMs = askEveryMs * mostUnanswered;
+
+/**
+ * Notices that a worker hangs: that its event loop does not turn any more. Such a worker keeps its connections, and the
+ * clients on them would wait for ever.
+ *
+ * It counts questions and not time. A parent that was frozen itself, or a whole machine that was, asks once when it goes on
+ * and blames nobody.
+ */
+export class WorkerPulse {
+  private unanswered = 0;
+
+  /** @param ask sends the worker a question; each answer is reported to `answered` */
+  constructor(
+    private readonly timers: Timers,
+    private readonly ask: () => void,
+  ) {}
+
+  answered(): void {
+    this.unanswered = 0;
+  }
+
+  /** Asks until the worker is silent for too long; false when the signal is aborted before that. */
+  async isLost(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      await this.timers.wait(askEveryMs, signal);
+      if (signal.aborted) return false;
+      if (this.unanswered === mostUnanswered) return true;
+      this.unanswered++;
+      this.ask();
+    }
+  }
+}
