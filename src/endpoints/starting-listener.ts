@@ -4,8 +4,9 @@ import {
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type ServerHttp2Stream,
 } from 'node:http2';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { serviceUnavailableError } from '../machinery/status-error.js';
 import {
@@ -22,7 +23,7 @@ import {
 const maxConnections = 500;
 /** Connections that do not finish their handshake, or send nothing, are closed after this time. */
 const patienceMs = 10_000;
-/** Answers that were begun get this long to reach their clients. */
+/** When the server itself takes over, requests on their way and answers that were begun get this long. */
 const lingerMs = 200;
 
 /** What the listener of a starting server depends on. */
@@ -37,6 +38,9 @@ export interface StartingListenerOptions {
  * Listens on the server's port while the server starts, which can take as long as its database is unreachable. Answers
  * health checks, so probes and load balancers learn that the process is alive but not ready (specification 4.10). Every
  * other request gets a 503. It authenticates nobody and reads no body.
+ *
+ * A connection ends with its answer: one that is kept would be cut when the server itself takes over, perhaps with a request
+ * on its way.
  */
 export class StartingListener {
   private readonly server: Http2SecureServer;
@@ -75,8 +79,8 @@ export class StartingListener {
   /** Resolves when the port is free for the server itself. */
   async close(): Promise<void> {
     const closed = once(this.server, 'close');
-    this.server.close();
-    for (const socket of this.sockets) socket.destroySoon();
+    // Stops only the listening: the server's own close would also cut connections whose request is on its way.
+    NetServer.prototype.close.call(this.server);
     const timer = setTimeout(() => {
       for (const socket of this.sockets) socket.destroy();
     }, lingerMs);
@@ -108,6 +112,8 @@ function refuse(response: Http2ServerResponse): void {
 }
 
 function send(response: Http2ServerResponse, code: number, contentType: string, text: string): void {
+  if (response.req.httpVersionMajor === 1) response.setHeader('connection', 'close');
+  else closeAfter(response.stream);
   response.writeHead(code, {
     'cache-control': 'no-cache, private',
     'content-type': contentType,
@@ -115,4 +121,11 @@ function send(response: Http2ServerResponse, code: number, contentType: string, 
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+/** The client learns that this was the last answer, and may send what comes next elsewhere. */
+function closeAfter(stream: ServerHttp2Stream): void {
+  // A stream that has closed no longer tells.
+  const { session } = stream;
+  stream.once('close', () => session?.close());
 }

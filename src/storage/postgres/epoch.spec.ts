@@ -5,9 +5,11 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { CachedStorage } from '../cacher/cache-delegator.js';
 import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
+import { EpochKeeper } from './epoch.js';
 import { fence } from './fence.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 import { type EpochChange, silentObserver } from './postgres-storage-options.js';
+import { Session } from './session.js';
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 const LEAP = 1_000_000_000n;
@@ -32,6 +34,14 @@ describe('the history of the database', () => {
     opened.push(storage);
     return storage;
   };
+  const session = (): Promise<Session> =>
+    Session.open({
+      url: databaseUrl,
+      applicationName: 'test',
+      connectTimeoutMs: 30_000,
+      role: 'reader',
+      observer: silentObserver,
+    });
   const fresh = async (): Promise<void> => {
     databaseUrl = await server.createTestDatabase();
     client = new pg.Client({ connectionString: databaseUrl });
@@ -256,6 +266,33 @@ describe('the history of the database', () => {
       storages.map((storage) => storage.epoch?.epoch),
       [2n, 2n, 2n, 2n],
     );
+    await close();
+  });
+
+  it('is checked on several connections at once, and lost versions count once', async () => {
+    await fresh();
+    const changes: EpochChange[] = [];
+    const epochs = new EpochKeeper({ ...silentObserver, epoch: (change) => changes.push(change) }, () =>
+      Promise.reject(new Error('no other connection')),
+    );
+    const storage = await open();
+    const sessions = await Promise.all(Array.from({ length: 3 }, () => session()));
+    await epochs.enter(sessions[0] as Session);
+    const kept = await storage.create(key('kept'), 'u', '1');
+    const lost = await storage.create(key('lost'), 'u', '1');
+    epochs.observe(lost.resourceVersion);
+    await lose(kept.resourceVersion);
+    await Promise.all(sessions.map((each) => epochs.enter(each)));
+    assert.deepEqual(
+      changes.map(({ action, missing }) => [action, missing]),
+      [
+        ['same', 0n],
+        ['reset', lost.resourceVersion - kept.resourceVersion],
+        ['same', 0n],
+        ['same', 0n],
+      ],
+    );
+    for (const each of sessions) await each.close();
     await close();
   });
 
