@@ -31,7 +31,7 @@ export function answerClientError(
     return;
   }
   const answer = toAnswer(error.code);
-  const body = JSON.stringify(answer.toStatus());
+  const body = `${JSON.stringify(answer.toStatus())}\n`;
   note({
     raw: { socket: { remoteAddress: socket.remoteAddress } },
     verb: '',

@@ -108,7 +108,7 @@ export class StartingListener {
 function refuse(response: Http2ServerResponse): void {
   const error = serviceUnavailableError('the server is starting');
   response.setHeader('retry-after', '1');
-  send(response, error.code, 'application/json', JSON.stringify(error.toStatus()));
+  send(response, error.code, 'application/json', `${JSON.stringify(error.toStatus())}\n`);
 }
 
 function send(response: Http2ServerResponse, code: number, contentType: string, text: string): void {

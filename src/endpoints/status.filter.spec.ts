@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fastify from 'fastify';
+import { notFoundError } from '../machinery/status-error.js';
 import { Logger } from '../observability/logger.js';
 import { HttpRequestContext } from './request-info/http-request-context.js';
 import { StatusFilter } from './status.filter.js';
 
 const services = { accept: undefined, kinds: { status: undefined } } as never;
+
+/** The answer of a handler that has failed with `error`. */
+async function answerOf(error: unknown, url: string): Promise<{ readonly body: string }> {
+  const filter = new StatusFilter(new Logger('error', 'text', () => undefined), services);
+  const app = fastify();
+  app.get('/', (request, reply) => {
+    request.plinthContext = new HttpRequestContext(request);
+    filter.answer(error, request, reply);
+    return reply;
+  });
+  const { body } = await app.inject(url);
+  await app.close();
+  return { body };
+}
 
 /** Lines of the log after a handler has failed with `error`. */
 async function logOf(error: unknown, isOver: boolean): Promise<{ readonly lines: string[]; readonly code: number }> {
@@ -23,6 +38,16 @@ async function logOf(error: unknown, isOver: boolean): Promise<{ readonly lines:
   await app.close();
   return { lines, code: statusCode };
 }
+
+describe('errors', () => {
+  it('end with one newline, compact or pretty', async () => {
+    for (const url of ['/', '/?pretty=true']) {
+      const { body } = await answerOf(notFoundError({ group: '', resource: 'pods' }, 'a'), url);
+      assert.match(body, /[^\n]\n$/);
+      assert.equal(JSON.parse(body).code, 404);
+    }
+  });
+});
 
 describe('the log of failed requests', () => {
   const abort = new DOMException('This operation was aborted', 'AbortError');

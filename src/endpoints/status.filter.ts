@@ -14,6 +14,7 @@ import {
   internalError,
   methodNotAllowedError,
   requestTooLargeError,
+  type Status,
   StatusError,
   timeoutError,
   unknownPathError,
@@ -24,6 +25,8 @@ import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { EndpointServices } from './services.js';
+
+const newline = Buffer.from('\n');
 
 /** The error to answer with, for any thrown value. Faults of our own become a 500 that reveals no internals. */
 export function toAnswer(error: unknown): StatusError {
@@ -125,7 +128,13 @@ export class StatusFilter implements ExceptionFilter {
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
       .header('content-type', accepted.contentType)
-      .send(encodeValue(status, accepted, this.services.kinds.status, pretty));
+      .send(this.encode(status, accepted, pretty));
+  }
+
+  /** Errors end with a newline, as in the reference: clients print them as they are, and compare what they printed. */
+  private encode(status: Status, accepted: AcceptedType, pretty: boolean): Buffer {
+    const bytes = encodeValue(status, accepted, this.services.kinds.status, pretty);
+    return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
   }
 
   /** A request whose path is not even valid has no context, and is audited all the same. */

@@ -44,6 +44,13 @@ function deployment(name: string): object {
   };
 }
 
+describe('a create with a resourceVersion that is no number', () => {
+  it('drops it', async () => {
+    const { body } = answered(await client.post(maps, { metadata: { name: 'worded', resourceVersion: 'v1' } }), 201);
+    assert.match(body.metadata.resourceVersion, /^[1-9]\d*$/);
+  });
+});
+
 describe('resourceVersion zero of a write', () => {
   for (const version of ['0', '00']) {
     it(`means any state: ${version}`, async () => {

@@ -1,5 +1,7 @@
 import { parse, stringify } from 'yaml';
 import { listKind } from '../../src/apis/meta/v1/list-kind.types.js';
+import { decodeCbor } from '../../src/machinery/cbor/decode-cbor.js';
+import { encodeCbor } from '../../src/machinery/cbor/encode-cbor.js';
 import { formatApiVersion } from '../../src/machinery/group-version.js';
 import { decode, type KindType } from '../../src/machinery/schema/index.js';
 import { decodeEnvelope } from '../../src/machinery/schema/protobuf/index.js';
@@ -73,6 +75,7 @@ export class DocumentClient {
   private decode(mediaType: string, bytes: Buffer, text: string): Json {
     if (mediaType === 'application/yaml') return parse(text);
     if (mediaType === 'application/json' && !isStream(text)) return JSON.parse(text);
+    if (mediaType === 'application/cbor') return JSON.parse(JSON.stringify(decodeCbor(bytes)));
     if (mediaType !== names.protobufMediaTypes[0]) return undefined;
     const envelope = decodeEnvelope(bytes);
     // The versions of the core group have no version themselves.
@@ -86,6 +89,7 @@ export class DocumentClient {
   private encode(contentType: string, body: Json): Buffer {
     if (typeof body === 'string') return Buffer.from(body);
     if (contentType.endsWith('yaml')) return Buffer.from(stringify(body));
+    if (contentType.endsWith('cbor')) return encodeCbor(body);
     if (contentType !== names.protobufMediaTypes[0]) return Buffer.from(JSON.stringify(body));
     const type = this.kinds.get(`${body.apiVersion} ${body.kind}`);
     if (type === undefined) throw new Error(`no declaration of ${body.apiVersion} ${body.kind} is known`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { eventually } from '../e2e/support/test-cluster.js';
 import type { Answer, DocumentClient } from './document-client.js';
 import type { Json } from './document-schemas.js';
 import type { Collection } from './samples.js';
@@ -37,12 +38,22 @@ function labelled({ make, nextName }: Collection, labels: Json, name = nextName(
   return { ...body, metadata: { ...body.metadata, labels } };
 }
 
+/** Waits for what the server itself writes to a new object, if it does so for its kind, and gives the object then. */
+export async function settled(client: DocumentClient, { definition }: Collection, url: string): Promise<Json> {
+  if (definition.resource !== 'flowschemas') return undefined;
+  return eventually(async () => {
+    const { value } = await must(client.send('GET', url));
+    return value.status?.conditions === undefined ? undefined : value;
+  }, `the status of ${url}`);
+}
+
 async function makeOne(
   { client, collection }: Place,
   labels: Json = { made: 'yes' },
 ): Promise<{ url: string; live: Json }> {
-  const { value: live } = await must(client.send('POST', collection.path, { body: labelled(collection, labels) }), 201);
-  return { url: `${collection.path}/${live.metadata.name}`, live };
+  const { value: made } = await must(client.send('POST', collection.path, { body: labelled(collection, labels) }), 201);
+  const url = `${collection.path}/${made.metadata.name}`;
+  return { url, live: (await settled(client, collection, url)) ?? made };
 }
 
 async function remove({ client }: Place, url: string): Promise<void> {
