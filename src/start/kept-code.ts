@@ -1,5 +1,18 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
@@ -106,14 +119,33 @@ function workedMs(): number {
 }
 
 function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readonly workedMs: number } | undefined {
-  let bytes: Buffer<ArrayBuffer>;
+  let bytes: Buffer<ArrayBuffer> | undefined;
   try {
-    bytes = readFileSync(path);
+    bytes = readOwn(path);
   } catch {
     return undefined;
   }
-  if (bytes.length <= headBytes || crc32(bytes.subarray(4)) !== bytes.readUInt32LE(0)) return undefined;
+  if (bytes === undefined || bytes.length <= headBytes || crc32(bytes.subarray(4)) !== bytes.readUInt32LE(0))
+    return undefined;
   return { data: bytes.subarray(headBytes), workedMs: bytes.readUInt32LE(4) };
+}
+
+/** Undefined where others may have written it: they may have had the folder before, or get at the file by another way. */
+function readOwn(path: string): Buffer<ArrayBuffer> | undefined {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  // Windows has neither of these, and no pipes in folders.
+  const file = openSync(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
+  try {
+    const found = fstatSync(file);
+    return found.isFile() && isOurs(found) ? readFileSync(file) : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isOurs({ uid, mode }: Stats): boolean {
+  const user = process.getuid?.();
+  return user === undefined || (uid === user && (mode & 0o022) === 0);
 }
 
 function removeOldest(folder: string): void {

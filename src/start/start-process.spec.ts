@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -26,6 +38,7 @@ describe('startProcess', { skip: process.platform === 'win32' }, () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
       encoding: 'utf8',
       env: { ...env, NODE_COMPILE_CACHE: folder },
+      timeout: 60_000,
     });
     assert.equal(status, 0, stderr);
     return stdout.trim();
@@ -41,6 +54,39 @@ describe('startProcess', { skip: process.platform === 'win32' }, () => {
       assert.equal(run(folder), word);
     }
     assert.equal(keptIn(folder).length, 2);
+  });
+
+  it('runs no kept code that others may have written', () => {
+    const folder = join(place, 'planted');
+    mkdirSync(folder, { mode: 0o700 });
+    const keep = (word: string): string => {
+      writeProgram(word);
+      const before = keptIn(folder);
+      run(folder);
+      return join(folder, keptIn(folder).find((name) => !before.includes(name)) as string);
+    };
+    const [good, evil] = [keep('one'), keep('bad')];
+    writeProgram('one');
+    const plant: Readonly<Record<string, () => void>> = {
+      'a file that others can write': () => {
+        copyFileSync(evil, good);
+        chmodSync(good, 0o666);
+      },
+      ...(process.getuid?.() === 0 && {
+        'a file of another user': () => {
+          copyFileSync(evil, good);
+          chownSync(good, 65_534, 65_534);
+        },
+      }),
+      'a link': () => symlinkSync(evil, good),
+      'a pipe': () => assert.equal(spawnSync('mkfifo', [good]).status, 0),
+      'a folder': () => mkdirSync(good),
+    };
+    for (const [what, put] of Object.entries(plant)) {
+      rmSync(good, { recursive: true, force: true });
+      put();
+      assert.equal(run(folder), 'one', what);
+    }
   });
 
   it('keeps nothing where others can write', () => {
