@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { decodeCbor } from '../../src/machinery/cbor/index.js';
+import { Random, testSeeds } from '../support/random.js';
+import { cbor } from './support/cbor-client.js';
+import { dial } from './support/connections.js';
 import { Http2Client, responseOf } from './support/http2-client.js';
 import { ProtobufClient } from './support/protobuf-client.js';
+import { type RawAnswer, RawHttp2 } from './support/raw-http2.js';
 import { TestCluster, tokens } from './support/test-cluster.js';
 
 /*
@@ -37,8 +42,8 @@ before(async () => {
 after(() => cluster.stop());
 
 /** Throws unless the answer is a whole list of the namespace, with the texts that were stored. */
-function check(namespace: string, part: number | undefined, bytes: Buffer): void {
-  const { items } = JSON.parse(bytes.toString()) as {
+function check(namespace: string, part: number | undefined, bytes: Buffer, type = 'application/json'): void {
+  const { items } = (type === cbor ? decodeCbor(bytes) : JSON.parse(bytes.toString())) as {
     items: { metadata: { name: string }; data: { text: string } }[];
   };
   const own = items.filter(({ metadata }) => metadata.name.startsWith('c'));
@@ -86,4 +91,98 @@ describe('many long lists at one time', () => {
     );
     await two.close();
   });
+});
+
+interface List {
+  readonly namespace: string;
+  readonly part: number | undefined;
+  readonly path: string;
+}
+
+/** Some are sent at once, others in pieces. */
+function anyList(random: Random): List {
+  const namespace = random.pick(namespaces);
+  const part = random.chance(0.7) ? random.below(8) : undefined;
+  return { namespace, part, path: path(namespace) + (part === undefined ? '' : `?labelSelector=part%3D${part}`) };
+}
+
+/** Resets streams at any moment, reads others slowly or not at all, and leaves. What it reads to the end is checked. */
+async function attackOverTwo(random: Random): Promise<void> {
+  const readsConnection = random.chance(0.7);
+  const streamWindow = random.pick([0, 1000, 65_535, 2 ** 20]);
+  const { url } = cluster.first;
+  const connection = await RawHttp2.connect(url, cluster.pki.authority, tokens.admin, {
+    readsConnection,
+    streamWindow,
+  });
+  const reset = ({ stream }: RawAnswer) => connection.reset(stream, random.pick([0, 8]));
+  const reading: Promise<void>[] = [];
+  const unread: RawAnswer[] = [];
+  for (let i = 0; i < 12; i++) {
+    const { namespace, part, path } = anyList(random);
+    const answer = connection.get(path);
+    const fate = random.pick(['reset now', 'reset later', 'leave unread', 'read'] as const);
+    if (fate === 'reset now') reset(answer);
+    else if (fate === 'reset later') {
+      const at = random.below(150_000);
+      answer.onChange = () => {
+        if (answer.length >= at && answer.end === undefined) reset(answer);
+      };
+    } else if (fate === 'read' && readsConnection) {
+      connection.widen(answer.stream, 2 ** 24);
+      const read = async () => {
+        await answer.ended();
+        assert.equal(answer.end, 'complete');
+        check(namespace, part, answer.body);
+      };
+      reading.push(read());
+    } else unread.push(answer);
+  }
+  await Promise.all(reading);
+  for (const answer of unread) if (random.chance(0.5)) reset(answer);
+  connection.close();
+}
+
+/** Sends requests behind each other, and leaves in the middle of an answer. */
+async function attackOverOne(random: Random): Promise<void> {
+  const socket = await dial(cluster, cluster.first);
+  socket.on('error', () => undefined);
+  const heads = Array.from(
+    { length: 4 },
+    () => `GET ${anyList(random).path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n\r\n`,
+  );
+  socket.write(heads.join(''));
+  let left = random.below(300_000);
+  for await (const chunk of socket) {
+    left -= (chunk as Buffer).length;
+    if (left <= 0) break;
+  }
+  socket.destroy();
+}
+
+describe('long lists beside clients that reset, stall and leave', () => {
+  for (const seed of testSeeds('lists beside hostile clients')) {
+    it(`have their own bytes (seed ${seed})`, async () => {
+      const random = new Random(seed);
+      const { url } = cluster.first;
+      const client = new ProtobufClient(url, cluster.pki.authority, tokens.admin);
+      let left = 100;
+      const read = async () => {
+        while (left-- > 0) {
+          const { namespace, part, path } = anyList(random);
+          const accept = random.pick(['application/json', 'application/json', cbor]);
+          const headers: Record<string, string> = random.chance(0.3) ? { 'accept-encoding': 'gzip' } : {};
+          const answer = await client.send('GET', path, { accept, headers });
+          assert.equal(answer.status, 200);
+          const isPacked = answer.headers['content-encoding'] === 'gzip';
+          check(namespace, part, isPacked ? gunzipSync(answer.bytes) : answer.bytes, accept);
+        }
+      };
+      const attack = async () => {
+        while (left > 0) await (random.chance(0.7) ? attackOverTwo(random) : attackOverOne(random));
+      };
+      await Promise.all([...Array.from({ length: 8 }, read), attack(), attack(), attack()]);
+      assert.doesNotMatch(cluster.first.log, /ERROR/);
+    });
+  }
 });
