@@ -1,15 +1,18 @@
 /**
  * Reports the progress of one file to `test-files.js`, as lines of JSON: the start and end of each test, so that a test
- * that never ends has a name, and the counts at the end.
+ * that never ends has a name, and the counts at the end. A hook after all tests of the file that fails counts as a test:
+ * neither the counts of Node nor its exit code say so.
  */
 export default async function* report(events) {
+  let ownFailures = 0;
   for await (const { type, data } of events) {
     const test = `${data.name} (line ${data.line})`;
+    if (type === 'test:fail' && data.nesting === 0 && data.name === data.file) ownFailures++;
     if (type === 'test:dequeue') yield `${JSON.stringify({ begun: test })}\n`;
     else if (type === 'test:complete') yield `${JSON.stringify({ done: test })}\n`;
     else if (type === 'test:summary') {
       const { passed, failed, cancelled } = data.counts;
-      yield `${JSON.stringify({ passed, failed: failed + cancelled })}\n`;
+      yield `${JSON.stringify({ passed, failed: failed + cancelled + ownFailures })}\n`;
     }
   }
 }

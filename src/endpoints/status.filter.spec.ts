@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fastify from 'fastify';
-import { notFoundError } from '../machinery/status-error.js';
+import { HookMistake } from '../admission/webhooks/hook-errors.js';
+import { notFoundError, statedError, timeoutError } from '../machinery/status-error.js';
 import { Logger } from '../observability/logger.js';
+import { remoteUnavailableError } from './remote/handle-remote.js';
 import { HttpRequestContext } from './request-info/http-request-context.js';
 import { StatusFilter } from './status.filter.js';
 
@@ -56,6 +58,22 @@ describe('the log of failed requests', () => {
     const { lines, code } = await logOf(abort, true);
     assert.deepEqual(lines, []);
     assert.equal(code, 504);
+  });
+
+  it('says nothing of what the answer has said, nor of calls that were given up with the request', async () => {
+    for (const error of [remoteUnavailableError('no way to the node'), statedError('the range is full')]) {
+      assert.deepEqual((await logOf(error, false)).lines, []);
+    }
+    const late = timeoutError('the hook was too slow', 0, abort);
+    assert.deepEqual((await logOf(late, true)).lines, []);
+    assert.match((await logOf(late, false)).lines.join(''), /ERROR request failed/);
+  });
+
+  it('warns of what hooks did wrong, without a stack', async () => {
+    const { lines, code } = await logOf(new HookMistake('the patch of a hook does not apply'), false);
+    assert.equal(code, 500);
+    assert.match(lines.join(''), /^\S+ WARN {2}request failed.*the patch of a hook does not apply/);
+    assert.doesNotMatch(lines.join(''), /\bat .*\.js/);
   });
 
   it('has what failed otherwise', async () => {

@@ -57,7 +57,12 @@ function isExplained(error: unknown): boolean {
 
 /** Whether it is only that work on a request was given up, because its client left or its time is over. */
 function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
-  return context?.isOver === true && error instanceof Error && error.name === 'AbortError';
+  if (context?.isOver !== true || !(error instanceof Error)) return false;
+  return isAbort(error) || (error instanceof StatusError && isAbort(error.cause));
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** The one place where errors become answers: every failure is a `Status` (specification 7). */
@@ -103,7 +108,9 @@ export class StatusFilter implements ExceptionFilter {
     const context = request.plinthContext;
     if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
     if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
-      this.logger.error('request failed', { method: request.method, path: pathOf(request), error });
+      // An error of this program is one to look for; what a hook did wrong is for whoever has configured it.
+      const level = error instanceof StatusError && error.isExpected ? 'warn' : 'error';
+      this.logger[level]('request failed', { method: request.method, path: pathOf(request), error });
     }
     // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
     if (reply.raw.writableEnded || context?.isEnding === true) return;

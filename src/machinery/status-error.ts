@@ -185,6 +185,13 @@ export function internalError(cause: unknown): StatusError {
   });
 }
 
+/** A 500 that is no fault of the server: its message says all, and nobody has to look for a cause. */
+export function statedError(detail: string): StatusError {
+  return new StatusError('InternalError', `Internal error occurred: ${detail}`, {
+    details: { causes: [{ message: detail }] },
+  });
+}
+
 /** No route exists for the path, or its resource or version is not served. */
 export function unknownPathError(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });

@@ -24,6 +24,19 @@ export class HookCallError extends StatusError {
   }
 }
 
+/** What a hook, or its configuration, did wrong besides, as a request's answer shows it: a 500. */
+export class HookMistake extends StatusError {
+  constructor(detail: string, cause: unknown = detail) {
+    super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
+    this.name = 'HookMistake';
+  }
+
+  /** The fault is that of the hook. */
+  override get isExpected(): boolean {
+    return true;
+  }
+}
+
 /** The hook said no. */
 export class HookRefusal extends StatusError {
   override readonly name = 'HookRefusal';

@@ -2,10 +2,10 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { applyJsonPatch, PatchError } from '../../machinery/patch/index.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import { DecodeError, decode } from '../../machinery/schema/index.js';
-import { internalError } from '../../machinery/status-error.js';
 import { oversizedMetadata } from '../../registry/metadata/validate-metadata.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import type { ResourceAndKind, ResourceVersions } from '../matching/resource-versions.js';
+import { HookMistake } from './hook-errors.js';
 
 /** The object after a patch. */
 export interface Patched {
@@ -34,7 +34,7 @@ export async function applyHookPatch(
   matched: ResourceAndKind,
   versions: ResourceVersions,
 ): Promise<Patched> {
-  const refuse = (text: string) => internalError(new Error(`admission webhook ${JSON.stringify(hook)} ${text}`));
+  const refuse = (text: string) => new HookMistake(`admission webhook ${JSON.stringify(hook)} ${text}`);
   if (before === undefined) {
     throw refuse('attempted to modify the object, which is not supported for this operation');
   }
@@ -98,7 +98,7 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     // What the client is told about its own patches would point to the wrong side.
-    throw internalError(new Error(error.details?.causes?.[0]?.message ?? error.message, { cause: error }));
+    throw new HookMistake(error.details?.causes?.[0]?.message ?? error.message, error);
   }
 }
 

@@ -4,7 +4,7 @@ import type {
   ValidatingWebhookConfiguration,
 } from '../../apis/admissionregistration/v1/webhook-configuration.types.js';
 import type { Authorizer } from '../../machinery/authorizer.js';
-import { forbiddenError, internalError } from '../../machinery/status-error.js';
+import { forbiddenError } from '../../machinery/status-error.js';
 import { HookClient, type HookTransport } from '../../outgoing/hook-client.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
 import type { AdmissionAttributes } from '../attributes.js';
@@ -12,6 +12,7 @@ import { compileMatchConditions, type MatchConditions } from '../expressions/mat
 import { type MatchAttributes, type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { VersionedObjects } from '../matching/versioned-objects.js';
+import { HookMistake } from './hook-errors.js';
 import type { HookKind } from './review-answer.js';
 import type { ReviewVersion } from './review-request.js';
 
@@ -68,7 +69,7 @@ export class Hook {
 
   /** How the hook wants to see a request; undefined when the request is not for it. */
   match(attributes: MatchAttributes): ResourceAndKind | undefined | Promise<ResourceAndKind | undefined> {
-    if (this.matcher instanceof Error) throw internalError(this.matcher);
+    if (this.matcher instanceof Error) throw new HookMistake(this.matcher.message, this.matcher);
     return this.matcher.match(attributes);
   }
 

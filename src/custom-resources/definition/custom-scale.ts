@@ -5,7 +5,7 @@ import { type FieldError, FieldPath, invalid } from '../../machinery/field-error
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
 import { goPrint } from '../../machinery/patch/go-print.js';
 import { getOwn, isObject, setOwn } from '../../machinery/patch/json-value.js';
-import { internalError } from '../../machinery/status-error.js';
+import { statedError } from '../../machinery/status-error.js';
 import { scaleSubresource } from '../../registry/definition/parent-subresources.js';
 import type { ViewSubresource } from '../../registry/subresource-definition.js';
 import { plainFields } from './json-path.js';
@@ -26,7 +26,7 @@ export function customScale(paths: CustomResourceSubresourceScale): ViewSubresou
     ...view,
     checkShown: (parent) => {
       if (wanted(parent) !== undefined) return;
-      throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`);
+      throw statedError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`);
     },
   };
 }

@@ -64,12 +64,10 @@ async function passLog(
   const names = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
   const path = `/${names}${query === '' ? '' : `?${query}`}`;
   const answer = await agents.client.get(target, path, options.skipVerify, signal).catch((error: unknown) => {
-    if (context.signal.aborted) throw timeoutError('the client has left', 0, error);
+    if (context.signal.aborted) throw timeoutError('the client has left');
     if (signal.aborted) throw serviceUnavailableError('the request may not go on');
     if (!(error instanceof NodeAgentFault)) throw error;
-    throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`, {
-      cause: error,
-    });
+    throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`);
   });
   if (answer.statusCode !== 200) throw await refusal(answer, name);
   await pass(request, answer);

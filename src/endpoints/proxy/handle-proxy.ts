@@ -113,9 +113,9 @@ async function ask(
       : services.proxies?.ask(target, isEncrypted, call);
   if (sent === undefined) throw serviceUnavailableError('this process does not reach pods');
   return sent.catch((error: unknown) => {
-    if (context.signal.aborted) throw timeoutError('the client has left', 0, error);
+    if (context.signal.aborted) throw timeoutError('the client has left');
     if (signal.aborted) throw serviceUnavailableError('the request may not go on');
     if (!(error instanceof ProxyFault) && !(error instanceof NodeAgentFault)) throw error;
-    throw remoteUnavailableError(`error trying to reach service: ${error.message}`, error);
+    throw remoteUnavailableError(`error trying to reach service: ${error.message}`);
   });
 }

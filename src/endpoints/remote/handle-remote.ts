@@ -28,9 +28,12 @@ import { openTunnel } from './tunnel.js';
 
 const defaultHeadLimitMs = 60_000;
 
-/** 503 for an extension server that is away. Without a hint to come again soon: clients would wait for it. */
-export function remoteUnavailableError(message: string, cause?: unknown): StatusError {
-  return new StatusError('ServiceUnavailable', message, { cause });
+/**
+ * 503 for another server that is away. Without a hint to come again soon: clients would wait for it. Without a cause, too:
+ * nothing is wrong with this server, so its log has nothing to say.
+ */
+export function remoteUnavailableError(message: string): StatusError {
+  return new StatusError('ServiceUnavailable', message);
 }
 
 /**
@@ -117,7 +120,7 @@ async function ask(
     return await backend.call(call);
   } catch (error) {
     // The client has left, or its time was over.
-    if (context.signal.aborted) throw timeoutError('request did not complete within the allotted timeout', 0, error);
+    if (context.signal.aborted) throw timeoutError('request did not complete within the allotted timeout');
     if (call.signal.aborted) throw remoteUnavailableError('the server is shutting down');
     if (!(error instanceof BackendFault)) throw error;
     throw remoteUnavailableError(`error trying to reach service: ${error.message}`);

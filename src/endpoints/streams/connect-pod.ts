@@ -88,10 +88,10 @@ async function upgraded(
   if (client === undefined) throw serviceUnavailableError('this process does not reach nodes');
   const headers = { ...call.headers, host: authorityOf(agent) };
   const answer = await client.ask(agent, { ...call, headers }).catch((error: unknown) => {
-    if (context.signal.aborted) throw timeoutError('the client has left', 0, error);
+    if (context.signal.aborted) throw timeoutError('the client has left');
     if (call.signal.aborted) throw serviceUnavailableError('the server is shutting down');
     if (!(error instanceof NodeAgentFault)) throw error;
-    throw new StatusError('', `error dialing backend: ${error.message}`, { code: 500, cause: error });
+    throw new StatusError('', `error dialing backend: ${error.message}`, { code: 500 });
   });
   if (answer.kind === 'response') throw await refusedStream(answer.response);
   return answer;

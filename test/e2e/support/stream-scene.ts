@@ -116,9 +116,17 @@ export class StreamScene {
     return { socket, head: bytes.subarray(0, end).toString('latin1'), rest: bytes.subarray(end) };
   }
 
+  /** Also checks that no server has called anything that its clients did, or agents that are away, an error of its own. */
   async stop(): Promise<void> {
+    const servers = [...this.cluster.servers];
     await this.agent.stop();
     await this.cluster.stop();
+    for (const { log } of servers) {
+      assert.deepEqual(
+        log.split('\n').filter((line) => line.includes(' ERROR ')),
+        [],
+      );
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Service, ServicePort } from '../../../../apis/core/v1/service.types.js';
 import type { Clock } from '../../../../machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
-import { internalError, invalidError } from '../../../../machinery/status-error.js';
+import { invalidError, statedError } from '../../../../machinery/status-error.js';
 import type { VendorNames } from '../../../../machinery/vendor.js';
 import type { AllocatedNames } from '../../../../registry/allocation/allocated-names.js';
 import { type Allocation, type AllocationOwner, Allocations } from '../../../../registry/allocation/allocations.js';
@@ -258,7 +258,7 @@ function refusal(service: Service, error: FieldError): Error {
 }
 
 function full(message: string): Error {
-  return internalError(new Error(message));
+  return statedError(message);
 }
 
 function parsePortRange(text: string): [number, number] {
