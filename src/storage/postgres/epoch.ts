@@ -40,6 +40,8 @@ export class EpochKeeper {
   private currentEpoch: Epoch | undefined;
   private lostVersions: LostVersions | undefined;
   private newestSeen = 0n;
+  /** How often the history was found to be another one. */
+  private moves = 0;
   private checking: Promise<void> | undefined;
 
   /**
@@ -79,13 +81,16 @@ export class EpochKeeper {
 
   /**
    * Reads rows whose first one has the head of the log in a column. Never answers from another history than the one
-   * this process works in: when the head went back or leapt, the history is checked and the read repeated.
+   * this process works in: when the head went back or leapt, the history is checked and the read repeated. It is repeated,
+   * too, if a check has found another history meanwhile, since the rows may be from before that.
    */
   async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
     for (let attempt = 0; attempt < MOST_READS; attempt++) {
       // News may overtake an answer. Only a version that was known when the read began can contradict it.
       const before = this.newestSeen;
+      const { moves } = this;
       const rows = await load();
+      if (this.moves !== moves) continue;
       const head = BigInt(text(rows[0] ?? [], headColumn));
       const leapt = before > 0n && head - before >= SUSPICIOUS_LEAP && head > this.newestSeen;
       if (head >= before && !leapt) {
@@ -136,7 +141,9 @@ export class EpochKeeper {
 
   /** Takes over what another process has found, which checks for this one. `seen`: the newest version it has seen. */
   adopt(epoch: Epoch, lost: LostVersions | undefined, seen: bigint): void {
-    if (this.currentEpoch !== undefined && epoch.epoch < this.currentEpoch.epoch) return;
+    const before = this.currentEpoch;
+    if (before !== undefined && epoch.epoch < before.epoch) return;
+    if (before !== undefined && (epoch.epoch > before.epoch || lost?.until !== this.lostVersions?.until)) this.moves++;
     this.currentEpoch = epoch;
     this.lostVersions = lost;
     if (seen > this.newestSeen) this.newestSeen = seen;
@@ -172,6 +179,7 @@ export class EpochKeeper {
     const moved =
       before !== undefined &&
       (before.epoch !== this.currentEpoch.epoch || before.timeline !== this.currentEpoch.timeline || action !== 'same');
+    if (moved) this.moves++;
     const change: EpochChange = {
       action: action === 'same' ? (moved ? 'joined' : 'same') : action === 'reset' ? 'reset' : 'resumed',
       epoch: this.currentEpoch.epoch,

@@ -47,11 +47,8 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
     }));
   },
   'lost-hint': (strikes) => {
-    const { tell, tellBatch } = HubClient.prototype;
-    HubClient.prototype.tellBatch = function (batch) {
-      noteBegin(batch.written);
-      tellBatch.call(this, batch);
-    };
+    const { tell } = HubClient.prototype;
+    noteBatches();
     HubClient.prototype.tell = function (message) {
       if (message[0] !== 'hint' || !hasBegun || !strikes('lost-hint', 2)) tell.call(this, message);
     };
@@ -64,17 +61,19 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
     let other: Promise<readonly Row[]> | undefined;
     HubReads.prototype.rows = function (read: Read) {
       const own = rows.call(this, read);
-      if (read.name !== GET_OBJECTS.name || (read.values[0] as readonly string[]).length !== 1) return own;
+      const [resource, ...more] = read.name === GET_OBJECTS.name ? (read.values[0] as readonly string[]) : [];
+      if (resource === undefined || !worked.includes(resource) || more.length > 0) return own;
       const answer = other !== undefined && strikes('swapped-reads', 3) ? other : own;
       other = own;
       return answer;
     };
   },
   'stale-head': (strikes) => {
+    noteBatches();
     const { rows } = HubReads.prototype;
     let earlier: Promise<readonly Row[]> | undefined;
     HubReads.prototype.rows = function (read: Read) {
-      if (read.name !== LOG_BOUNDS.name) return rows.call(this, read);
+      if (read.name !== LOG_BOUNDS.name || !hasBegun) return rows.call(this, read);
       if (earlier === undefined || !strikes('stale-head', 2)) earlier = rows.call(this, read);
       return earlier;
     };
@@ -83,6 +82,15 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
 
 function noteBegin({ resources }: WrittenBatch): void {
   hasBegun ||= worked.some((resource) => resources.has(resource));
+}
+
+/** Lets a parent notice, too, that the clients have begun. */
+function noteBatches(): void {
+  const { tellBatch } = HubClient.prototype;
+  HubClient.prototype.tellBatch = function (batch) {
+    noteBegin(batch.written);
+    tellBatch.call(this, batch);
+  };
 }
 
 /** Changes what a worker hears of the batches of its machine; undefined: nothing. */
