@@ -106,6 +106,27 @@ describe('objects in CBOR', () => {
     assert.deepEqual([plain.status, plain.headers['content-type']], [400, 'application/json']);
   });
 
+  it('are refused with a Status in JSON where only another form of the object is accepted, which a Status has not', async () => {
+    const form = async (accept: string) => {
+      const { status, headers, body } = await json.get(`${maps}/none`, { headers: { accept } });
+      return [status, headers['content-type'], body.kind];
+    };
+    const yaml = 'application/yaml;as=Table;g=meta.k8s.io;v=v1';
+    const protobuf = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+    for (const accept of [
+      as('Table'),
+      as('PartialObjectMetadata'),
+      yaml,
+      protobuf,
+      `${as('Table')},application/json`,
+    ]) {
+      assert.deepEqual(await form(accept), [404, 'application/json', 'Status'], accept);
+    }
+    // Whoever accepts CBOR for anything gets it for errors.
+    const answered = await client.ask('GET', `${maps}/none`, { accept: `${as('Table')},${cbor}` });
+    assert.deepEqual([answered.status, answered.contentType, answered.body.kind], [404, cbor, 'Status']);
+  });
+
   it('may be of custom kinds, whose numbers stay what they are', async () => {
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     assert.equal((await client.ask('POST', definitions, { body: gears })).status, 201);

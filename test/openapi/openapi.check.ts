@@ -267,7 +267,40 @@ describe('parameters', () => {
       [],
     );
   });
+
+  it('are read by what lies below objects too: a wrong value is refused', async () => {
+    let tried = 0;
+    const below = documents.operations.filter(({ path }) => path.includes('{name}/'));
+    const faults = await faultsOf(below, async ({ method, path, parameters }, report) => {
+      const url = urlOf(path, 'missing').replace('{path}', 'x');
+      const contentType = method === 'patch' ? 'application/merge-patch+json' : 'application/json';
+      for (const { name, in: where } of parameters) {
+        if (where === 'path' || triedElsewhere(path, name)) continue;
+        tried++;
+        const place = `${method} ${path}?${name}`;
+        if (name === 'pretty') {
+          const { text } = await client.send(method.toUpperCase(), `${url}?pretty=true`, { body: '{', contentType });
+          if (!/^\{\n {2}"/.test(text)) report(place, [`not indented: ${text.slice(0, 100)}`]);
+          continue;
+        }
+        const wrong = name === 'fieldManager' ? '%07' : 'x';
+        const sent: Sent = method === 'get' ? {} : { body: '{}', contentType };
+        const { status, text } = await client.send(method.toUpperCase(), `${url}?${name}=${wrong}`, sent);
+        if (status !== 400 && status !== 422) report(place, [`${status} ${text.slice(0, 200)}`]);
+      }
+    });
+    assertNone(faults);
+    assert.ok(tried > 400, String(tried));
+  });
 });
+
+/** Of streams and logs, whose options need a pod and its agent: test/e2e/node-streams.spec.ts and simulated-nodes.spec.ts. */
+function triedElsewhere(path: string, name: string): boolean {
+  const streamOptions = ['command', 'container', 'stdin', 'stdout', 'stderr', 'tty', 'path'];
+  if (/\/(?:exec|attach|portforward|proxy)(?:\/|$)/.test(path)) return streamOptions.includes(name);
+  const logFlags = ['container', 'follow', 'insecureSkipTLSVerifyBackend', 'previous', 'timestamps'];
+  return path.endsWith('/log') && logFlags.includes(name);
+}
 
 describe('requests that are not as described', () => {
   it('are refused with a Status when a field has another type, and write nothing', async () => {
