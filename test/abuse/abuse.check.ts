@@ -57,7 +57,10 @@ function faultOf(
   count(String(status));
   // A request with a limit of one second is told when that was not enough.
   const askedForLittle = status === 504 && request.path.includes('timeoutSeconds=');
-  const hasReason = askedForLittle || ((status === 503 || status === 504) && retryAfter !== undefined);
+  // As in the reference: nobody can connect to such a node.
+  const isWithoutAddress = status === 500 && body.includes('no preferred addresses found');
+  const hasReason =
+    askedForLittle || isWithoutAddress || ((status === 503 || status === 504) && retryAfter !== undefined);
   if (status >= 500 && !hasReason) return `${status} ${body.subarray(0, 300)}`;
   if (status < 400 || request.method === 'HEAD') return undefined;
   try {

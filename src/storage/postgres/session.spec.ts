@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import forge from 'node-forge';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
@@ -12,6 +14,22 @@ import { Session } from './session.js';
 
 const open = (url: string): Promise<Session> =>
   Session.open({ url, applicationName: 'test', connectTimeoutMs: 5_000, role: 'reader', observer: silentObserver });
+
+/** Wakes the thread that waits once a connection has answered its statement for longer than that one's limit. */
+const notifyWhenIdle = `
+  const { parentPort, workerData: { url, pid, arrived } } = require('node:worker_threads');
+  const pg = require('pg');
+  const client = new pg.Client({ connectionString: url });
+  const idle = \`select 1 from pg_stat_activity where pid = $1 and state = 'idle' and query like '%repeat%'
+    and clock_timestamp() > state_change + interval '200 ms'\`;
+  client.connect().then(() => parentPort.postMessage('connected'));
+  parentPort.once('message', async () => {
+    while ((await client.query(idle, [pid])).rowCount === 0);
+    Atomics.store(arrived, 0, 1);
+    Atomics.notify(arrived, 0);
+    await client.end();
+  });
+`;
 
 describe('Session', () => {
   let server: TestPostgres;
@@ -58,6 +76,23 @@ describe('Session', () => {
     assert.equal(own.broken, true);
     assert.equal(told, 1);
     await own.close();
+  });
+
+  it('reads an answer that came in time while the process was held up', async () => {
+    const own = await open(server.adminUrl);
+    const arrived = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(notifyWhenIdle, {
+      eval: true,
+      workerData: { url: server.adminUrl, pid: own.backendPid, arrived },
+    });
+    await once(worker, 'message');
+    const answer = own.execute('large', "select repeat('x', 300000)", 50);
+    worker.postMessage('go');
+    assert.notEqual(Atomics.wait(arrived, 0, 0, 30_000), 'timed-out');
+    assert.equal((await answer)[0]?.[0]?.length, 300_000);
+    assert.equal(own.broken, false);
+    await own.close();
+    await worker.terminate();
   });
 
   it('knows a lost connection from a refused statement', async () => {

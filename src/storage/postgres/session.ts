@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { StorageError } from '../storage.errors.js';
@@ -28,6 +29,8 @@ export interface SessionOptions {
 /** A list of texts is a `text[]`. */
 export type StatementValue = string | number | bigint | Buffer | readonly (string | null)[] | null;
 
+/** How long an answer that arrives in many pieces is read when its time is over. */
+const longestArrivalMs = 1_000;
 const asText = (value: string): string => value;
 const rawTypes = { getTypeParser: () => asText };
 
@@ -181,12 +184,14 @@ export class Session {
   private async timed(name: string, timeoutMs: number, query: pg.QueryArrayConfig): Promise<Row[]> {
     const began = performance.now();
     let failed = true;
-    const timer = setTimeout(() => this.destroy(), timeoutMs);
+    let isRunning = true;
+    const timer = setTimeout(() => this.expire(() => isRunning, performance.now() + longestArrivalMs), timeoutMs);
     try {
       const rows = await this.ask(query);
       failed = false;
       return rows;
     } finally {
+      isRunning = false;
       clearTimeout(timer);
       this.observer.query(name, performance.now() - began, failed);
     }
@@ -206,10 +211,26 @@ export class Session {
     });
   }
 
+  /**
+   * Ends the connection, unless the answer is there already. After the process was held up, timers run before anything is
+   * read: what has arrived meanwhile is read first, piece by piece.
+   */
+  private expire(isRunning: () => boolean, until: number): void {
+    const { bytesRead } = this.stream;
+    setImmediate(() => {
+      if (!isRunning() || this.isBroken) return;
+      if (this.stream.bytesRead > bytesRead && performance.now() < until) this.expire(isRunning, until);
+      else this.destroy();
+    });
+  }
+
+  private get stream(): Socket {
+    return (this.client as unknown as { connection: { stream: Socket } }).connection.stream;
+  }
+
   /** Ends the connection without waiting; a running statement rejects. */
   destroy(): void {
-    const { connection } = this.client as unknown as { connection: { stream: { destroy(error?: Error): void } } };
-    connection.stream.destroy();
+    this.stream.destroy();
     this.markBroken();
   }
 
