@@ -1,4 +1,5 @@
 import type { RequestInfo } from '../machinery/request-context.js';
+import { isShownSecretAnnotation } from '../machinery/secret-annotations.js';
 import type { VendorNames } from '../machinery/vendor.js';
 
 /** Stands in the trail where a secret was. */
@@ -84,13 +85,9 @@ function keysOnly(data: Entry): Entry {
   return Object.fromEntries(Object.keys(data).map((key) => [key, hiddenText]));
 }
 
-/** Clients keep copies of the whole manifest in annotations. */
 function shownAnnotations(annotations: Entry): Entry {
   return Object.fromEntries(
-    Object.entries(annotations).map(([key, value]) => {
-      const isCopy = key.endsWith('/last-applied-configuration') || /^\s*[[{]/.test(String(value));
-      return [key, isCopy ? hiddenText : value];
-    }),
+    Object.entries(annotations).map(([key, value]) => [key, isShownSecretAnnotation(key) ? value : hiddenText]),
   );
 }
 

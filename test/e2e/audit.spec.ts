@@ -296,7 +296,10 @@ describe('the audit trail', () => {
     const body = {
       metadata: {
         name: 's',
-        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': `{"x":"${secretWord}"}` },
+        annotations: {
+          'kubectl.kubernetes.io/last-applied-configuration': `{"x":"${secretWord}"}`,
+          note: `the word is ${secretWord}`,
+        },
       },
       stringData: { k: secretWord },
       data: { d: secretData },

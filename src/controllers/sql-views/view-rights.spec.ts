@@ -6,6 +6,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { pod } from '../../apis/core/v1/pod.types.js';
 import { onlyViews } from '../../config/sql-projection.js';
 import { type KindType } from '../../machinery/schema/index.js';
+import { isShownSecretAnnotation, shownSecretAnnotations } from '../../machinery/secret-annotations.js';
 import { Logger } from '../../observability/logger.js';
 import { syncViews } from './sync-views.js';
 import { all, connect, definition, pods, put, quiet, suffix, withReader } from './testing/view-scene.js';
@@ -86,6 +87,25 @@ describe('who may read views', () => {
       assert.equal(Object.keys(annotations).length, Object.keys(object.metadata.annotations).length);
       assert.deepEqual(rows[0].object.metadata.annotations, annotations);
       assert.equal(rows[1].data_keys, null);
+    }));
+
+  it('shows the annotations of Secrets that the audit trail shows, and no others', () =>
+    withReader(postgres, async ({ storage, reader }) => {
+      const names = [
+        ...shownSecretAnnotations,
+        'kubernetes.io/service-account.name',
+        'vendor.example/service-account.uid',
+        'service-account.name',
+        'a.example/service-account.names',
+        'helm.sh/hooks',
+        'other.example/x',
+      ];
+      const annotations = Object.fromEntries(names.map((name) => [name, 'x']));
+      await put(storage, 'secrets', 's', JSON.stringify({ metadata: { annotations } }));
+      const { rows } = await reader.query('select annotations from cluster.secrets');
+      const expected = names.map((name) => [name, isShownSecretAnnotation(name) ? 'x' : '(hidden)']);
+      assert.deepEqual(rows[0].annotations, Object.fromEntries(expected));
+      assert.equal(names.filter((name) => !isShownSecretAnnotation(name)).length, 4);
     }));
 
   it('hides values from functions that a reader puts into a query', () =>
