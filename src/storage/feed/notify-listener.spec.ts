@@ -27,7 +27,9 @@ describe('the listener', () => {
     await server.stop();
   });
 
-  const start = async (options: { heartbeatMs?: number; notify?: (channel: string) => Promise<void> } = {}) => {
+  const start = async (
+    options: { heartbeatMs?: number; notify?: (channel: string, payload: string) => Promise<void> } = {},
+  ) => {
     proxy = await TcpProxy.start(server.port);
     heard = [];
     errors = [];
@@ -59,11 +61,12 @@ describe('the listener', () => {
         channel: async () => 'plinth_changes',
         notify:
           options.notify ??
-          (async (channel) => {
-            await client.query('select pg_notify($1, $1)', [channel]);
+          (async (channel, payload) => {
+            await client.query('select pg_notify($1, $2)', [channel, payload]);
           }),
         heartbeat: async (connection, timeoutMs) => {
           await connection.execute('heartbeat', 'select 1', timeoutMs);
+          tell();
         },
       },
       { heartbeatMs: options.heartbeatMs ?? 60_000, heartbeatTimeoutMs: 300, probeTimeoutMs: 300 },
@@ -88,6 +91,28 @@ describe('the listener', () => {
     assert.deepEqual(heard, [undefined, 41n]);
     assert.deepEqual(errors, []);
     await stop();
+  });
+
+  it('says that it listens, and knows after a while that nobody else does', async () => {
+    const peer = new pg.Client({ connectionString: server.adminUrl });
+    await peer.connect();
+    await peer.query('listen plinth_changes');
+    const said: string[] = [];
+    peer.on('notification', ({ payload = '' }) => said.push(payload));
+    await start({ heartbeatMs: 50 });
+    assert.equal(listener.mayHaveOthers, true);
+    await until(() => !listener.mayHaveOthers);
+    await say('listening 0123456789abcdef');
+    await until(() => listener.mayHaveOthers);
+    await until(() => !listener.mayHaveOthers);
+    const own = said.filter((payload) => payload !== 'listening 0123456789abcdef');
+    assert.ok(own.length > 2);
+    assert.match(own[0] as string, /^listening [0-9a-f]{16}$/);
+    assert.equal(new Set(own).size, 1);
+    assert.ok(heard.every((version) => version === undefined));
+    await stop();
+    assert.equal(listener.mayHaveOthers, true);
+    await peer.end();
   });
 
   it('connects again when the server ends the connection', async () => {

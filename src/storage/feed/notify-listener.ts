@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { quoteName } from '../postgres/sql-text.js';
 import { Backoff, untilAborted } from '../wait.js';
+import { OtherListeners } from './other-listeners.js';
 
 /** Times in milliseconds. */
 export interface ListenerTimes {
@@ -10,6 +12,9 @@ export interface ListenerTimes {
   /** How long the self-test waits for its notification. */
   readonly probeTimeoutMs: number;
 }
+
+/** Heartbeats without a word of others after which there are none: one may come late. */
+const SILENT_HEARTBEATS = 3.5;
 
 const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
 
@@ -43,6 +48,7 @@ export interface ListenerHooks {
  * log second, so nothing falls between them.
  */
 export class NotifyListener {
+  private readonly others: OtherListeners;
   private readonly connect: () => Promise<ListenConnection>;
   private readonly hooks: ListenerHooks;
   private readonly times: ListenerTimes;
@@ -54,6 +60,12 @@ export class NotifyListener {
     this.connect = connect;
     this.hooks = hooks;
     this.times = times;
+    this.others = new OtherListeners(times.heartbeatMs * SILENT_HEARTBEATS);
+  }
+
+  /** Whether other processes may listen for the versions that this one writes. */
+  get mayHaveOthers(): boolean {
+    return this.others.mayExist;
   }
 
   start(): void {
@@ -72,12 +84,13 @@ export class NotifyListener {
       let session: ListenConnection | undefined;
       try {
         session = await this.connect();
-        await this.listen(session);
+        const channel = await this.listen(session);
         backoff.reset();
-        await this.watchOver(session);
+        await this.watchOver(session, channel);
       } catch (error) {
         if (!signal.aborted) this.hooks.onError(error);
       } finally {
+        this.others.disconnected();
         await session?.close();
       }
       await untilAborted(backoff.next(), signal);
@@ -88,9 +101,9 @@ export class NotifyListener {
    * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the way with a notification
    * from another connection. A notification from the same one would arrive whenever the pooler uses one server
    * connection for both. If the test fails, it does not LISTEN to the channel of versions, since that would stay
-   * behind on a connection that serves others.
+   * behind on a connection that serves others. Resolves with that channel if it does.
    */
-  private async listen(session: ListenConnection): Promise<void> {
+  private async listen(session: ListenConnection): Promise<string | undefined> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
     let arrived: (() => void) | undefined;
     const probed = new Promise<void>((resolve) => {
@@ -99,6 +112,7 @@ export class NotifyListener {
     session.onNotification((payload) => {
       if (payload === probe) arrived?.();
       else if (/^\d{1,19}$/.test(payload)) this.heard(BigInt(payload));
+      else this.others.hear(payload);
     });
     await session.execute('listen', `listen ${probe}`, this.times.heartbeatTimeoutMs);
     await this.hooks.notify(probe, probe);
@@ -108,9 +122,12 @@ export class NotifyListener {
       sleep(this.times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
     ]);
     late.abort();
+    let channel: string | undefined;
     if (!silent) {
-      const channel = await this.hooks.channel(session, this.times.heartbeatTimeoutMs);
-      await session.execute('listen', `listen ${channel}`, this.times.heartbeatTimeoutMs);
+      channel = await this.hooks.channel(session, this.times.heartbeatTimeoutMs);
+      await session.execute('listen', `listen ${quoteName(channel)}`, this.times.heartbeatTimeoutMs);
+      this.others.connected();
+      await this.announce(channel);
     } else if (!this.warned) {
       this.warned = true;
       this.hooks.onError(
@@ -122,6 +139,16 @@ export class NotifyListener {
     }
     this.hooks.onVersion(undefined);
     await session.execute('unlisten', `unlisten ${probe}`, this.times.heartbeatTimeoutMs);
+    return channel;
+  }
+
+  /** Tells the others that this process listens. Those that miss it notify it a heartbeat later. */
+  private async announce(channel: string): Promise<void> {
+    try {
+      await this.hooks.notify(channel, this.others.announcement);
+    } catch (error) {
+      if (!this.stopping.signal.aborted) this.hooks.onError(error);
+    }
   }
 
   /** Another process has written this version. */
@@ -130,13 +157,14 @@ export class NotifyListener {
   }
 
   /** Returns when the connection is gone or the listener has to stop. */
-  private async watchOver(session: ListenConnection): Promise<void> {
+  private async watchOver(session: ListenConnection, channel: string | undefined): Promise<void> {
     const broken = new AbortController();
     session.onBroken(() => broken.abort());
     const over = AbortSignal.any([broken.signal, this.stopping.signal]);
     while (!over.aborted) {
       await this.hooks.heartbeat(session, this.times.heartbeatTimeoutMs);
       await untilAborted(this.times.heartbeatMs, over);
+      if (channel !== undefined && !over.aborted) await this.announce(channel);
     }
   }
 }

@@ -13,6 +13,9 @@ import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
 import { receiveWrite } from './sent-write.js';
 
+/** A notification comes at most a few batches late. */
+const MOST_TOLD = 8;
+
 /** Texts pass as they are: the processes encrypt and decrypt. */
 const asStored: Sealing = {
   seal: (_key, json) => json,
@@ -35,6 +38,11 @@ export class DatabaseHub {
   private starting: Promise<void> | undefined;
   /** Versions of notifications that came during a batch. */
   private held: bigint[] = [];
+  /**
+   * The newest versions of the last batches, of which the processes know: their notifications, which come late, would wake
+   * all for nothing.
+   */
+  private readonly told: bigint[] = [];
 
   constructor(given: ResolvedOptions) {
     const { observer } = given;
@@ -143,8 +151,10 @@ export class DatabaseHub {
     if (written !== undefined) {
       const batch: BatchToTell = { written, frames: new Map() };
       for (const client of this.clients) client.tellBatch(batch);
+      this.told.push(written.newest);
+      if (this.told.length > MOST_TOLD) this.told.shift();
     }
-    const others = this.held.filter((version) => version !== written?.newest);
+    const others = this.held.filter((version) => !this.told.includes(version));
     this.held = [];
     if (others.length > 0) this.hint(others.reduce(later), 'notify');
   }
@@ -158,6 +168,7 @@ export class DatabaseHub {
       this.held.push(newest);
       return;
     }
+    if (newest !== undefined && this.told.includes(newest)) return;
     for (const client of this.clients) client.tell(['hint', newest, source]);
   }
 

@@ -7,7 +7,7 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { quoteName } from './sql-text.js';
+import { quoteText } from './sql-text.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
@@ -26,7 +26,9 @@ export class LocalDatabase implements Database {
     const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
     this.pool = new SessionPool(options);
     this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
-    this.writer = new Sequencer(options, this.epochs, (written) => events.batchEnded(written));
+    this.writer = new Sequencer(options, this.epochs, (written) => events.batchEnded(written), {
+      mayHaveOthers: () => this.listener.mayHaveOthers,
+    });
     this.listener = new NotifyListener(
       () =>
         Session.open({
@@ -42,11 +44,12 @@ export class LocalDatabase implements Database {
         onError: (error) => options.observer.backgroundError('listener', error),
         notify: (channel, payload) =>
           this.pool.run(async (session) => {
-            await session.execute('notify-probe', `select pg_notify('${channel}', '${payload}')`, NOTIFY_TIMEOUT_MS);
+            const call = `select pg_notify(${quoteText(channel)}, ${quoteText(payload)})`;
+            await session.execute('notify-probe', call, NOTIFY_TIMEOUT_MS);
           }),
         channel: async (session, timeoutMs) => {
           const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
-          return quoteName(text(rows[0] ?? [], 0));
+          return text(rows[0] ?? [], 0);
         },
         heartbeat: (session, timeoutMs) => this.heartbeat(session, timeoutMs, events),
       },

@@ -37,6 +37,7 @@ export class Sequencer implements Writer {
   private readonly options: ResolvedOptions;
   private readonly epochs: EpochKeeper;
   private readonly onEnd: (written: WrittenBatch | undefined) => void;
+  private readonly mayHaveOthers: () => boolean;
   private readonly stopping = new AbortController();
   private readonly backoff: Backoff;
   private readonly queue: WriteQueue;
@@ -49,8 +50,17 @@ export class Sequencer implements Writer {
   private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
 
-  /** `onEnd` is called at the end of every batch that was sent, with what it wrote, if anything. */
-  constructor(options: ResolvedOptions, epochs: EpochKeeper, onEnd: (written: WrittenBatch | undefined) => void) {
+  /**
+   * @param onEnd is called at the end of every batch that was sent, with what it wrote, if anything
+   * @param peers `mayHaveOthers`: whether other processes may want to be notified
+   */
+  constructor(
+    options: ResolvedOptions,
+    epochs: EpochKeeper,
+    onEnd: (written: WrittenBatch | undefined) => void,
+    { mayHaveOthers }: { readonly mayHaveOthers: () => boolean },
+  ) {
+    this.mayHaveOthers = mayHaveOthers;
     this.options = options;
     this.epochs = epochs;
     this.onEnd = onEnd;
@@ -203,7 +213,7 @@ export class Sequencer implements Writer {
       textArray(batch.map(({ write }) => uidText(write))),
       bigintArray(batch.map(({ write }) => expectedVersion(write))),
       textArray(batch.map((entry) => entry.stored)),
-      String(performance.now() >= this.quietUntil),
+      String(performance.now() >= this.quietUntil && this.mayHaveOthers()),
     ];
     const waits = batch.map((entry) => this.queue.waited(entry, began));
     const ended = this.options.observer.began(waits, this.queue.length);
