@@ -9,12 +9,14 @@ interface ClusterMessage {
 }
 
 const clusterCommand = 'NODE_CLUSTER';
+/** Workers that take connections. */
+const listening = new Set<Worker>();
 
 /**
  * Rescues the connection that was handed to a worker when that worker ends. The parent keeps a connection open until
  * the worker says that it took it. If the worker dies first, the cluster module waits for that answer for good, and the
  * client with it. Here the parent answers for the dead worker that the connection was not taken. So another worker gets
- * it, with nothing of it read yet.
+ * it, with nothing of it read yet. Where there is no other one, it is closed.
  *
  * It watches the channel instead of owning the listener, which leaves scheduling and everything else about a shared
  * port to Node. If the messages of Node change, nothing is recognised and nothing is rescued; a test would fail.
@@ -32,12 +34,34 @@ export function rescueConnections(worker: Worker): void {
     if (cmd === clusterCommand && ack !== undefined) unanswered.delete(ack);
   });
   const release = (): void => {
-    // While the channel stands, the worker still gets connections.
+    // While the channel stands, the worker still gets connections, and may have taken those before.
     if (worker.isConnected()) return;
-    for (const ack of unanswered) channel.emit('internalMessage', { cmd: clusterCommand, ack, accepted: false });
+    listening.delete(worker);
+    // With the last worker, what holds waiting connections ends as well: nobody would take this one out of it again.
+    const accepted = listening.size === 0;
+    for (const ack of unanswered) channel.emit('internalMessage', { cmd: clusterCommand, ack, accepted });
     unanswered.clear();
   };
-  // Either event may come first, and with a connection under way the first one does not come at all.
+  worker.once('listening', () => listening.add(worker));
+  tellEndAtOnce(channel);
   worker.once('disconnect', release);
   worker.once('exit', release);
+}
+
+/**
+ * Emits `disconnect` in the moment in which the channel ends. Node does so a little later, and never where the worker died in
+ * the middle of a message. Until then a connection can be handed to that worker, is not sent, and is lost.
+ */
+function tellEndAtOnce(channel: Worker['process']): void {
+  let isConnected = channel.connected;
+  Object.defineProperty(channel, 'connected', {
+    configurable: true,
+    enumerable: true,
+    get: () => isConnected,
+    set: (value: boolean) => {
+      const hasEnded = isConnected && !value;
+      isConnected = value;
+      if (hasEnded) channel.emit('disconnect');
+    },
+  });
 }
