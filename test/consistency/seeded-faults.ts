@@ -15,14 +15,14 @@ const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
   'torn-pages': ['list-content'],
   'stale-read': ['read-fresh'],
   'lost-write': ['write-once'],
-  'own-batch-gap': ['watch-complete', 'watch-bookmarks', 'watch-events'],
+  'own-batch-gap': ['watch-complete', 'watch-bookmarks', 'watch-events', 'list-content'],
   'lost-batch': ['watch-prompt'],
   'thin-batch': ['watch-complete', 'watch-bookmarks', 'watch-events'],
   'double-batch': ['watch-events'],
   'forgotten-follow': ['watch-complete', 'watch-bookmarks', 'watch-events'],
   'lost-hint': ['watch-prompt'],
   'swapped-writes': ['write-once'],
-  'swapped-reads': ['read-fresh'],
+  'swapped-reads': ['read-fresh', 'answers'],
   'stale-head': ['list-fresh'],
 };
 
