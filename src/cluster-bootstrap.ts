@@ -14,8 +14,8 @@ import { StartPatience } from './storage/start-patience.js';
 
 /**
  * What a serving process keeps in place in its cluster. Before the first request: the namespaces, the service of the
- * API, the object of its range and the system's priority classes. From then on, in the background: the default access policy, and the client
- * authorities whenever they change.
+ * API, the object of the range of service addresses, and the system's priority classes. From then on, in the background:
+ * the default access policy, and the client authorities whenever they change.
  */
 @Injectable()
 export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationShutdown {

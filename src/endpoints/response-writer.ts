@@ -65,11 +65,13 @@ export class ResponseWriter {
   send(chunk: string | Uint8Array, connection?: Socket, onSent?: () => void): Promise<void> | undefined {
     if (this.isGone) return undefined;
     const target = connection ?? this.target;
-    const noted = (error: unknown) => {
-      if (wasSent(this.sink, error)) onSent?.();
-    };
-    if (onSent === undefined ? target.write(chunk) : target.write(chunk, noted)) return undefined;
-    if (this.wake !== undefined) return undefined;
+    const mayGoOn =
+      onSent === undefined
+        ? target.write(chunk)
+        : target.write(chunk, (error: unknown) => {
+            if (wasSent(this.sink, error)) onSent();
+          });
+    if (mayGoOn || this.wake !== undefined) return undefined;
     // The response does not say so for what it did not write.
     connection?.once('drain', () => this.wake?.());
     return this.untilRead(chunk.length);

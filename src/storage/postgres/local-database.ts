@@ -26,9 +26,12 @@ export class LocalDatabase implements Database {
     const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
     this.pool = new SessionPool(options);
     this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
-    this.writer = new Sequencer(options, this.epochs, (written) => events.batchEnded(written), {
-      mayHaveOthers: () => this.listener.mayHaveOthers,
-    });
+    this.writer = new Sequencer(
+      options,
+      this.epochs,
+      (written) => events.batchEnded(written),
+      () => this.listener.mayHaveOthers,
+    );
     this.listener = new NotifyListener(
       () =>
         Session.open({

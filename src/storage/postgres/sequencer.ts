@@ -52,13 +52,13 @@ export class Sequencer implements Writer {
 
   /**
    * @param onEnd is called at the end of every batch that was sent, with what it wrote, if anything
-   * @param peers `mayHaveOthers`: whether other processes may want to be notified
+   * @param mayHaveOthers whether other processes may want to be notified
    */
   constructor(
     options: ResolvedOptions,
     epochs: EpochKeeper,
     onEnd: (written: WrittenBatch | undefined) => void,
-    { mayHaveOthers }: { readonly mayHaveOthers: () => boolean },
+    mayHaveOthers: () => boolean,
   ) {
     this.mayHaveOthers = mayHaveOthers;
     this.options = options;
