@@ -1,22 +1,17 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Http2Client } from '../test/e2e/support/http2-client.js';
-import {
-  childrenOf,
-  parentOf,
-  processorMicroseconds,
-  servingThreadMicroseconds,
-} from '../test/e2e/support/processes.js';
 import { eventually, TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
 import { Sender } from './fairness/target.js';
+import { type Account, accountOf, perRequest, sumOf } from './workers/account.js';
 
 /*
  * What more workers cost: processor time per request, of the processes of one server together and of PostgreSQL.
  * `npm run bench:workers -- [flags]`. The serving threads are counted apart from the others, which compile and collect
- * garbage. The client does the same for each request however many workers there are, so what it needs shows how much dearer
- * the same work becomes where more processes than processors take turns: `even` is the ratio of the serving threads divided by
- * that of the client.
+ * garbage. Where more processes than processors take turns, each finds caches that another one has filled, and the same work
+ * takes longer. `--apart` shows by how much: as many servers that share nothing, not even a database, get the same load.
  *   --workers a,b     numbers of workers (default 1,2,4)
+ *   --apart           also as many servers of one process, with a PostgreSQL for each
  *   --requests N      requests of each kind that are counted, for each worker (default 6,000)
  *   --warm N          requests of each kind and worker before (default 6,000): code is compiled then
  *   --clients N       requests under way (default 32)
@@ -29,6 +24,7 @@ import { Sender } from './fairness/target.js';
 const { values: flags } = parseArgs({
   options: {
     workers: { type: 'string', default: '1,2,4' },
+    apart: { type: 'boolean', default: false },
     requests: { type: 'string', default: '6000' },
     warm: { type: 'string', default: '6000' },
     clients: { type: 'string', default: '32' },
@@ -55,21 +51,22 @@ const pod = (name: string) => ({
   },
 });
 
-/** Microseconds of processor time. */
-interface Account {
-  /** Serving threads: those in which requests are handled. */
-  readonly parent: number;
-  readonly workers: number;
-  /** All other threads of the server. */
-  readonly helpers: number;
-  readonly database: number;
-  /** This process, which sends the requests. */
-  readonly client: number;
-  /** Statements of the server. */
-  readonly statements: number;
+/** So many processes that serve: workers of one server, or servers that share nothing. */
+interface Setup {
+  readonly name: string;
+  readonly processes: number;
+  readonly servers: number;
 }
 
-const accounts = ['parent', 'workers', 'helpers', 'database', 'client', 'statements'] as const;
+const setups = flags.workers
+  .split(',')
+  .map(Number)
+  .flatMap((processes): Setup[] => {
+    const together: Setup = { name: String(processes), processes, servers: 1 };
+    const apart: Setup = { name: `${processes} apart`, processes, servers: processes };
+    return flags.apart && processes > 1 ? [together, apart] : [together];
+  });
+const results = new Map<string, Account[]>();
 
 type Send = (method: string, path: string, body?: unknown) => Promise<number>;
 
@@ -80,27 +77,6 @@ const works: Readonly<Record<string, (send: Send, serial: number) => Promise<num
   patch: (send, serial) =>
     send('PATCH', `${pods}/p-${serial}`, { metadata: { annotations: { turn: String(performance.now()) } } }),
 };
-
-const counts = flags.workers.split(',').map(Number);
-const results = new Map<string, Account[]>();
-
-async function account({ process: parent, client }: TestServer, admin: pg.Client): Promise<Account> {
-  const pid = parent.pid as number;
-  const { rows } = await admin.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const postmaster = parentOf(rows[0]?.pid as number);
-  const sum = (pids: readonly number[], of = processorMicroseconds) => pids.reduce((all, one) => all + of(one), 0);
-  const workers = childrenOf(pid);
-  const serving = { parent: servingThreadMicroseconds(pid), workers: sum(workers, servingThreadMicroseconds) };
-  const { text } = await client.get('/metrics');
-  const called = /^storage_request_duration_seconds_count\{.*\} (\d+)$/gm;
-  return {
-    statements: [...text.matchAll(called)].reduce((total, [, count]) => total + Number(count), 0),
-    ...serving,
-    helpers: sum([pid, ...workers]) - serving.parent - serving.workers,
-    client: processorMicroseconds(process.pid),
-    database: sum([postmaster, ...childrenOf(postmaster)]),
-  };
-}
 
 /** Resolves when all workers serve: clients would have to connect again otherwise. */
 async function allUp({ client }: TestServer, workers: number): Promise<void> {
@@ -138,47 +114,71 @@ async function sender(
   };
 }
 
-async function measure(workers: number): Promise<void> {
+/** A server with a PostgreSQL of its own, and the client's connections to it. */
+interface Target {
+  readonly server: TestServer;
+  readonly admin: pg.Client;
+  readonly send: Send;
+  close(): Promise<void>;
+}
+
+async function startTarget(workers: number, clients: number): Promise<Target> {
   const own = workers === 1 ? [] : [`--workers=${workers}`];
-  const clients = flags.each ? clientCount * workers : clientCount;
-  const requests = requestsOfWorker * workers;
-  // As much for each worker: what is left to compile depends on what a process has done.
-  const before = warm * workers;
   const cluster = await TestCluster.start({ servers: 0, flags: ['--authorization-mode=RBAC', ...own] });
   if (flags.program !== undefined) cluster.useProgram(flags.program);
   const server = await cluster.addServer();
   const admin = new pg.Client({ connectionString: cluster.databaseUrl });
   await admin.connect();
-  try {
-    if (workers > 1) await allUp(server, workers);
-    const { send, close } = await sender(server.url, cluster.pki.authority, clients);
-    const run = async (name: string, from: number, count: number): Promise<void> => {
-      let next = from;
-      const client = async () => {
-        for (let serial = next++; serial < from + count; serial = next++) {
-          const status = await (works[name] as (typeof works)[string])(send, serial);
-          if (status >= 300) throw new Error(`${name} ${serial}: ${status}`);
-        }
-      };
-      await Promise.all(Array.from({ length: clients }, client));
-    };
-    for (const name of Object.keys(works)) {
-      await run(name, 0, before);
-      const began = await account(server, admin);
-      await run(name, before, requests);
-      const ended = await account(server, admin);
-      const key = `${name}, ${workers}`;
-      const each = accounts.map((part) => [part, (ended[part] - began[part]) / requests]);
-      results.set(key, [...(results.get(key) ?? []), Object.fromEntries(each)]);
+  if (workers > 1) await allUp(server, workers);
+  const { send, close } = await sender(server.url, cluster.pki.authority, clients);
+  return {
+    server,
+    admin,
+    send,
+    close: async () => {
+      await close();
+      await admin.end();
+      await cluster.stop();
+    },
+  };
+}
+
+/** Has the server do `count` requests from a serial on, `clients` at a time. */
+async function run({ send }: Target, name: string, from: number, count: number, clients: number): Promise<void> {
+  const work = works[name] as (typeof works)[string];
+  let next = from;
+  const client = async () => {
+    for (let serial = next++; serial < from + count; serial = next++) {
+      const status = await work(send, serial);
+      if (status >= 300) throw new Error(`${name} ${serial}: ${status}`);
     }
-    await close();
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+async function measure({ name: setup, processes, servers }: Setup): Promise<void> {
+  // As much for each process: what is left to compile depends on what it has done.
+  const ofServer = (each: number) => (each * processes) / servers;
+  const clients = flags.each ? ofServer(clientCount) : Math.ceil(clientCount / servers);
+  const targets: Target[] = [];
+  try {
+    for (let i = 0; i < servers; i++) targets.push(await startTarget(processes / servers, clients));
+    const all = <T>(does: (target: Target) => Promise<T>): Promise<T[]> => Promise.all(targets.map(does));
+    const account = async () => sumOf(await all(({ server, admin }) => accountOf(server, admin)));
+    for (const name of Object.keys(works)) {
+      await all((target) => run(target, name, 0, ofServer(warm), clients));
+      const began = await account();
+      await all((target) => run(target, name, ofServer(warm), ofServer(requestsOfWorker), clients));
+      const used = perRequest(began, await account(), requestsOfWorker * processes);
+      const key = `${name}, ${setup}`;
+      results.set(key, [...(results.get(key) ?? []), used]);
+    }
   } finally {
-    await admin.end();
-    await cluster.stop();
+    for (const target of targets) await target.close();
   }
 }
 
-for (let round = 0; round < rounds; round++) for (const workers of counts) await measure(workers);
+for (let round = 0; round < rounds; round++) for (const setup of setups) await measure(setup);
 const serving = (of: Account) => of.parent + of.workers;
 const all = (of: Account) => serving(of) + of.helpers + of.database;
 const best = (key: string) => (results.get(key) as Account[]).reduce((a, b) => (all(b) < all(a) ? b : a));
@@ -186,9 +186,8 @@ const columns = [
   'serving µs',
   'ratio',
   'of it parent',
-  'client µs',
-  'even',
   'others µs',
+  'client µs',
   'PostgreSQL µs',
   'ratio',
   'statements',
@@ -196,21 +195,19 @@ const columns = [
 console.log(`| request | workers | ${columns.join(' | ')} |`);
 console.log(`| --- | ---: | ${columns.map(() => '---:').join(' | ')} |`);
 for (const name of Object.keys(works)) {
-  const one = best(`${name}, ${counts[0]}`);
-  for (const workers of counts) {
-    const found = best(`${name}, ${workers}`);
-    const ratio = serving(found) / serving(one);
+  const one = best(`${name}, ${setups[0]?.name}`);
+  for (const setup of setups) {
+    const found = best(`${name}, ${setup.name}`);
     const cells = [
       serving(found).toFixed(0),
-      ratio.toFixed(2),
-      workers === 1 ? '' : found.parent.toFixed(0),
-      found.client.toFixed(0),
-      (ratio / (found.client / one.client)).toFixed(2),
+      (serving(found) / serving(one)).toFixed(2),
+      setup.processes > setup.servers ? found.parent.toFixed(0) : '',
       found.helpers.toFixed(0),
+      found.client.toFixed(0),
       found.database.toFixed(0),
       (found.database / one.database).toFixed(2),
       found.statements.toFixed(2),
     ];
-    console.log(`| ${name} | ${workers} | ${cells.join(' | ')} |`);
+    console.log(`| ${name} | ${setup.name} | ${cells.join(' | ')} |`);
   }
 }
