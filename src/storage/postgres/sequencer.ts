@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StorageError } from '../storage.errors.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { Backoff, untilAborted } from '../wait.js';
+import { newBatchId } from './batch-id.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { Writer } from './database.js';
 import type { EpochKeeper } from './epoch.js';
@@ -397,8 +397,4 @@ function uidText({ op, uid, definedBy }: Write): string {
 
 function expectedVersion({ op, expected, definedBy }: Write): bigint | null {
   return op === 'create' && definedBy !== undefined ? 0n : expected;
-}
-
-function newBatchId(): string {
-  return (randomBytes(8).readBigInt64BE() & 0x7fff_ffff_ffff_ffffn).toString();
 }
