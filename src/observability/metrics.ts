@@ -242,6 +242,18 @@ export class Metrics {
       help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
       registers,
     });
+    // A process that does not look after the database says nothing about it, instead of zero.
+    for (const gauge of [
+      this.epoch,
+      this.compactRevision,
+      this.logPartitions,
+      this.logBytes,
+      this.historyBytes,
+      this.historyAge,
+      this.notificationQueue,
+    ]) {
+      gauge.remove();
+    }
     this.missingVersions = new Counter({
       name: 'storage_missing_versions_total',
       help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',

@@ -113,6 +113,11 @@ describe('workers', () => {
     assert.deepEqual([...seen], [String(count)]);
   });
 
+  it('leave what the database is like to the process that looks after it', async () => {
+    const epochs = await byWorker(cluster.first, 'storage_epoch');
+    assert.deepEqual([...epochs.values()], [1]);
+  });
+
   it('show their queues and flows as one, whichever answers', async () => {
     for (const page of ['dump_priority_levels', 'dump_queues', 'dump_requests?includeRequestDetails=1']) {
       const heads = new Set<string>();

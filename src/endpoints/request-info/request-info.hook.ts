@@ -1,4 +1,3 @@
-import type { Http2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
@@ -22,6 +21,7 @@ import { endTrace } from './end-trace.js';
 import { HttpRequestContext } from './http-request-context.js';
 import { labelsOf } from './request-labels.js';
 import { logSlowRequest } from './slow-requests.js';
+import { readNothing, readUnwanted } from './unwanted-body.js';
 
 export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
@@ -179,15 +179,6 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
   else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
 }
 
-/**
- * Reads a request to its end that has no body. Node resets a stream that nobody has read once its answer is written, even
- * while the end of the answer waits for the window of the connection: the client would have to take the answer for cut off.
- */
-function readNothing(request: FastifyRequest['raw']): void {
-  const { stream } = request as { stream?: Http2Stream };
-  if (stream?.endAfterHeaders === true) stream.resume();
-}
-
 type Raw = FastifyReply['raw'];
 
 /** What the methods of a response need that notice its end. */
@@ -222,6 +213,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   context.answerBytes += bytes;
   unread?.add(this, bytes);
   notice.isEnding = true;
+  readUnwanted(this);
   context.mark('work');
   const noted = context.audit?.ended();
   if (noted === undefined) return end.apply(this, args);

@@ -132,6 +132,7 @@ export class DatabaseHub {
       throw error;
     });
     await this.starting;
+    if (client.isClosed) return;
     this.clients.add(client);
     this.tellEpoch([client]);
   }

@@ -26,12 +26,19 @@ export class HubClient {
   /** Batches without content that follow each other, in one. */
   private passed: { readonly after: bigint; newest: bigint; readonly resources: Set<string> } | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private isGone = false;
 
   constructor(stream: Socket, onRequest: (request: HubRequest) => void, onClose: () => void) {
     this.channel = new HubChannel(stream, onRequest, () => {
       clearTimeout(this.timer);
+      this.isGone = true;
       onClose();
     });
+  }
+
+  /** Whether the process has ended. */
+  get isClosed(): boolean {
+    return this.isGone;
   }
 
   tell(message: HubMessage): void {

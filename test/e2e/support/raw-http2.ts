@@ -8,11 +8,15 @@ const endStream = 1;
 const endHeaders = 4;
 const acknowledgement = 1;
 const initialWindowSize = 4;
+/** What may be sent on a connection at first (RFC 9113 section 6.9.2). */
+export const connectionWindow = 65_535;
 
 /** The answer on one stream; its head is not read. */
 export class RawAnswer {
   readonly chunks: Buffer[] = [];
   length = 0;
+  /** Whether its head has come, which no window holds up. */
+  hasHead = false;
   /** Undefined while it is open. */
   end: 'complete' | 'reset' | 'connection lost' | undefined;
   /** Called for each piece of the body, and at the end. */
@@ -24,8 +28,12 @@ export class RawAnswer {
     return Buffer.concat(this.chunks);
   }
 
-  async ended(): Promise<this> {
-    while (this.end === undefined) {
+  ended(): Promise<this> {
+    return this.until(() => this.end !== undefined);
+  }
+
+  async until(isSo: () => boolean): Promise<this> {
+    while (!isSo()) {
       await new Promise<void>((resolve) => {
         this.onChange = resolve;
       });
@@ -37,6 +45,9 @@ export class RawAnswer {
 /** An HTTP/2 connection of which the caller sends each frame. */
 export class RawHttp2 {
   readonly answers = new Map<number, RawAnswer>();
+  /** Streams that the server has reset, also after their answers. */
+  readonly resets = new Set<number>();
+  private readonly pongs: (() => void)[] = [];
   private nextStream = 1;
   private left: Buffer = Buffer.alloc(0);
 
@@ -69,21 +80,25 @@ export class RawHttp2 {
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): RawAnswer {
-    const stream = this.nextStream;
-    this.nextStream += 2;
-    const fields = {
-      ':method': 'GET',
-      ':scheme': 'https',
-      ':authority': 'plinth',
-      ':path': path,
-      authorization: `Bearer ${this.token}`,
-      ...headers,
-    };
-    const answer = new RawAnswer(stream);
-    this.answers.set(stream, answer);
-    const head = Buffer.concat(Object.entries(fields).flatMap(([name, value]) => [literal(name, value)]));
-    this.send(frameTypes.headers, endStream | endHeaders, stream, head);
+    return this.request('GET', path, headers, endStream);
+  }
+
+  /** Sends a body of at most 16 KiB, or the beginning of one. */
+  post(path: string, headers: Readonly<Record<string, string>>, body: string, isAll = true): RawAnswer {
+    const answer = this.request('POST', path, headers, 0);
+    this.send(frameTypes.data, isAll ? endStream : 0, answer.stream, Buffer.from(body));
     return answer;
+  }
+
+  /** Sends more of a body; the windows are not looked at. */
+  sendBody(stream: number, piece: string): void {
+    this.send(frameTypes.data, 0, stream, Buffer.from(piece));
+  }
+
+  /** Resolves when the server has taken all that was sent before. */
+  pong(): Promise<void> {
+    this.send(frameTypes.ping, 0, 0, Buffer.alloc(8));
+    return new Promise((resolve) => this.pongs.push(resolve));
   }
 
   setStreamWindow(bytes: number): void {
@@ -106,6 +121,24 @@ export class RawHttp2 {
 
   close(): void {
     this.socket.destroy();
+  }
+
+  private request(method: string, path: string, headers: Readonly<Record<string, string>>, flags: number): RawAnswer {
+    const stream = this.nextStream;
+    this.nextStream += 2;
+    const fields = {
+      ':method': method,
+      ':scheme': 'https',
+      ':authority': 'plinth',
+      ':path': path,
+      authorization: `Bearer ${this.token}`,
+      ...headers,
+    };
+    const answer = new RawAnswer(stream);
+    this.answers.set(stream, answer);
+    const head = Buffer.concat(Object.entries(fields).flatMap(([name, value]) => [literal(name, value)]));
+    this.send(frameTypes.headers, flags | endHeaders, stream, head);
+    return answer;
   }
 
   private send(type: number, flags: number, stream: number, payload: Buffer): void {
@@ -136,8 +169,10 @@ export class RawHttp2 {
         return;
       case frameTypes.ping:
         if ((flags & acknowledgement) === 0) this.send(type, acknowledgement, 0, payload);
+        else this.pongs.shift()?.();
         return;
       case frameTypes.reset:
+        this.resets.add(stream);
         if (answer !== undefined) this.settle(answer, 'reset');
         return;
       case frameTypes.headers:
@@ -148,6 +183,7 @@ export class RawHttp2 {
           if (answer !== undefined) answer.length += payload.length;
         }
         if (answer === undefined) return;
+        answer.hasHead = true;
         if ((flags & endStream) !== 0) this.settle(answer, 'complete');
         else answer.onChange();
     }
