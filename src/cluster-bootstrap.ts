@@ -6,20 +6,23 @@ import { SecureServingOptions } from './config/secure-serving.options.js';
 import { ServingState } from './endpoints/serving-state.js';
 import { VENDOR_NAMES, type VendorNames } from './machinery/vendor.js';
 import { ensureSystemObjects } from './modules/core/system-objects.js';
-import { ensureDefaultServiceCidr } from './modules/networking/default-service-cidr.js';
+import { ensureDefaultServiceCidr, replaceFormerServiceCidr } from './modules/networking/default-service-cidr.js';
 import { ensureSystemPriorityClasses } from './modules/scheduling/system-priority-classes.js';
+import { Logger } from './observability/logger.js';
 import { SERVICE_RANGES, type ServiceRanges } from './registry/allocation/service-ranges.js';
 import { ResourceStores } from './registry/store/resource-stores.js';
 import { StartPatience } from './storage/start-patience.js';
+import { SystemObjectsKeeper } from './system-objects-keeper.js';
 
 /**
  * What a serving process keeps in place in its cluster. Before the first request: the namespaces, the service of the
  * API, the object of the range of service addresses, and the system's priority classes. From then on, in the background:
- * the default access policy, and the client authorities whenever they change.
+ * the same where a client has deleted it, the default access policy, and the client authorities whenever they change.
  */
 @Injectable()
 export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationShutdown {
   private policy: Promise<void> | undefined;
+  private readonly keeper: SystemObjectsKeeper;
 
   constructor(
     @Inject(VENDOR_NAMES) private readonly names: VendorNames,
@@ -31,14 +34,17 @@ export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationSh
     @Inject(TlsFiles) private readonly tls: TlsFiles,
     @Inject(ServingState) private readonly state: ServingState,
     @Inject(StartPatience) private readonly patience: StartPatience,
-  ) {}
+    @Inject(Logger) logger: Logger,
+  ) {
+    this.keeper = new SystemObjectsKeeper(() => this.ensureObjects(), logger);
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     const { ended } = this.state;
     const { names, stores, ranges } = this;
-    await this.patience.until(() => ensureSystemObjects({ names, stores, ranges }, this.serving.securePort));
-    await this.patience.until(() => ensureSystemPriorityClasses(names, stores));
-    await this.patience.until(() => ensureDefaultServiceCidr(names, stores, ranges));
+    await this.patience.until(() => replaceFormerServiceCidr(names, stores, ranges));
+    await this.patience.until(() => this.ensureObjects());
+    this.keeper.start(ended);
     await this.patience.until(() => this.authorities.publish());
     this.tls.onChange(() => this.authorities.publishSoon(ended));
     this.policy = this.authorization.prepare(this.stores, ended);
@@ -47,5 +53,13 @@ export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     await this.policy;
     await this.authorities.stopped();
+    await this.keeper.stopped();
+  }
+
+  private async ensureObjects(): Promise<void> {
+    const { names, stores, ranges } = this;
+    await ensureSystemObjects({ names, stores, ranges }, this.serving.securePort);
+    await ensureSystemPriorityClasses(names, stores);
+    await ensureDefaultServiceCidr(names, stores, ranges);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TestCluster } from './support/test-cluster.js';
+import { eventually, TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 before(async () => {
@@ -65,6 +65,19 @@ describe('the ranges of service addresses', () => {
     assert.deepEqual(stateOf(made), [['10.7.0.0/16'], ['Ready False']], made.text);
     assert.match(made.body.status.conditions[0].message, /--service-cluster-ip-range alone, which is 10\.0\.0\.0\/16/);
     assert.equal((await client.delete(`${ranges}/other`)).status, 200);
+  });
+
+  it('have their object again soon after it was deleted, as the API has its service', async () => {
+    const { client } = cluster.first;
+    const service = '/api/v1/namespaces/default/services/kubernetes';
+    const { clusterIP } = (await client.get(service)).body.spec;
+    assert.equal((await client.delete(`${ranges}/kubernetes`)).status, 200);
+    assert.equal((await client.delete(service)).status, 200);
+    const isBack = async (path: string) => (await client.get(path)).status === 200;
+    await eventually(() => isBack(service), 'the service of the API to be back');
+    await eventually(() => isBack(`${ranges}/kubernetes`), 'the object of the range to be back');
+    assert.equal((await client.get(service)).body.spec.clusterIP, clusterIP);
+    assert.deepEqual(stateOf(await client.get(`${ranges}/kubernetes`)), [['10.0.0.0/16'], ['Ready True']]);
   });
 
   it('have another object once the flag names another range, and one again where it was deleted', async () => {

@@ -1,4 +1,5 @@
 import type { ServiceCIDR } from '../../apis/networking/v1/service-cidr.types.js';
+import type { GroupResource } from '../../machinery/group-version.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { ServiceRanges } from '../../registry/allocation/service-ranges.js';
 import { deleteOwn, ensureObject } from '../../registry/store/ensure-object.js';
@@ -8,24 +9,32 @@ import { serviceRange } from './service-cidr/service-cidr.resource.js';
 
 const name = 'kubernetes';
 
-/**
- * Makes the object of the range that services get their addresses from, in place of one of a former range. Safe for many
- * processes that start at once.
- */
-export async function ensureDefaultServiceCidr(
+/** Makes the object of the range that services get their addresses from, unless there is one. Safe for many processes at once. */
+export function ensureDefaultServiceCidr(
   names: VendorNames,
   stores: ResourceStores,
   ranges: ServiceRanges,
 ): Promise<void> {
-  const place = { group: groupName('networking', names), resource: 'servicecidrs' };
-  const range = serviceRange(ranges);
+  return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: [serviceRange(ranges)] } });
+}
+
+/** Deletes the object of a former range. Safe for many processes that start at once. */
+export async function replaceFormerServiceCidr(
+  names: VendorNames,
+  stores: ResourceStores,
+  ranges: ServiceRanges,
+): Promise<void> {
+  const place = placeOf(names);
   const { resource } = stores.named(place.group, place.resource);
   const stored = await stores.storage.get({ resource: resource.storageResource, namespace: '', name });
-  if (stored !== undefined) {
-    const { spec } = parseStored(resource, stored) as ServiceCIDR;
-    // One that a client has made longer, or that shows an older range: neither says what is in use.
-    if (spec.cidrs?.length === 1 && spec.cidrs[0] === range) return;
-    await deleteOwn(stores, place, { name }, stored.uid);
-  }
-  await ensureObject(stores, place, { metadata: { name }, spec: { cidrs: [range] } });
+  if (stored === undefined) return;
+  const { spec } = parseStored(resource, stored) as ServiceCIDR;
+  // One that a client has made longer, or that shows an older range: neither says what is in use.
+  if (spec.cidrs?.length === 1 && spec.cidrs[0] === serviceRange(ranges)) return;
+  await deleteOwn(stores, place, { name }, stored.uid);
+  await ensureDefaultServiceCidr(names, stores, ranges);
+}
+
+function placeOf(names: VendorNames): GroupResource {
+  return { group: groupName('networking', names), resource: 'servicecidrs' };
 }
