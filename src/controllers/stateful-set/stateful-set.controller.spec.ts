@@ -145,6 +145,7 @@ describe('stateful sets', () => {
       currentRevision: revision,
       updateRevision: revision,
       collisionCount: 0,
+      availableReplicas: 0,
     });
     assert.deepEqual(first?.metadata.labels, {
       app: 'db',
@@ -427,7 +428,7 @@ describe('stateful sets and time', () => {
       await place.node.ready('db-0');
       await waits;
       const { status } = await place.status('ready', ({ readyReplicas }) => readyReplicas === 1);
-      assert.equal(status.availableReplicas, undefined);
+      assert.equal(status.availableReplicas, 0);
       await place.pods('db-0');
       timers.advance(60_000);
       await place.pods('db-0 db-1');

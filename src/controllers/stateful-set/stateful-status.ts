@@ -32,7 +32,7 @@ export function nextStatus(before: StatefulSetStatus, state: SetState, collision
     updateRevision,
     collisionCount,
     ...(conditions.length === 0 ? {} : { conditions }),
-    ...(availableReplicas === 0 ? {} : { availableReplicas }),
+    availableReplicas,
   };
 }
 

@@ -113,7 +113,7 @@ export const statefulSetStatus = struct('apps.v1.StatefulSetStatus', {
     ...mergedBy('type'),
     doc: 'Aspects of the state, each with its reason.',
   }),
-  availableReplicas: optional(11, int32, { doc: 'Pods that have been ready long enough.' }),
+  availableReplicas: always(11, int32, { doc: 'Pods that have been ready long enough.' }),
 });
 export type StatefulSetStatus = Infer<typeof statefulSetStatus>;
 
