@@ -16,7 +16,7 @@ import { type MachineDatabase, machineDatabase } from './machine-database.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { hubDescriptor, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
-import { longestSilenceMs, WorkerPulse } from './worker-pulse.js';
+import { WorkerPulse } from './worker-pulse.js';
 import { shareOfWorker } from './worker-share.js';
 
 const workerFile = fileURLToPath(new URL('./worker-main.js', import.meta.url));
@@ -194,6 +194,7 @@ export class WorkerPool implements Running {
     this.tell(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
     const end = new AbortController();
     const pulse = new WorkerPulse(this.timers, () => this.tell(slot, { type: 'ask' }));
+    void this.watchOver(slot, worker, pulse, end.signal);
     return new Promise((resolve) => {
       let hasServed = false;
       let failure: Error | undefined;
@@ -204,7 +205,7 @@ export class WorkerPool implements Running {
             slot.isReady = true;
             ready?.(message.url);
             this.spread(slot);
-            void this.watchOver(slot, worker, pulse, end.signal);
+            pulse.ready();
             // A stop may have been requested while it started.
             if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
             return;
@@ -246,7 +247,7 @@ export class WorkerPool implements Running {
   /** Kills a worker that hangs. */
   private async watchOver(slot: Slot, worker: Worker, pulse: WorkerPulse, ended: AbortSignal): Promise<void> {
     if (!(await pulse.isLost(ended))) return;
-    this.logger.error('worker does not answer, it is killed', { worker: slot.index, silentMs: longestSilenceMs });
+    this.logger.error('worker does not answer, it is killed', { worker: slot.index, silentMs: pulse.longestSilenceMs });
     worker.process.kill('SIGKILL');
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Timers } from '../../controllers/timers.js';
-import { longestSilenceMs, WorkerPulse } from './worker-pulse.js';
+import { WorkerPulse } from './worker-pulse.js';
 
 /** Waits end at once. */
 class QuickTimers implements Timers {
@@ -14,17 +14,34 @@ class QuickTimers implements Timers {
   }
 }
 
-it('gives up a worker that answers nothing, after the time that is told', async () => {
-  const timers = new QuickTimers();
+for (const [when, most] of [
+  ['starts', 24],
+  ['serves', 6],
+] as const) {
+  it(`gives up a worker that ${when} and answers nothing, after the time that is told`, async () => {
+    const timers = new QuickTimers();
+    let asked = 0;
+    const pulse = new WorkerPulse(timers, () => asked++);
+    if (when === 'serves') pulse.ready();
+    assert.equal(await pulse.isLost(new AbortController().signal), true);
+    assert.equal(asked, most);
+    assert.equal(
+      timers.waitedMs - pulse.longestSilenceMs,
+      pulse.longestSilenceMs / asked,
+      'the first question comes after one pause',
+    );
+  });
+}
+
+it('forgives a worker that has started what it left unanswered before', async () => {
+  const end = new AbortController();
   let asked = 0;
-  const pulse = new WorkerPulse(timers, () => asked++);
-  assert.equal(await pulse.isLost(new AbortController().signal), true);
-  assert.equal(asked, 6);
-  assert.equal(
-    timers.waitedMs - longestSilenceMs,
-    longestSilenceMs / asked,
-    'the first question comes after one pause',
-  );
+  const pulse: WorkerPulse = new WorkerPulse(new QuickTimers(), () => {
+    asked++;
+    if (asked === 20) pulse.ready();
+  });
+  assert.equal(await pulse.isLost(end.signal), true);
+  assert.equal(asked, 26);
 });
 
 it('keeps a worker that answers late, as long as it answers', async () => {
@@ -35,6 +52,7 @@ it('keeps a worker that answers late, as long as it answers', async () => {
     if (asked % 6 === 0) pulse.answered();
     if (asked === 60) end.abort();
   });
+  pulse.ready();
   assert.equal(await pulse.isLost(end.signal), false);
   assert.equal(asked, 60);
 });

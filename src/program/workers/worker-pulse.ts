@@ -3,9 +3,8 @@ import type { Timers } from '../../controllers/timers.js';
 const askEveryMs = 5_000;
 /** The questions before it that a worker may leave unanswered. No work holds an event loop for nearly as long. */
 const mostUnanswered = 6;
-
-/** How long a worker may be silent, for the log. */
-export const longestSilenceMs = askEveryMs * mostUnanswered;
+/** The same while it starts: on a starved machine it reads the program for longer. */
+const mostUnansweredAtStart = 24;
 
 /**
  * Notices that a worker hangs: that its event loop does not turn any more. Such a worker keeps its connections, and the
@@ -16,12 +15,24 @@ export const longestSilenceMs = askEveryMs * mostUnanswered;
  */
 export class WorkerPulse {
   private unanswered = 0;
+  private limit = mostUnansweredAtStart;
 
   /** @param ask sends the worker a question; each answer is reported to `answered` */
   constructor(
     private readonly timers: Timers,
     private readonly ask: () => void,
   ) {}
+
+  /** How long the worker may be silent, in milliseconds. */
+  get longestSilenceMs(): number {
+    return askEveryMs * this.limit;
+  }
+
+  /** The worker has started. */
+  ready(): void {
+    this.unanswered = 0;
+    this.limit = mostUnanswered;
+  }
 
   answered(): void {
     this.unanswered = 0;
@@ -32,7 +43,7 @@ export class WorkerPulse {
     for (;;) {
       await this.timers.wait(askEveryMs, signal);
       if (signal.aborted) return false;
-      if (this.unanswered === mostUnanswered) return true;
+      if (this.unanswered >= this.limit) return true;
       this.unanswered++;
       this.ask();
     }
