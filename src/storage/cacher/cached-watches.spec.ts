@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Random } from '../../../test/support/random.js';
+import { TcpProxy } from '../../../test/support/tcp-proxy.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { createPostgresStorage } from '../postgres/postgres-storage.js';
+import { selects } from '../selection-predicate.js';
+import { type Change, type ChangeSubscription, followChanges, type StorageKey } from '../storage.interface.js';
+import {
+  describeChange,
+  ManualTimers,
+  openCached,
+  patient,
+  select,
+  source,
+  writeSomething,
+} from '../testing/cached-scene.js';
+import { collectUpTo, failsWith, remove } from '../testing/storage-contract.js';
+import { CachedStorage } from './cache-delegator.js';
+import { type CacheOptions } from './cache-options.js';
+
+describe('watches of CachedStorage', () => {
+  let server: TestPostgres;
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const open = (options?: Partial<CacheOptions>) => openCached(server, options);
+
+  it('share one batch among watchers of a scope', async () => {
+    const { cached, stop } = await open();
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const watches = [await cached.watch({ resource }, from), await cached.watch({ resource }, from)];
+      const pending = watches.map((watch) => watch.next());
+      await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', '{}');
+      const [one, two] = await Promise.all(pending);
+      assert.equal(one?.changes.length, 1);
+      assert.equal(one?.changes, two?.changes);
+      for (const watch of watches) watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('get the changes that their selections want, and few others, however many there are', async () => {
+    const { cached, other, stop } = await open();
+    try {
+      const resource = 'things';
+      const random = new Random(7);
+      const selections = [
+        ...Array.from({ length: 20 }, (_, i) => select('', `spec.node=node-${i}`)),
+        select('', 'spec.node='),
+        select('app=app-1'),
+        select('app=app-1', 'spec.node=node-1'),
+        select('tier=x,app in (app-2)'),
+        select('app!=app-1'),
+        select('app in (app-1,app-2)'),
+      ];
+      const from = (await cached.list({ resource, select: selections[0] })).resourceVersion;
+      const watches = await Promise.all(
+        selections.flatMap((wanted, i) =>
+          [undefined, 'a'].map(async (namespace) => {
+            const scope = { resource, namespace, select: wanted };
+            return { wanted, i, live: await cached.watch(scope, from), all: await other.watch(scope, from) };
+          }),
+        ),
+      );
+      for (let i = 0; i < 150; i++) await writeSomething(random, random.pick([cached, other]), other, resource);
+      const head = await other.head();
+      for (const { wanted, i, live, all } of watches) {
+        const wants = ({ type, key, json, previousJson }: Change) =>
+          (type !== 'delete' && selects(wanted, source.extract(json), key)) ||
+          (type !== 'create' && selects(wanted, source.extract(previousJson ?? json), key));
+        const got = await collectUpTo(live, head);
+        const expected = (await collectUpTo(all, head)).filter(wants).map(describeChange);
+        assert.deepEqual(got.filter(wants).map(describeChange), expected, `selection ${i}`);
+        if (i >= 3 && i < 20) assert.equal(got.length, 0, 'a node without objects hears nothing');
+        live.close();
+        all.close();
+      }
+      const late = await cached.watch({ resource, select: selections[1] }, from);
+      assert.ok((await collectUpTo(late, head)).length > 0);
+      late.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('do not mix: one of a name that no object can have, such as a character code of zero, hears nothing', async () => {
+    const { cached, stop } = await open();
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const key = { resource, namespace: 'a', name: 'x' };
+      const odd: Partial<StorageKey>[] = [
+        { namespace: '\u0000' },
+        { namespace: '\u0000', name: '\u0000' },
+        { namespace: 'a', name: '\u0000' },
+        { name: '\u0000' },
+        { namespace: 'a', name: '\u0000\u0000label app\u0000app-1' },
+        { namespace: 'a/x', name: '' },
+        { namespace: '', name: 'a/x' },
+      ];
+      // Each kind also with too many groups to ask all of them.
+      const many = Array.from({ length: 10 }, (_, i) => ({ namespace: `n-${i}` }));
+      const usual = [{}, { namespace: 'a' }, { name: 'x' }, { namespace: 'a', name: 'x' }];
+      const labelled = { namespace: 'a', select: select('app=app-1') };
+      for (const further of [[], many]) {
+        // The first watcher of a group says what it gets, so the odd ones come first.
+        const oddOnes = await Promise.all(odd.map((scope) => cached.watch({ resource, ...scope }, from)));
+        const others = await Promise.all(further.map((scope) => cached.watch({ resource, ...scope }, from)));
+        const heard = await Promise.all(
+          [...usual, labelled].map((scope) => cached.watch({ resource, ...scope }, from)),
+        );
+        const made = await cached.create(key, 'u', '{"labels":{"app":"app-1"}}');
+        for (const watch of heard) {
+          const got = await collectUpTo(watch, made.resourceVersion);
+          assert.ok(got.some(({ resourceVersion }) => resourceVersion === made.resourceVersion));
+        }
+        for (const watch of oddOnes) assert.deepEqual(await collectUpTo(watch, made.resourceVersion), []);
+        for (const watch of [...oddOnes, ...others, ...heard]) watch.close();
+        await remove(cached, key);
+      }
+    } finally {
+      await stop();
+    }
+  });
+
+  it('end when the client is too slow, and never skip', async () => {
+    const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const slow = await cached.watch({ resource }, from);
+      const failed = new Promise<void>((resolve) => {
+        slow.onFailure(resolve);
+      });
+      for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
+      await failed;
+      await assert.rejects(slow.next(), failsWith('SlowConsumer'));
+      // One that reads goes on.
+      const watch = await cached.watch({ resource }, from);
+      assert.equal((await collectUpTo(watch, await cached.head())).length, 20);
+      watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('get positions promptly when nothing changes, and not more often than configured', async () => {
+    const timers = new ManualTimers();
+    const { cached, other, stop } = await open({ timers, quietMs: 1_000 });
+    try {
+      const watch = await cached.watch({ resource: 'idle' }, (await cached.list({ resource: 'idle' })).resourceVersion);
+      const write = async (name: string) =>
+        (await other.create({ resource: 'busy', namespace: 'a', name }, 'u', '{}')).resourceVersion;
+      const position = async () => (await watch.next())?.position ?? 0n;
+      // No time passes.
+      const first = await write('a');
+      let told = 0n;
+      while (told < first) told = await position();
+      const second = await write('b');
+      await cached.list({ resource: 'idle' });
+      const next = position();
+      assert.equal(await Promise.race([next, cached.head().then(() => 'nothing')]), 'nothing');
+      timers.pass(1_000);
+      assert.ok((await next) >= second);
+      watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('are opened from memory during a database outage, if it holds their version', async () => {
+    const proxy = await TcpProxy.start(server.port);
+    const databaseUrl = await server.createTestDatabase();
+    const inner = await createPostgresStorage({ databaseUrl: proxy.through(databaseUrl), writeWaitMs: 500 });
+    const cached = new CachedStorage(inner, { ...patient, window: { changes: 3, bytes: 1 << 20 } });
+    try {
+      const resource = 'things';
+      const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
+      await cached.list({ resource });
+      const versions: bigint[] = [];
+      for (let i = 0; i < 6; i++) versions.push((await cached.create(key(i), 'u', '{}')).resourceVersion);
+      const [tooOld, , , , inside, newest] = versions as [bigint, bigint, bigint, bigint, bigint, bigint];
+      await cached.list({ resource });
+      proxy.cut(true);
+      const watch = await cached.watch({ resource }, inside);
+      assert.deepEqual(
+        (await collectUpTo(watch, newest)).map((change) => change.key.name),
+        ['n5'],
+      );
+      for (const from of [tooOld, newest + 1n]) {
+        await assert.rejects(cached.watch({ resource }, from), failsWith('Unavailable'));
+      }
+      proxy.cut();
+      // A busy machine may take longer to connect again than a write waits here.
+      const create = () => cached.create(key(6), 'u', '{}').catch(() => undefined);
+      let next = await create();
+      while (next === undefined) next = await create();
+      assert.deepEqual(
+        (await collectUpTo(watch, next.resourceVersion)).map((change) => change.key.name),
+        ['n6'],
+      );
+      watch.close();
+    } finally {
+      await cached.stop();
+      await inner.stop();
+      await proxy.stop();
+    }
+  });
+
+  for (const way of ['asked for', 'followed', 'followed slowly'] as const) {
+    it(`${way}, go on without gap or double when the cache is dropped under them, and filled again`, async () => {
+      const timers = new ManualTimers();
+      const { cached, drops, stop } = await open({ timers, maxBytes: 30_000, idleMs: 1_000 });
+      try {
+        const resource = 'things';
+        const key = (i: number) => ({ resource, namespace: 'a', name: `n${i}` });
+        const watch = await cached.watch({ resource }, (await cached.list({ resource })).resourceVersion);
+        const seen: Change[] = [];
+        const reader = way === 'asked for' ? asking(watch) : following(watch, way === 'followed slowly');
+        const readOn = async () => seen.push(...(await reader(await cached.head())));
+        const watchers = () => [...cached.statistics()].map((cache) => cache.watchers);
+        const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
+        for (let i = 0; i < 40; i++) await cached.create(key(i), 'u', json);
+        await readOn();
+        assert.deepEqual(watchers(), [1]);
+        for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
+        // The next look at the memory finds too much of it used. Changes that wait for the watch must not get lost.
+        timers.pass(5_000);
+        assert.deepEqual([drops, watchers()], [['things budget'], []]);
+        for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
+        await readOn();
+        for (let i = 0; i < 45; i++) await remove(cached, key(i));
+        timers.pass(2_000);
+        await cached.list({ resource });
+        await readOn();
+        await cached.create(key(50), 'u', json);
+        await readOn();
+        assert.deepEqual(watchers(), [1], 'the watch is served from memory again');
+        await cached.create(key(51), 'u', json);
+        await readOn();
+        watch.close();
+        const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}`);
+        const named = (type: string) => seen.filter((change) => change.type === type).map((change) => change.key.name);
+        assert.deepEqual(named('create'), numbers(0, 52));
+        assert.deepEqual(named('delete'), numbers(0, 45));
+      } finally {
+        await stop();
+      }
+    });
+  }
+
+  it('that are followed end with the fault of their consumer, alone', async () => {
+    const { cached, stop } = await open();
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const faulty = await cached.watch({ resource }, from);
+      const faultyLater = await cached.watch({ resource }, from);
+      const closing = await cached.watch({ resource }, from);
+      const other = await cached.watch({ resource }, from);
+      const fault = new Error('a fault');
+      // Listened to from the start: they may end before the create does.
+      const ends = Promise.allSettled([
+        followChanges(faulty, () => {
+          throw fault;
+        }),
+        followChanges(faultyLater, () => Promise.reject(fault)),
+        followChanges(closing, () => closing.close() as undefined),
+      ]);
+      const read = following(other, false);
+      await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', '{}');
+      const outcomes = await ends;
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'rejected', 'fulfilled'],
+      );
+      assert.equal((await read(await cached.head())).length, 1);
+      await cached.create({ resource, namespace: 'a', name: 'y' }, 'u', '{}');
+      assert.equal((await read(await cached.head())).length, 1);
+      for (const watch of [faulty, faultyLater, other]) watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('that are followed end when their consumer is too slow, and others do not wait for it', async () => {
+    const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const slow = await cached.watch({ resource }, from);
+      const stuck = followChanges(slow, () => new Promise<void>(() => {}));
+      const failed = assert.rejects(stuck, failsWith('SlowConsumer'));
+      const watch = await cached.watch({ resource }, from);
+      const read = following(watch, false);
+      for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
+      assert.equal((await read(await cached.head())).length, 20);
+      await failed;
+      watch.close();
+    } finally {
+      await stop();
+    }
+  });
+});
+
+/** Reads a subscription up to a version, batch by batch. */
+function asking(subscription: ChangeSubscription): (version: bigint) => Promise<Change[]> {
+  return (version) => collectUpTo(subscription, version);
+}
+
+/** The same with all batches given as they come; `slowly`: the consumer needs time for each. */
+function following(subscription: ChangeSubscription, slowly: boolean): (version: bigint) => Promise<Change[]> {
+  let changes: Change[] = [];
+  let position = 0n;
+  const ended = followChanges(subscription, (batch) => {
+    changes.push(...batch.changes);
+    position = batch.position;
+    return slowly ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  });
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  ended.then(over, over);
+  return async (version) => {
+    while (position < version && !isOver) await new Promise((resolve) => setImmediate(resolve));
+    const read = changes;
+    changes = [];
+    return read;
+  };
+}

@@ -1,0 +1,133 @@
+import type { Random } from '../../../test/support/random.js';
+import { type TestPostgres } from '../../../test/support/test-postgres.js';
+import { parseFieldSelector } from '../../machinery/field-selector.js';
+import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { CachedStorage } from '../cacher/cache-delegator.js';
+import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from '../cacher/cache-options.js';
+import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
+import type { AttributeSource } from '../selection-predicate.js';
+import type { Change, ListQuery, StorageKey } from '../storage.interface.js';
+import { put, remove } from './storage-contract.js';
+
+/** Waits for caches as long as it takes, because the tests are about the cache. */
+export const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
+
+/** Time that passes when the test says so. */
+export class ManualTimers implements CacheTimers {
+  private time = 0;
+  private readonly due = new Map<() => void, number>();
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const entry = () => callback();
+    this.due.set(entry, this.time + ms);
+    return () => this.due.delete(entry);
+  }
+
+  soon(callback: () => void): void {
+    setImmediate(callback);
+  }
+
+  pass(ms: number): void {
+    this.time += ms;
+    for (const [callback, at] of [...this.due]) {
+      if (at <= this.time && this.due.delete(callback)) callback();
+    }
+  }
+}
+/** Labels and fields of the small objects that the tests write. */
+export const source: AttributeSource = {
+  extract: (json) => {
+    const { labels, node } = JSON.parse(json) as { labels?: Record<string, string>; node?: string };
+    return { source, labels, fields: { 'spec.node': node ?? '' } };
+  },
+};
+
+export const select = (labels: string, fields = '') => ({
+  source,
+  labels: parseLabelSelector(labels),
+  fields: parseFieldSelector(fields),
+});
+
+/** A cached store, and another process on the same database that has no cache. */
+export interface CachedScene {
+  readonly cached: CachedStorage;
+  readonly inner: PostgresStorage;
+  readonly other: PostgresStorage;
+  /** `RESOURCE REASON` of every cache that was dropped. */
+  readonly drops: readonly string[];
+  /** Reads that memory answered, and others. */
+  readonly reads: Readonly<Record<'hit' | 'miss', number>>;
+  stop(): Promise<void>;
+}
+
+export async function openCached(server: TestPostgres, options: Partial<CacheOptions> = {}): Promise<CachedScene> {
+  const databaseUrl = await server.createTestDatabase();
+  const inner = await createPostgresStorage({ databaseUrl });
+  const other = await createPostgresStorage({ databaseUrl });
+  const drops: string[] = [];
+  const reads = { hit: 0, miss: 0 };
+  const cached = new CachedStorage(inner, {
+    ...patient,
+    ...options,
+    observer: {
+      ...silentCacheObserver,
+      dropped: (resource: string, reason: DropReason) => drops.push(`${resource} ${reason}`),
+      read: (_resource: string, fromCache: boolean) => {
+        reads[fromCache ? 'hit' : 'miss'] += 1;
+      },
+    },
+  });
+  const stop = async () => {
+    await cached.stop();
+    await Promise.all([inner.stop(), other.stop()]);
+  };
+  return { cached, inner, other, drops, reads, stop };
+}
+
+/** Creates, changes or deletes one of few objects. */
+export async function writeSomething(
+  random: Random,
+  writer: CachedStorage | PostgresStorage,
+  reader: PostgresStorage,
+  resource: string,
+): Promise<void> {
+  const key: StorageKey = { resource, namespace: random.pick(['a', 'b', 'é']), name: `n${random.below(12)}` };
+  const json = JSON.stringify({
+    labels: random.chance(0.8) ? { app: `app-${random.below(4)}`, tier: random.pick(['x', 'y']) } : undefined,
+    node: random.chance(0.5) ? `node-${random.below(3)}` : undefined,
+    n: random.below(1_000_000),
+  });
+  if ((await reader.get(key)) === undefined) await writer.create(key, `uid-${random.below(1_000_000)}`, json);
+  else if (random.chance(0.3)) await remove(writer, key);
+  else await put(writer, key, json);
+}
+
+/** A list of these objects, with any of the parts of a query. */
+export function randomQuery(random: Random, resource: string): ListQuery {
+  const selector = random.pick([
+    undefined,
+    undefined,
+    select('app=app-1'),
+    select('app in (app-1,app-2),tier=x'),
+    select('app!=app-1'),
+    select('!app'),
+    select('', 'spec.node=node-1'),
+    select('tier', 'spec.node!=node-1'),
+  ]);
+  return {
+    resource,
+    namespace: random.chance(0.4) ? random.pick(['a', 'b', 'none']) : undefined,
+    name: random.chance(0.1) ? 'n3' : undefined,
+    after: random.chance(0.3) ? { namespace: random.pick(['a', 'b']), name: 'n4' } : undefined,
+    limit: random.chance(0.5) ? 1 + random.below(8) : undefined,
+    select: selector,
+    countRemaining: selector === undefined && random.chance(0.5),
+  };
+}
+
+export const describeChange = ({ type, key, resourceVersion, json, previousJson }: Change): string =>
+  `${resourceVersion} ${type} ${key.namespace}/${key.name} ${json} ${previousJson}`;
