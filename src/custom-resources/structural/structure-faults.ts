@@ -109,10 +109,11 @@ class StructureWalk {
 }
 
 function keysOf(schema: StructuralSchema, item: JsonRecord): JsonRecord {
-  const keys: JsonRecord = {};
-  for (const name of schema.xListMapKeys) {
-    const value = keyValue(schema, item, name);
-    if (value !== undefined) keys[name] = shown(value);
-  }
-  return keys;
+  // A key may be called `__proto__`, so none is assigned.
+  return Object.fromEntries(
+    schema.xListMapKeys.flatMap((name) => {
+      const value = keyValue(schema, item, name);
+      return value === undefined ? [] : [[name, shown(value)]];
+    }),
+  );
 }

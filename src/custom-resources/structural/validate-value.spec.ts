@@ -279,6 +279,16 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
   [listMap, '[{"k":"a"},{"k":"a","p":"UDP"},{"k":"b"}]'],
   [listMap, '[{"k":"a"},{"k":"a","p":"TCP"}]', 'Duplicate x[1]: Duplicate value: {"k":"a","p":"TCP"}'],
   [
+    {
+      type: 'array',
+      items: object({ ['__proto__']: text }),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['__proto__'],
+    },
+    '[{"__proto__":"a"},{"__proto__":"a"}]',
+    'Duplicate x[1]: Duplicate value: {"__proto__":"a"}',
+  ],
+  [
     listMap,
     '[{},{}]',
     'Required x[0].k: Required value',
