@@ -152,6 +152,18 @@ describe('DELETE of a collection', () => {
     assert.equal(await namesIn(path), 'a');
   });
 
+  it('takes every number of 64 bits', async () => {
+    const path = await maps('a');
+    const most = 2n ** 63n - 1n;
+    for (const name of ['limit', 'timeoutSeconds', 'gracePeriodSeconds']) {
+      succeeded(await client.delete(`${path}?dryRun=All&${name}=${most}`), name);
+      assert.equal((await client.delete(`${path}?${name}=${most + 1n}`)).status, 400, name);
+    }
+    succeeded(await client.delete(`${path}?dryRun=All`, { gracePeriodSeconds: most }), 'in the body');
+    assert.equal((await client.delete(path, { gracePeriodSeconds: most + 1n })).status, 400);
+    assert.equal(await namesIn(path), 'a');
+  });
+
   it('answers the same Status in every form', async () => {
     const path = await maps('a');
     for (const accept of [table, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'application/json']) {

@@ -202,6 +202,7 @@ describe('simulated nodes', () => {
         'PodLogOptions "talking" is invalid: limitBytes: Invalid value: 0: must be greater than 0',
       ],
       ['?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+      ['?limitBytes=9223372036854775808', 400, 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
       ['?container=z', 400, 'container z is not valid for pod talking'],
       ['?previous=true', 400, 'previous terminated container "c" in pod "talking" not found'],
     ] as const) {

@@ -34,6 +34,12 @@ describe('parseListOptions', () => {
     assert.deepEqual(parse('limit=-1'), { limit: 0, kind: 'mostRecent' });
   });
 
+  it('takes every limit of 64 bits', () => {
+    assert.equal(parse('limit=9223372036854775807').limit, 999_999_999_999_999);
+    assert.equal(parse('limit=%2B00000000000000000000000000000005').limit, 5);
+    assert.equal(parse('limit=-9223372036854775808').limit, 0);
+  });
+
   const faults: [string, number][] = [
     [`continue=${token}&resourceVersion=5`, 400],
     ['continue=notbase64!!', 400],
@@ -46,6 +52,10 @@ describe('parseListOptions', () => {
       return [`continue=${other}`, 400];
     }),
     ['limit=ten', 400],
+    ['limit=9223372036854775808', 400],
+    ['limit=-9223372036854775809', 400],
+    [`limit=${'9'.repeat(60_000)}`, 400],
+    ['limit=1e3', 400],
     ['resourceVersion=x1', 400],
     // Longer than the database can count.
     ['resourceVersion=9223372036854775808&limit=1', 400],

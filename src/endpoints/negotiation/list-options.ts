@@ -3,6 +3,7 @@ import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-token.js';
+import { parseCountedNumber } from './query-number.js';
 
 /** Which state a list shows, by the table of specification 4.4. */
 export type ListSemantics =
@@ -71,16 +72,10 @@ function checkMatch(match: string, version: string, token: string): void {
  * text that is not a number.
  */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined;
-  if (!/^[+-]?\d{1,15}$/.test(text)) {
-    throw badRequestError(`timeoutSeconds: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  const seconds = Number(text);
+  const seconds = parseCountedNumber(text, 'timeoutSeconds');
   return seconds === 0 ? undefined : seconds;
 }
 
 function parseLimit(text: string | null): number {
-  if (text === null || text === '') return 0;
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw badRequestError(`limit: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Math.max(0, Number(text));
+  return Math.max(0, parseCountedNumber(text, 'limit') ?? 0);
 }

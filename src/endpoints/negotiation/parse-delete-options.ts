@@ -6,6 +6,7 @@ import type { ResourceRequest } from '../resource-request.js';
 import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
+import { parseQueryNumber } from './query-number.js';
 import { dryRunOf } from './write-options.js';
 
 interface RawDeleteOptions {
@@ -78,15 +79,11 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
 }
 
 function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
-  const grace = query.get('gracePeriodSeconds') ?? '';
-  if (grace !== '' && !/^[+-]?\d{1,15}$/.test(grace)) {
-    throw badRequestError(`gracePeriodSeconds: parsing ${JSON.stringify(grace)}: invalid syntax`);
-  }
   const policy = query.get('propagationPolicy') ?? '';
   const orphan = query.get('orphanDependents');
   return {
     dryRun: dryRunOf(query),
-    gracePeriodSeconds: grace === '' ? undefined : Number(grace),
+    gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds'), 'gracePeriodSeconds'),
     propagationPolicy: policy === '' ? undefined : policy,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),
   };
@@ -114,8 +111,9 @@ function optionalBoolean(value: unknown, field: string): boolean | undefined {
   return value;
 }
 
-function optionalInteger(value: unknown, field: string): number | undefined {
+function optionalInteger(value: unknown, field: string): number | bigint | undefined {
   if (value === undefined || value === null) return undefined;
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw badRequestError(`${field}: must be an integer`);
   return value;
 }

@@ -1,6 +1,7 @@
 import { type FieldError, FieldPath, forbidden, invalid, notSupported, rootPath } from '../../machinery/field-error.js';
 import { badRequestError, invalidError, type StatusError } from '../../machinery/status-error.js';
 import { parseTime } from '../../machinery/values/time.js';
+import { parseQueryNumber } from '../negotiation/query-number.js';
 import { isTrue } from '../request-info/request-info.js';
 
 /** What a client wants of the log of a pod. */
@@ -21,12 +22,10 @@ export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions
   for (const name of switches) if (isTrue(query.get(name))) forAgent.set(name, 'true');
   const values = new Map<string, bigint>();
   for (const name of numbers) {
-    const text = query.get(name) ?? '';
-    if (text === '') continue;
-    if (!/^[+-]?\d{1,18}$/.test(text))
-      throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-    values.set(name, BigInt(text));
-    forAgent.set(name, String(BigInt(text)));
+    const value = parseQueryNumber(query.get(name), 'strconv.ParseInt');
+    if (value === undefined) continue;
+    values.set(name, value);
+    forAgent.set(name, String(value));
   }
   const sinceTime = query.get('sinceTime') ?? '';
   if (sinceTime !== '') {
