@@ -1,54 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import { percentRule, qualifiedRule, subdomainRule, valueRule } from '../../../../test/support/pod-rules.js';
+import { percentRule, qualifiedRule, subdomainRule } from '../../../../test/support/pod-rules.js';
+import { type Case, selector, selectorCases, template } from '../../../../test/support/workload-cases.js';
 import { daemonSetResource } from './daemon-set.resource.js';
 
 const tester = new DefinitionTester(daemonSetResource(testNames));
-const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'img:1' }] } };
-const selector = { matchLabels: { a: 'b' } };
 const valid = { spec: { selector, template } };
-
-type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
 
 /** New objects. */
 const creates: readonly Case[] = [
-  [
-    { spec: { template: template } },
-    [
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: {"a":"b"}: `selector` does not match template `labels`',
-    ],
-  ],
-  [
-    { spec: { selector: {}, template: template } },
-    ['FieldValueInvalid | spec.selector | Invalid value: {}: empty selector is invalid for daemonset'],
-  ],
-  [
-    {
-      spec: {
-        selector: { matchLabels: { 'a b': 'c d' }, matchExpressions: [{ key: 'a', operator: 'Odd' }] },
-        template: template,
-      },
-    },
-    [
-      `FieldValueInvalid | spec.selector.matchLabels | Invalid value: "a b": ${qualifiedRule}`,
-      `FieldValueInvalid | spec.selector.matchLabels | Invalid value: "c d": ${valueRule}`,
-      'FieldValueInvalid | spec.selector.matchExpressions[0].operator | Invalid value: "Odd": not a valid selector operator',
-    ],
-  ],
-  [
-    { spec: { selector: { matchLabels: { x: 'y' } }, template: template } },
-    [
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: {"a":"b"}: `selector` does not match template `labels`',
-    ],
-  ],
-  [
-    { spec: { selector: selector } },
-    [
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
-      'FieldValueRequired | spec.template.spec.containers | Required value',
-    ],
-  ],
+  ...selectorCases({ kind: 'daemonset', isRequired: false }),
   [
     {
       spec: {

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import { qualifiedRule, subdomainRule, valueRule } from '../../../../test/support/pod-rules.js';
+import { qualifiedRule, subdomainRule } from '../../../../test/support/pod-rules.js';
+import { type Case, selector, selectorCases, template } from '../../../../test/support/workload-cases.js';
 import { statefulSetResource } from './stateful-set.resource.js';
 
 const tester = new DefinitionTester(statefulSetResource(testNames));
-const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'img:1' }] } };
-const selector = { matchLabels: { a: 'b' } };
 const valid = { spec: { selector, template } };
-
-type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
 
 /** New objects. */
 const creates: readonly Case[] = [
@@ -27,44 +24,11 @@ const creates: readonly Case[] = [
     },
     [],
   ],
-  [
-    { spec: { template: template } },
-    [
-      'FieldValueRequired | spec.selector | Required value',
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: {"a":"b"}: `selector` does not match template `labels`',
-    ],
-  ],
-  [
-    { spec: { selector: {}, template: template } },
-    ['FieldValueInvalid | spec.selector | Invalid value: {}: empty selector is invalid for statefulset'],
-  ],
-  [
-    {
-      spec: {
-        selector: { matchLabels: { 'a b': 'c d' }, matchExpressions: [{ key: 'a', operator: 'Odd' }] },
-        template: template,
-      },
-    },
-    [
-      `FieldValueInvalid | spec.selector.matchLabels | Invalid value: "a b": ${qualifiedRule}`,
-      `FieldValueInvalid | spec.selector.matchLabels | Invalid value: "c d": ${valueRule}`,
-      'FieldValueInvalid | spec.selector.matchExpressions[0].operator | Invalid value: "Odd": not a valid selector operator',
-      'FieldValueInvalid | spec.selector | Invalid value: {"matchLabels":{"a b":"c d"},"matchExpressions":[{"key":"a","operator":"Odd"}]}',
-    ],
-  ],
-  [
-    { spec: { selector: { matchLabels: { x: 'y' } }, template: template } },
-    [
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: {"a":"b"}: `selector` does not match template `labels`',
-    ],
-  ],
-  [
-    { spec: { selector: selector } },
-    [
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
-      'FieldValueRequired | spec.template.spec.containers | Required value',
-    ],
-  ],
+  ...selectorCases({
+    kind: 'statefulset',
+    isRequired: true,
+    faulty: (text) => `FieldValueInvalid | spec.selector | Invalid value: ${text}`,
+  }),
   [
     {
       spec: {
