@@ -55,6 +55,8 @@ export class HttpRequestContext implements RequestContext {
   waitedMs: number;
   /** Bytes of the answer's body so far. */
   answerBytes: number;
+  /** When the answer was sent, in monotonic milliseconds, if its client goes on with a body that nobody wants. */
+  answeredAt: number | undefined;
   /** The server refused or ended the request to protect itself. */
   isTerminated: boolean;
   /** The time limit has answered; a handler may still be at work. */
@@ -100,6 +102,7 @@ export class HttpRequestContext implements RequestContext {
     this.traceAsked = undefined;
     this.waitedMs = 0;
     this.answerBytes = 0;
+    this.answeredAt = undefined;
     this.isTerminated = false;
     this.isTimedOut = false;
     this.isAborted = false;

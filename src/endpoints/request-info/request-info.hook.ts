@@ -141,7 +141,8 @@ export function registerRequestHooks(
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
     context.audit?.closed();
-    const seconds = context.isLongRunning ? undefined : (performance.now() - context.startedAt) / 1000;
+    const endedAt = context.answeredAt ?? performance.now();
+    const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
     metrics.requestDone(labelsOf(context, request.method), {
       code,
@@ -213,7 +214,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   context.answerBytes += bytes;
   unread?.add(this, bytes);
   notice.isEnding = true;
-  readUnwanted(this);
+  readUnwanted(this, context);
   context.mark('work');
   const noted = context.audit?.ended();
   if (noted === undefined) return end.apply(this, args);

@@ -19,11 +19,14 @@ export function readNothing(request: FastifyRequest['raw']): void {
 
 /**
  * Reads what is left of the body of a request over HTTP/2 when its answer ends, and throws it away. A client that sends on
- * regardless is reset.
+ * regardless is reset. What it does after the answer does not count as time of the request.
  */
-export function readUnwanted(response: FastifyReply['raw']): void {
+export function readUnwanted(response: FastifyReply['raw'], context: { answeredAt: number | undefined }): void {
   const { stream, req } = response as { stream?: ServerHttp2Stream; req: FastifyRequest['raw'] };
   if (stream === undefined || stream.readableEnded || stream.destroyed) return;
+  stream.once('finish', () => {
+    context.answeredAt = performance.now();
+  });
   let left = mostBytes;
   const reset = () => stream.close(constants.NGHTTP2_NO_ERROR);
   const late = setTimeout(reset, patienceMs).unref();
