@@ -18,7 +18,7 @@ export function ensureDefaultServiceCidr(
   return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: [serviceRange(ranges)] } });
 }
 
-/** Deletes the object of a former range. Safe for many processes that start at once. */
+/** Replaces the object of a former range by that of the present one. Safe for many processes that start at once. */
 export async function replaceFormerServiceCidr(
   names: VendorNames,
   stores: ResourceStores,

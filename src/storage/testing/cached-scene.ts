@@ -1,5 +1,5 @@
 import type { Random } from '../../../test/support/random.js';
-import { type TestPostgres } from '../../../test/support/test-postgres.js';
+import type { TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
 import { CachedStorage } from '../cacher/cache-delegator.js';
@@ -38,6 +38,7 @@ export class ManualTimers implements CacheTimers {
     }
   }
 }
+
 /** Labels and fields of the small objects that the tests write. */
 export const source: AttributeSource = {
   extract: (json) => {
@@ -46,6 +47,7 @@ export const source: AttributeSource = {
   },
 };
 
+/** A selection of these objects by their labels and fields. */
 export const select = (labels: string, fields = '') => ({
   source,
   labels: parseLabelSelector(labels),
@@ -64,6 +66,7 @@ export interface CachedScene {
   stop(): Promise<void>;
 }
 
+/** Opens both over a database of their own; the caller stops them. */
 export async function openCached(server: TestPostgres, options: Partial<CacheOptions> = {}): Promise<CachedScene> {
   const databaseUrl = await server.createTestDatabase();
   const inner = await createPostgresStorage({ databaseUrl });
@@ -129,5 +132,6 @@ export function randomQuery(random: Random, resource: string): ListQuery {
   };
 }
 
+/** A change as one line, to compare. */
 export const describeChange = ({ type, key, resourceVersion, json, previousJson }: Change): string =>
   `${resourceVersion} ${type} ${key.namespace}/${key.name} ${json} ${previousJson}`;
