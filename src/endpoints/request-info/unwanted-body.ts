@@ -1,5 +1,4 @@
-import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2';
-import { constants } from 'node:http2';
+import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What a client may still send of a body after its answer, and for how long. */
