@@ -9,13 +9,16 @@ import { TestIdentity } from '../support/test-authority.js';
 import { ExtensionScene } from './support/extension-scene.js';
 import { group, groupPath } from './support/extension-server.js';
 import { Http2Client } from './support/http2-client.js';
-import { eventually, tokens } from './support/test-cluster.js';
+import { eventually, type TestServer, tokens } from './support/test-cluster.js';
 
 const flavours = `${groupPath}/namespaces/default/flavours`;
 let scene: ExtensionScene;
+/** A server whose time limit the tests can wait for. */
+let hurried: TestServer;
 
 before(async () => {
-  scene = await ExtensionScene.start(['--authorization-mode=RBAC', '--request-timeout=3s']);
+  scene = await ExtensionScene.start(['--authorization-mode=RBAC']);
+  hurried = await scene.cluster.addServer(undefined, ['--request-timeout=3s']);
   await scene.register();
 });
 after(() => scene.stop());
@@ -122,14 +125,14 @@ describe('requests for the group version of an extension server', () => {
   });
 
   it('may watch: events come at once, no time limit applies, and the end of the client is passed on', async () => {
-    const { extension, first, second } = scene;
-    const watch = await first.client.watch(`${flavours}?watch=1`);
+    const { extension, second } = scene;
+    const watch = await hurried.client.watch(`${flavours}?watch=1`);
     await eventually(() => extension.openWatches === 1, 'the watch');
     await new Promise((resolve) => setTimeout(resolve, 3500));
     await second.client.post(flavours, { metadata: { name: 'sour' } });
     const event = await watch.next();
     assert.equal(event?.object.metadata.name, 'sour');
-    const metrics = (await first.client.get('/metrics')).text.split('\n');
+    const metrics = (await hurried.client.get('/metrics')).text.split('\n');
     const labels =
       'verb="WATCH",group="flavours.example.dev",version="v1",resource="",subresource="",scope="namespace"';
     assert.ok(metrics.includes(`apiserver_longrunning_requests{${labels},component="apiserver"} 1`));
@@ -139,7 +142,7 @@ describe('requests for the group version of an extension server', () => {
 
   it('are answered 504 when the server does not answer in time', async () => {
     scene.extension.behaviours.set(`${flavours}/slow`, () => undefined);
-    const { status, body } = await scene.first.client.get(`${flavours}/slow`);
+    const { status, body } = await hurried.client.get(`${flavours}/slow`);
     assert.equal(status, 504);
     assert.equal(body.reason, 'Timeout');
   });
@@ -214,7 +217,7 @@ describe('upgrades', () => {
   });
 
   it('are tunnelled for any other protocol, also with a POST, and last', async () => {
-    const { hostname, port } = new URL(scene.second.url);
+    const { hostname, port } = new URL(hurried.url);
     const socket = connect({
       host: hostname,
       port: Number(port),
