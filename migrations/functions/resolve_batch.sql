@@ -1,9 +1,10 @@
 -- Settles the outcome of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
--- returns its writes (nothing if it did not commit).
+-- returns its writes (nothing if it did not commit). The lock is waited for as in plinth.write_batch.
 create or replace function plinth.resolve_batch(p_batch bigint, p_after bigint)
 returns table (version bigint, resource text, namespace text, name text)
 language plpgsql
 set jit = off
+set lock_timeout = '9s'
 set enable_seqscan = off
 set enable_sort = off
 set plan_cache_mode = force_generic_plan

@@ -35,6 +35,10 @@
 -- two leave together (lowest and highest: the bounds of that partition; null, and nothing is left out, where the newest
 -- version lies in none).
 --
+-- The wait for the lock ends before the caller gives up (10 s). Otherwise a session would go on to wait that nobody listens to,
+-- one more for each attempt, until the server takes no more connections: a commit that waits for a standby holds the lock
+-- for as long as the standby is away.
+--
 -- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary key
 -- is ever the right way in.
 create or replace function plinth.write_batch(
@@ -51,6 +55,7 @@ create or replace function plinth.write_batch(
 ) returns table (index bigint, version bigint, current_uid text, current_version bigint, current_data json)
 language plpgsql
 set jit = off
+set lock_timeout = '9s'
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -113,13 +113,14 @@ export class EpochKeeper {
   /**
    * Checks that the connection leads to a writable primary whose settings keep the order of versions, and that its
    * history is the one on record. If not, repairs and records the history. Throws `Unavailable` when the connection
-   * can't be used; errors of the driver pass.
+   * can't be used; errors of the driver pass. The limit for each of two statements is in milliseconds.
    */
-  async enter(session: Session): Promise<void> {
+  async enter(session: Session, limitMs: number = TIMEOUT_MS): Promise<void> {
+    const timeoutMs = Math.min(limitMs, TIMEOUT_MS);
     const [facts] = await session.execute(
       'server-facts',
       `select pg_is_in_recovery(), current_setting('transaction_isolation'), current_setting('transaction_read_only')`,
-      TIMEOUT_MS,
+      timeoutMs,
     );
     if (facts?.[0] !== 'f') {
       throw new StorageError('Unavailable', 'the database is a standby; connect to the primary', {
@@ -134,7 +135,7 @@ export class EpochKeeper {
     }
     const seen = this.newestSeen;
     const values = [seen.toString(), this.currentEpoch?.epoch.toString() ?? null, BUMP.toString()];
-    const [row] = await session.run(CHECK_EPOCH, values, TIMEOUT_MS);
+    const [row] = await session.run(CHECK_EPOCH, values, timeoutMs);
     if (row === undefined) throw new StorageError('Unavailable', 'the epoch row is missing');
     this.learn(row, seen);
   }

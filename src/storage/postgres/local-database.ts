@@ -11,6 +11,8 @@ import { quoteText } from './sql-text.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
+/** Less than {@link NOTIFY_TIMEOUT_MS}: who gives up first must be the server, or its session waits on without a client. */
+const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
 
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
@@ -47,8 +49,7 @@ export class LocalDatabase implements Database {
         onError: (error) => options.observer.backgroundError('listener', error),
         notify: (channel, payload) =>
           this.pool.run(async (session) => {
-            const call = `select pg_notify(${quoteText(channel)}, ${quoteText(payload)})`;
-            await session.execute('notify-probe', call, NOTIFY_TIMEOUT_MS);
+            await session.execute('notify-probe', notification(channel, payload), NOTIFY_TIMEOUT_MS);
           }),
         channel: async (session, timeoutMs) => {
           const rows = (await session.execute(HINT_CHANNEL.name, HINT_CHANNEL.text, timeoutMs)) as readonly Row[];
@@ -94,4 +95,13 @@ export class LocalDatabase implements Database {
     await this.epochs.check();
     events.hint(undefined, 'poll');
   }
+}
+
+/**
+ * Tells others something that need not outlive a crash. So it waits for no disk and no standby, where it would keep all other
+ * notifications of the server waiting, and not for long behind a commit that does.
+ */
+function notification(channel: string, payload: string): string {
+  return `select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '${NOTIFY_LOCK_MS}', true),
+    pg_notify(${quoteText(channel)}, ${quoteText(payload)})`;
 }

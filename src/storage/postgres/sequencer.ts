@@ -186,7 +186,7 @@ export class Sequencer implements Writer {
         Math.max(1, Math.min(this.options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
       );
       // Nothing may be written or looked up before it is certain which history the database is in.
-      await this.epochs.enter(opened);
+      await this.epochs.enter(opened, limitMs);
       this.session = opened;
       this.backoff.reset();
       return opened;
