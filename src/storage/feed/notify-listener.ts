@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
 import { quoteName } from '../postgres/sql-text.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { OtherListeners } from './other-listeners.js';
@@ -105,9 +105,13 @@ export class NotifyListener {
    */
   private async listen(session: ListenConnection): Promise<string | undefined> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
+    let isSilent = true;
     let arrived: (() => void) | undefined;
     const probed = new Promise<void>((resolve) => {
-      arrived = resolve;
+      arrived = () => {
+        isSilent = false;
+        resolve();
+      };
     });
     session.onNotification((payload) => {
       if (payload === probe) arrived?.();
@@ -117,13 +121,12 @@ export class NotifyListener {
     await session.execute('listen', `listen ${probe}`, this.times.heartbeatTimeoutMs);
     await this.hooks.notify(probe, probe);
     const late = new AbortController();
-    const silent = await Promise.race([
-      probed.then(() => false),
-      sleep(this.times.probeTimeoutMs, true, { signal: late.signal, ref: false }),
-    ]);
+    await Promise.race([probed, sleep(this.times.probeTimeoutMs, undefined, { signal: late.signal, ref: false })]);
     late.abort();
+    // After the process was held up, timers run before anything is read: what has arrived meanwhile came in time.
+    if (isSilent) await nextRound();
     let channel: string | undefined;
-    if (!silent) {
+    if (!isSilent) {
       channel = await this.hooks.channel(session, this.times.heartbeatTimeoutMs);
       await session.execute('listen', `listen ${quoteName(channel)}`, this.times.heartbeatTimeoutMs);
       this.others.connected();
