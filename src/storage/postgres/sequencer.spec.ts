@@ -5,6 +5,7 @@ import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { StorageError } from '../storage.errors.js';
+import type { StorageKey } from '../storage.interface.js';
 import { remove } from '../testing/storage-contract.js';
 import { COUNTER, type WriterMessage, type WriterTask } from '../testing/writer-process.js';
 import { createPostgresStorage } from './postgres-storage.js';
@@ -98,8 +99,9 @@ describe('writes of several processes', () => {
 
   it('become visible in version order', async () => {
     const databaseUrl = await server.createTestDatabase();
-    const writers = Array.from({ length: 8 }, (_, i) =>
-      spawnWriter({ kind: 'create', databaseUrl, prefix: `p${i}`, ms: 2_000, clients: 4 }),
+    const [processes, clients, times] = [8, 4, 100];
+    const writers = Array.from({ length: processes }, (_, i) =>
+      spawnWriter({ kind: 'create', databaseUrl, prefix: `p${i}`, times, clients }),
     );
     await Promise.all(writers.map((writer) => writer.ready));
     const reader = new pg.Client({ connectionString: databaseUrl });
@@ -123,10 +125,10 @@ describe('writes of several processes', () => {
     running = false;
     await tail;
     await reader.end();
+    assert.equal(written, processes * clients * times);
     const [all] = await query(databaseUrl, 'select count(*) as count from plinth.changes');
     assert.equal(Number(all?.count), written);
     assert.equal(seen.length, written, 'a version appeared below one that was passed already');
-    assert.ok(written > 500, `only ${written} writes`);
   });
 });
 
@@ -192,7 +194,8 @@ describe('a StorageError of a write', () => {
     const storage = await createPostgresStorage({ databaseUrl, writeWaitMs: 400, resolveDeadlineMs: 400 });
     try {
       await server.shutDown('fast');
-      const key = { resource: 'things', namespace: '', name: 'a' };
+      const keyOf = (name: string) => ({ resource: 'things', namespace: '', name });
+      const key = keyOf('a');
       const began = performance.now();
       await assert.rejects(storage.create(key, 'u', '{}'), (error: StorageError) => {
         // The first write may have used the connection while it died.
@@ -201,21 +204,31 @@ describe('a StorageError of a write', () => {
       });
       await assert.rejects(storage.create(key, 'u', '{}'), { code: 'Unavailable' });
       await assert.rejects(storage.get(key), { code: 'Unavailable' });
-      assert.ok(performance.now() - began < 5_000);
+      // Each of the three calls would wait for five seconds by default. The rest is for a busy machine.
+      assert.ok(performance.now() - began < 12_000);
       await server.startAgain();
-      // Pauses between attempts are longer than a write waits here, so more than one write may be needed to get
-      // through.
-      const deadline = performance.now() + 30_000;
-      for (;;) {
-        const failure: unknown = await storage.create(key, 'u', '{"n":1}').then(
+      // Pauses between attempts are longer than a write waits here, and a busy server may answer later than that, so more
+      // than one write may be needed to get through.
+      const deadline = performance.now() + 60_000;
+      let found: StorageKey | undefined;
+      for (let i = 0; found === undefined; i++) {
+        const next = keyOf(`b${i}`);
+        const failure: unknown = await storage.create(next, 'u', '{"n":1}').then(
           () => undefined,
           (error: unknown) => error,
         );
-        if (failure === undefined) break;
-        assert.ok(failure instanceof StorageError && failure.code === 'Unavailable', String(failure));
-        assert.ok(performance.now() < deadline, 'the database was not found again');
+        if (failure === undefined) found = next;
+        else {
+          assert.ok(failure instanceof StorageError && /^(Unavailable|UnknownOutcome)$/.test(failure.code), String(failure));
+          assert.ok(performance.now() < deadline, 'the database was not found again');
+        }
       }
-      assert.equal((await storage.get(key))?.json, '{"n":1}');
+      let json: string | undefined;
+      while (json === undefined) {
+        json = (await storage.get(found).catch(() => undefined))?.json;
+        assert.ok(performance.now() < deadline, 'the object was not read');
+      }
+      assert.equal(json, '{"n":1}');
     } finally {
       await storage.stop();
       await server.stop();

@@ -7,7 +7,7 @@ export type WriterTask =
       readonly kind: 'create';
       readonly databaseUrl: string;
       readonly prefix: string;
-      readonly ms: number;
+      readonly times: number;
       readonly clients: number;
     };
 
@@ -25,7 +25,6 @@ async function work(task: WriterTask): Promise<void> {
   process.send?.({ kind: 'ready' } satisfies WriterMessage);
   await started;
   let written = 0;
-  const end = performance.now() + (task.kind === 'create' ? task.ms : 0);
   const increment = async (): Promise<void> => {
     if (task.kind !== 'increment') return;
     for (let i = 0; i < task.times; i++) {
@@ -39,7 +38,7 @@ async function work(task: WriterTask): Promise<void> {
   };
   const create = async (client: number): Promise<void> => {
     if (task.kind !== 'create') return;
-    for (let i = 0; performance.now() < end; i++) {
+    for (let i = 0; i < task.times; i++) {
       const name = `${task.prefix}-${client}-${i}`;
       await storage.create({ resource: 'ordered', namespace: 'default', name }, name, '{"n":1}');
       written += 1;
