@@ -166,6 +166,9 @@ describe('PostgresStorage', () => {
       const counter = new pg.Client({ connectionString: databaseUrl });
       await counter.connect();
       try {
+        const others = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+          and backend_type = 'client backend'`;
+        while ((await counter.query(others)).rowCount !== 0);
         const { rows } = await counter.query(
           `select seq_tup_read::int as scanned, (select sum(idx_tup_read)::int from pg_stat_user_indexes i
              where i.relid = t.relid) as found

@@ -45,7 +45,8 @@ describe('retention of the log', () => {
   const key = (name: string): StorageKey => ({ resource: `r${resource}`, namespace: 'default', name });
   const partitions = async (): Promise<string[]> => {
     const { rows } = await client.query<{ name: string }>(
-      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'plinth.changes'::regclass`,
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'plinth.changes'::regclass
+       order by inhrelid`,
     );
     return rows.map((row) => row.name);
   };

@@ -219,7 +219,10 @@ describe('a StorageError of a write', () => {
         );
         if (failure === undefined) found = next;
         else {
-          assert.ok(failure instanceof StorageError && /^(Unavailable|UnknownOutcome)$/.test(failure.code), String(failure));
+          assert.ok(
+            failure instanceof StorageError && /^(Unavailable|UnknownOutcome)$/.test(failure.code),
+            String(failure),
+          );
           assert.ok(performance.now() < deadline, 'the database was not found again');
         }
       }
