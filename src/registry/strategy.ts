@@ -108,8 +108,8 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    */
   readonly dependents?: 'orphaned' | 'none';
   /**
-   * Finalizers may be names without a prefix, as in kinds that are not of the core rules: definitions and what they
-   * define. Default false.
+   * Finalizers may be names without a prefix, as in kinds that do not take the rules of the core group: definitions and
+   * what they define, leases, webhook configurations and others. Default false.
    */
   readonly plainFinalizers?: boolean;
   /** A delete that removes the object answers the object instead of a Status. */

@@ -333,3 +333,55 @@ describe('the result of mutating admission', () => {
     assert.deepEqual(seen.at(-1)?.object?.spec, { replicas: 7 });
   });
 });
+
+describe('owner references', () => {
+  const path = '/api/v1/namespaces/n/configmaps';
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', controller: true };
+  const other = { ...owner, name: 'p', uid: 'v', controller: undefined };
+
+  /** The references that are stored in the end, and the warning. */
+  async function write(method: Method, url: string, body: unknown, type = 'application/json') {
+    const answer = await server.inject({
+      method,
+      url,
+      headers: { 'content-type': type },
+      payload: JSON.stringify(body),
+    });
+    assert.ok(answer.statusCode < 300, answer.payload);
+    const { metadata } = JSON.parse(answer.payload) as ApiObject;
+    const { warning } = answer.headers;
+    return {
+      uids: metadata.ownerReferences?.map(({ uid }) => uid),
+      warning: /duplicate entries( after mutating admission)?;.*observed: ([^"]*)"$/.exec(String(warning))?.slice(1),
+    };
+  }
+
+  it('that a client repeats are kept once, with a warning', async () => {
+    const metadata = { name: 'repeated', ownerReferences: [owner, other, owner, other, owner] };
+    const once = { uids: ['u', 'v'], warning: [undefined, 'u, v'] };
+    assert.deepEqual(await write('POST', path, { metadata }), once);
+    assert.deepEqual(await write('PUT', `${path}/repeated`, { metadata, data: { a: 'b' } }), once);
+    assert.deepEqual(await write('PATCH', `${path}/repeated`, { metadata }, patchType), once);
+    const add = [{ op: 'add', path: '/metadata/ownerReferences/0', value: owner }];
+    assert.deepEqual(await write('PATCH', `${path}/repeated`, add, 'application/json-patch+json'), {
+      uids: ['u', 'v'],
+      warning: [undefined, 'u'],
+    });
+  });
+
+  it('that admission repeats are kept once, too', async () => {
+    mutate = ({ object }) => void object?.metadata.ownerReferences?.push(owner);
+    assert.deepEqual(await write('POST', path, { metadata: { name: 'admitted', ownerReferences: [owner] } }), {
+      uids: ['u'],
+      warning: [' after mutating admission', 'u'],
+    });
+  });
+
+  it('that differ in anything all stay', async () => {
+    const ownerReferences = [owner, { ...owner, controller: undefined }, { ...owner, controller: false }, other];
+    assert.deepEqual(await write('POST', path, { metadata: { name: 'different', ownerReferences } }), {
+      uids: ['u', 'u', 'u', 'v'],
+      warning: undefined,
+    });
+  });
+});

@@ -6,6 +6,7 @@ import { conflictError, modifiedMessage, notFoundError } from '../../machinery/s
 import { applyDefaults } from '../../registry/definition/apply-defaults.js';
 import { beforeCreate, ensureNamespace } from '../../registry/metadata/before-create.js';
 import { beforeUpdate, ensureIdentity } from '../../registry/metadata/before-update.js';
+import { keepOwnersOnce } from '../../registry/metadata/owner-references.js';
 import { isStoredKind, remoteConversionOf } from '../../registry/resource-definition.js';
 import { isOtherVersion, toServed, toStored, type VersionedText } from '../../registry/store/object-codec.js';
 import { convertedToStored } from '../../registry/store/remote-conversion.js';
@@ -131,6 +132,7 @@ export class Write {
       ensureIdentity(definition, object, namespace, name);
     }
     if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
+    keepOwnersOnce(this.request.context, object);
     return object;
   }
 
@@ -146,6 +148,7 @@ export class Write {
     );
     await this.request.admission.admit(attributes);
     this.admitted = attributes.object as ApiObject;
+    keepOwnersOnce(this.request.context, this.admitted, ' after mutating admission');
     return this.admitted;
   }
 

@@ -62,7 +62,7 @@ function compileCustom({ form }: CustomType): Decoder {
 
 function compileList(elementType: SchemaType): Decoder {
   const decode = decoderOf(elementType);
-  const zero = zeroMaker(elementType);
+  const zero = elementZeroMaker(elementType);
   return (input, state) => {
     if (!Array.isArray(input)) throw new Mismatch('a list', input);
     const length = input.length;
@@ -77,7 +77,7 @@ function compileList(elementType: SchemaType): Decoder {
 
 function compileMap(valueType: SchemaType): Decoder {
   const decode = decoderOf(valueType);
-  const zero = zeroMaker(valueType);
+  const zero = elementZeroMaker(valueType);
   return (input, state) => {
     const source = asObject(input);
     const keys = Object.keys(source);
@@ -270,6 +270,11 @@ function showsNullWhenEmpty({ name, type, presence }: Field): boolean {
 function absentForm(field: Field): () => unknown {
   if (field.presence === 'optional' || field.presence === 'pointer') return () => absent;
   return field.nullable ? () => null : zeroMaker(field.type);
+}
+
+/** The zero form of what is null in a list or map. Bytes are empty there: clients look for the keys of a secret. */
+function elementZeroMaker(type: SchemaType): () => unknown {
+  return type.type === 'scalar' && type.scalar === 'bytes' ? () => '' : zeroMaker(type);
 }
 
 /** Returns a function that makes the zero form of a type: a fresh object for structs, null for lists and maps. */

@@ -138,13 +138,13 @@ test('values take their canonical form', () => {
   const value = canonical({
     created: '2024-01-01T01:00:00.5+01:00',
     timeout: '90s',
-    data: { k: 'YR==' },
+    data: { k: 'YR==', nothing: null },
     parts: [{ limits: { cpu: '1000m', memory: 2, disk: null } }, null],
     names: ['a', null],
   });
   assert.equal(value.created, '2024-01-01T00:00:00Z');
   assert.equal(value.timeout, '1m30s');
-  assert.deepEqual(value.data, { k: 'YQ==' });
+  assert.deepEqual(value.data, { k: 'YQ==', nothing: '' });
   assert.deepEqual(value.names, ['a', '']);
   assert.deepEqual(value.parts, [
     { name: '', limits: { cpu: '1', disk: '0', memory: '2' }, resources: {} },

@@ -82,6 +82,7 @@ function shared(names: VendorNames) {
     namespaced: false,
     categories: ['api-extensions'],
     strategyOptions: {
+      plainFinalizers: true,
       allowUnconditionalUpdate: false,
       generation: (object: AnyConfiguration) => object.webhooks,
     },

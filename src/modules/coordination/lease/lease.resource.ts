@@ -27,7 +27,7 @@ export function leaseResource(names: VendorNames): ResourceDefinition {
     kind: 'Lease',
     namespaced: true,
     versions: [{ version: 'v1', type: lease }],
-    strategyOptions: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+    strategyOptions: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false, plainFinalizers: true },
     strategy: {
       validate: (_context, object) => validateLease(object),
       validateUpdate: (_context, object) => validateLease(object),

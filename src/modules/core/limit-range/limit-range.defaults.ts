@@ -1,8 +1,12 @@
+import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import type { LimitRange } from '../../../apis/core/v1/limit-range.types.js';
 
 /** For containers: the default limit is the maximum. The default request is the default limit, or else the minimum. */
 export function applyLimitRangeDefaults(object: LimitRange): void {
   for (const item of object.spec.limits ?? []) {
+    for (const list of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
+      roundResources(list);
+    }
     if (item.type !== 'Container') continue;
     const limits = { ...item.max, ...item.default };
     const requests = { ...item.min, ...limits, ...item.defaultRequest };

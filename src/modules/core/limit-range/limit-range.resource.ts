@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type LimitRange, limitRange } from '../../../apis/core/v1/limit-range.types.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
 import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
@@ -16,6 +17,9 @@ export function limitRangeResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: limitRange }],
     strategy: {
       applyDefaults: applyLimitRangeDefaults,
+      prepareForCreate(_context, { metadata }) {
+        metadata.name ||= randomUUID();
+      },
       validate: (_context, object) => validateLimitRange(object, names),
       validateUpdate: (_context, object) => validateLimitRange(object, names),
     },

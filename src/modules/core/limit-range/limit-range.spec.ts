@@ -24,6 +24,28 @@ describe('limit ranges', () => {
     assert.deepEqual(filled({ type: 'Container' }), { type: 'Container' });
   });
 
+  it('have whole thousandths', () => {
+    const amounts = {
+      max: { cpu: '1.5m' },
+      min: { cpu: '500u' },
+      default: { cpu: '1m' },
+      defaultRequest: { cpu: '1m' },
+    };
+    const { object } = tester.create(container(amounts));
+    assert.deepEqual((object.spec as { limits: object[] }).limits[0], {
+      type: 'Container',
+      ...amounts,
+      max: { cpu: '2m' },
+      min: { cpu: '1m' },
+    });
+  });
+
+  it('get a name', () => {
+    const { object, causes } = tester.create({ ...limits(), metadata: { name: '' } });
+    assert.deepEqual(causes, []);
+    assert.match(object.metadata.name ?? '', /^[0-9a-f-]{36}$/);
+  });
+
   const bad: [string, Record<string, unknown>, string[]][] = [
     [
       'one type twice',

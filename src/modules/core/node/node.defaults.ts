@@ -1,8 +1,11 @@
+import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import type { Node } from '../../../apis/core/v1/node.types.js';
 
 /** Allocatable resources of a node default to its capacity. A single pod range is written to both fields. */
 export function applyNodeDefaults(object: Node): void {
   const { spec, status } = object;
+  roundResources(status.capacity);
+  roundResources(status.allocatable);
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = { ...status.capacity };
   }

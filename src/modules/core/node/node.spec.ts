@@ -8,6 +8,12 @@ const tester = new DefinitionTester(nodeResource(testNames));
 const rest = 'Forbidden | [] | Forbidden: node updates may only change labels, taints, or capacity';
 
 describe('nodes', () => {
+  it('have whole thousandths of resources', () => {
+    const { object } = tester.create({ status: { capacity: { cpu: '0.5m' }, allocatable: { cpu: '1500u' } } });
+    const { capacity, allocatable } = object.status as Record<string, unknown>;
+    assert.deepEqual([capacity, allocatable], [{ cpu: '1m' }, { cpu: '2m' }]);
+  });
+
   it('bring their status along, with allocatable resources', () => {
     const { object, causes } = tester.create({ status: { capacity: { cpu: '4' } }, spec: { podCIDR: '10.1.0.0/24' } });
     assertCauses(causes, []);

@@ -1,3 +1,4 @@
+import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import {
   type PersistentVolumeClaim,
   persistentVolumeClaim,
@@ -28,9 +29,16 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       applyDefaults(object) {
         object.status.phase ||= 'Pending';
         object.spec.volumeMode ??= 'Filesystem';
+        roundResources(object.spec.resources.limits);
+        roundResources(object.spec.resources.requests);
+        roundResources(object.status.capacity);
       },
       prepareForCreate(_context, object) {
         object.status = { phase: 'Pending' };
+        normalizeDataSource(object.spec);
+      },
+      prepareForUpdate(_context, object) {
+        // Clients that know only the older field send only that one back.
         normalizeDataSource(object.spec);
       },
       validate: (_context, object) => validatePersistentVolumeClaim(object),

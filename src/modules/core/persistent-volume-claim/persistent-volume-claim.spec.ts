@@ -30,6 +30,24 @@ describe('persistent volume claims', () => {
     assert.deepEqual(sources({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined });
   });
 
+  it('may come back from clients that know only the older name', () => {
+    const dataSource = { kind: 'PersistentVolumeClaim', name: 'a' };
+    const { object } = tester.create(claim({ dataSource }));
+    const { object: updated, causes } = tester.patch(object, { spec: { dataSourceRef: null } });
+    assert.deepEqual(causes, []);
+    assert.deepEqual(updated.spec, object.spec);
+  });
+
+  it('and their volumes have whole thousandths', () => {
+    const { object } = tester.create(
+      claim({ resources: { requests: { storage: '0.5m' }, limits: { storage: '1.2m' } } }),
+    );
+    assert.deepEqual((object.spec as { resources: unknown }).resources, {
+      limits: { storage: '2m' },
+      requests: { storage: '1m' },
+    });
+  });
+
   const bad: [string, Record<string, unknown>, string[]][] = [
     [
       'nothing',

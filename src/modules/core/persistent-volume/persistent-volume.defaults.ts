@@ -1,3 +1,4 @@
+import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
 
 /** Defaults: retained, a file system, and the usual values of its kind of storage. */
@@ -6,6 +7,7 @@ export function applyPersistentVolumeDefaults(object: PersistentVolume): void {
   status.phase ||= 'Pending';
   spec.persistentVolumeReclaimPolicy ||= 'Retain';
   spec.volumeMode ??= 'Filesystem';
+  roundResources(spec.capacity);
   if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
   if (spec.iscsi !== undefined) spec.iscsi.iscsiInterface ||= 'default';
   if (spec.rbd !== undefined) {

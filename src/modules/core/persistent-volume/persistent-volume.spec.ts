@@ -93,6 +93,21 @@ describe('persistent volumes', () => {
       ],
     ],
     [
+      'malformed references to secrets',
+      on({
+        csi: {
+          driver: 'a.b',
+          volumeHandle: 'x',
+          controllerPublishSecretRef: { name: 'A b', namespace: 'n' },
+          nodePublishSecretRef: { name: 'a', namespace: 'a.b' },
+        },
+      }),
+      [
+        'Invalid | spec.csi.controllerPublishSecretRef.name | Invalid value: "A b"',
+        'Invalid | spec.csi.nodePublishSecretRef.namespace | Invalid value: "a.b"',
+      ],
+    ],
+    [
       'a disk without id',
       on({ gcePersistentDisk: { pdName: '', partition: 300 } }),
       ['Required | spec.persistentDisk.pdName | Required value', 'Invalid | spec.persistentDisk.partition'],

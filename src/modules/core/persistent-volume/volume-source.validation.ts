@@ -95,7 +95,7 @@ function validateCsi({ csi }: PersistentVolumeSpec, path: FieldPath, errors: Fie
   ] as const;
   for (const field of references) {
     const reference = csi[field];
-    if (reference !== undefined) requireReference(reference, path.child(field), errors);
+    if (reference !== undefined) validateSecretReference(reference, path.child(field), errors);
   }
 }
 
@@ -115,4 +115,15 @@ function requireReference(
 ): void {
   if (!reference.name) errors.push(required(path.child('name')));
   if (!reference.namespace) errors.push(required(path.child('namespace')));
+}
+
+/** The same for a reference whose name and namespace must also be well formed. */
+function validateSecretReference(
+  { name, namespace }: { readonly name?: string; readonly namespace?: string },
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  requireReference({ name, namespace }, path, errors);
+  if (name) checkText(name, isDns1123Subdomain, path.child('name'), errors);
+  if (namespace) checkText(namespace, isDns1123Label, path.child('namespace'), errors);
 }

@@ -1,3 +1,4 @@
+import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
 import { ownValue } from '../../../machinery/own-value.js';
 import type { VendorNames } from '../../../machinery/vendor.js';
@@ -21,6 +22,11 @@ export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
     shortNames: ['quota'],
     versions: [{ version: 'v1', type: resourceQuota }],
     strategy: {
+      applyDefaults({ spec, status }) {
+        roundResources(spec.hard);
+        roundResources(status.hard);
+        roundResources(status.used);
+      },
       validate: (_context, object) => validateResourceQuota(object, names),
       validateUpdate: (_context, object, old) => validateResourceQuotaUpdate(object, old, names),
     },

@@ -45,6 +45,11 @@ describe('resource quotas', () => {
   ];
   for (const [name, body] of good) it(`take ${name}`, () => assertCauses(tester.create(body).causes, []));
 
+  it('have whole thousandths', () => {
+    const { object } = tester.create({ spec: { hard: { 'requests.cpu': '1.5m' } } });
+    assert.deepEqual((object.spec as { hard: unknown }).hard, { 'requests.cpu': '2m' });
+  });
+
   const bad: [string, Record<string, unknown>, string[]][] = [
     [
       'impossible amounts',

@@ -24,7 +24,7 @@ const shared = {
   kind: 'Event',
   namespaced: true,
   shortNames: ['ev'],
-  strategyOptions: { allowCreateOnUpdate: true, dependents: 'none' },
+  strategyOptions: { allowCreateOnUpdate: true, dependents: 'none', plainFinalizers: true },
 } as const;
 
 /** Events in the form of the core group, which is also the stored one. */

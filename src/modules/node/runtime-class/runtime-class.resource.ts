@@ -24,10 +24,10 @@ export function runtimeClassResource(names: VendorNames): ResourceDefinition {
     kind: 'RuntimeClass',
     namespaced: false,
     versions: [{ version: 'v1', type: runtimeClass }],
-    strategyOptions: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+    strategyOptions: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false, plainFinalizers: true },
     strategy: {
       validate: (_context, object) => validateRuntimeClass(object, names),
-      validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old),
+      validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old, names),
     },
     columns,
   });

@@ -61,4 +61,17 @@ describe('RuntimeClass', () => {
     ]);
     assert.deepEqual(tester.patch(object, { overhead: { podFixed: { cpu: '1' } } }).causes, []);
   });
+
+  it('is checked when it changes, too', () => {
+    const { object } = tester.create({ handler: 'h' });
+    const { causes } = tester.patch(object, { scheduling: { tolerations: [{ key: 'a', operator: 'Odd' }] } });
+    assert.deepEqual(
+      causes.map((cause) => cause.split(' | ')[1]),
+      ['scheduling.tolerations.tolerations[0].operator'],
+    );
+  });
+
+  it('may have finalizers without a prefix', () => {
+    assert.deepEqual(tester.create({ handler: 'h', metadata: { finalizers: ['plain'] } }).causes, []);
+  });
 });

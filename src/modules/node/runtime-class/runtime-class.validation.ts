@@ -29,6 +29,7 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
 }
 
 /** Broken rules of a changed RuntimeClass: pods rely on its handler. */
-export function validateRuntimeClassUpdate(object: RuntimeClass, old: RuntimeClass): FieldError[] {
-  return object.handler === old.handler ? [] : [invalid(handlerPath, object.handler, 'field is immutable')];
+export function validateRuntimeClassUpdate(object: RuntimeClass, old: RuntimeClass, names: VendorNames): FieldError[] {
+  const errors = object.handler === old.handler ? [] : [invalid(handlerPath, object.handler, 'field is immutable')];
+  return [...errors, ...validateRuntimeClass(object, names)];
 }

@@ -46,7 +46,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
     namespaced: true,
     shortNames: ['pdb'],
     versions: [{ version: 'v1', type: podDisruptionBudget }, betaVersion(names)],
-    strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false },
+    strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false, plainFinalizers: true },
     strategy: {
       prepareForCreate: (_context, object) => {
         object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };

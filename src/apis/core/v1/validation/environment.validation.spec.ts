@@ -96,6 +96,8 @@ const cases: readonly PodCase[] = [
             { configMapRef: {} },
             { secretRef: { name: '' }, configMapRef: { name: 'a' } },
             { secretRef: { name: 'ok' }, prefix: 'P_' },
+            { configMapRef: { name: '-x' } },
+            { secretRef: { name: 'A b' } },
           ],
         },
       ],
@@ -106,6 +108,8 @@ const cases: readonly PodCase[] = [
       'FieldValueRequired | spec.containers[0].envFrom[1].configMapRef.name | Required value',
       'FieldValueRequired | spec.containers[0].envFrom[2].secretRef.name | Required value',
       'FieldValueInvalid | spec.containers[0].envFrom | Invalid value: "": may not have more than one field specified at a time',
+      `FieldValueInvalid | spec.containers[0].envFrom[4].configMapRef.name | Invalid value: "-x": ${subdomainRule}`,
+      `FieldValueInvalid | spec.containers[0].envFrom[5].secretRef.name | Invalid value: "A b": ${subdomainRule}`,
     ],
   ],
 ];

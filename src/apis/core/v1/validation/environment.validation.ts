@@ -179,13 +179,18 @@ export function validateEnvFrom(sources: readonly EnvFromSource[], path: FieldPa
     let count = 0;
     if (source.configMapRef !== undefined) {
       count++;
-      if (!source.configMapRef.name) errors.push(required(at.child('configMapRef').child('name')));
+      validateSourceName(source.configMapRef.name, at.child('configMapRef').child('name'), errors);
     }
     if (source.secretRef !== undefined) {
       count++;
-      if (!source.secretRef.name) errors.push(required(at.child('secretRef').child('name')));
+      validateSourceName(source.secretRef.name, at.child('secretRef').child('name'), errors);
     }
     if (count === 0) errors.push(invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
     else if (count > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
   });
+}
+
+function validateSourceName(name: string | undefined, path: FieldPath, errors: FieldError[]): void {
+  if (!name) errors.push(required(path));
+  else checkText(name, isDns1123Subdomain, path, errors);
 }
