@@ -91,6 +91,18 @@ test('$patch on objects', () => {
   assert.deepEqual(patched({ spec: { replaced: { b: '2' } } }).spec.replaced, { b: '2' });
 });
 
+test('directives in what is replaced as a whole are left to the decoder', () => {
+  const args = [{ $patch: 'delete' }];
+  const result = patched(podPatch({ containers: [{ name: 'a', args }, { name: 'b', args }] }));
+  assert.deepEqual(
+    containersOf(result).map((container) => container.args),
+    // One had a list before; the other one gets a new list, without directives.
+    [args, [], undefined],
+  );
+  const { replaced } = patched({ spec: { replaced: { $patch: 'delete' } } }).spec;
+  assert.deepEqual(replaced, { $patch: 'delete' });
+});
+
 test('$retainKeys drops what it does not list', () => {
   const volumes = [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'p' } }];
   assert.deepEqual(patched(podPatch({ volumes })).spec.template.spec.volumes, [

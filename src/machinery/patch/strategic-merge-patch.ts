@@ -65,7 +65,8 @@ function mergeMember(original: unknown, patch: unknown, member: Member): unknown
   if (Array.isArray(patch) && Array.isArray(original) && member.strategy === 'merge') {
     return mergeList(original, patch, member);
   }
-  return withoutDirectives(patch);
+  // What is replaced as a whole means what it says: a directive in it is no field, which the decoder tells.
+  return original === undefined || original === null ? withoutDirectives(patch) : patch;
 }
 
 /** Merges a list with an order directive: first merges the items of the patch, then sorts all. */
