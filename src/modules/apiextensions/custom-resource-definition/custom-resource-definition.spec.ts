@@ -363,6 +363,13 @@ describe('changes of custom resource definitions', () => {
   const { object } = definitions.create(body);
   const second = { ...version, name: 'v2', storage: false };
 
+  it('keeps the storage version on record when the status is emptied', () => {
+    const { object: emptied, causes } = definitions.patch(object, { status: null }, 'status');
+    assert.deepEqual(causes, []);
+    const { conditions, storedVersions } = emptied.status as Record<string, unknown>;
+    assert.deepEqual([conditions, storedVersions], [[], ['v1']]);
+  });
+
   it('counts changes of the spec, and keeps the status', () => {
     const changed = definitions.patch(object, {
       spec: { versions: [version, second] },

@@ -15,7 +15,12 @@ import { judgeSchemas } from './version-schemas.validation.js';
 export function customResourceDefinitionStrategy(names: VendorNames, clock: Clock): Strategy<CustomResourceDefinition> {
   const finalizer = cleanupFinalizer(names);
   return {
-    applyDefaults: ({ spec }) => applyDefaults(spec),
+    applyDefaults: (object) => {
+      applyDefaults(object.spec);
+      // A status that is emptied by its own path does not forget in which version objects are stored.
+      if ((object.status.storedVersions ?? []).length === 0) recordStoredVersion(object);
+      object.status.conditions ??= [];
+    },
 
     // Validation can't wait, so the long part of it is done here.
     authorizeWrite: (_context, { spec }, old) => inTurns(judgeSchemas(spec, old?.spec, specPath)),
