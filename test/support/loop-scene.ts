@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ControllerName } from '../../src/config/controllers.options.js';
 import { keepRunning } from '../../src/controllers/control-loop.js';
 import type { ControllersOptions } from '../../src/controllers/controllers.js';
@@ -17,6 +18,7 @@ import type { WriteAdmission } from '../../src/registry/store/admitted-store.js'
 import type { ResourceStores } from '../../src/registry/store/resource-stores.js';
 import { bootstrapRights } from './loop-rights.js';
 import { registeredGroups } from './registered-groups.js';
+import { RestingLoops } from './resting-loops.js';
 import { startTestPostgres, type TestPostgres } from './test-postgres.js';
 import { openTestStorage, type TestStorage } from './test-storage.js';
 
@@ -26,6 +28,7 @@ const patienceMs = 60_000;
 
 /** Loops that run in a process of their own, until they are stopped. */
 interface RunningLoops {
+  readonly rest: RestingLoops;
   stop(): Promise<void>;
 }
 
@@ -96,14 +99,17 @@ export class LoopScene {
     const storage = await openTestStorage(this.databaseUrl);
     const { registry } = await registeredGroups(storage);
     const logger = new Logger('warn', 'text', (line) => void this.logged.push(line));
-    const informers = new SharedInformers(storage, registry, (error) => void this.logged.push(String(error)));
+    const rest = new RestingLoops(storage, registry, (error) => void this.logged.push(String(error)));
+    const { informers, queues } = rest;
     const authorizer = bootstrapRights(names);
     const client = new LoopClient({ storage, registry, timers, admission, authorizer });
-    const parts = { storage, admission, registry, names, logger, timers, random: Math.random, informers, client };
+    const shared = { storage, admission, registry, names, logger, timers, informers, client, queues };
+    const parts = { ...shared, random: Math.random };
     const options = { ...settings, storage, registry, names, logger, enabled: new Set(loops) };
     const stop = new AbortController();
     const work = makeLoops(options, parts).map((loop) => keepRunning(loop, timers, logger, stop.signal));
     const running = {
+      rest,
       stop: async () => {
         this.running.delete(running);
         stop.abort();
@@ -191,6 +197,36 @@ export class LoopScene {
       clearInterval(stall);
       done.abort();
     }
+  }
+
+  /**
+   * Resolves when the loops have seen every change and have nothing to do but wait. They do not rest while work fails
+   * again and again, unless the pauses between the tries grow.
+   */
+  async rest(): Promise<void> {
+    const last = performance.now() + patienceMs;
+    for (;;) {
+      const head = await this.storage.head();
+      const loops = [...this.running].map(({ rest }) => rest);
+      await Promise.all(loops.map(({ informers }) => informers.reached(head)));
+      if (loops.every(({ isIdle }) => isIdle)) {
+        if (!loops.map((loop) => loop.hasFailed()).includes(true)) return;
+        for (const clock of this.clocks) clock.endPauses();
+      }
+      assert.ok(performance.now() < last, `the loops do not come to rest\n${this.logged.slice(-5).join('\n')}`);
+      await delay(10);
+    }
+  }
+
+  /**
+   * Lets time pass for the loops. They rest before, because work under way would count from when it ends and not from
+   * when it began; and they rest afterwards.
+   */
+  async pass(milliseconds: number, timers = this.timers): Promise<void> {
+    assert.ok(timers instanceof ManualTimers);
+    await this.rest();
+    timers.advance(milliseconds);
+    await this.rest();
   }
 
   /** Creates a body below an object (`pods/x/eviction`); false when the object is gone. */

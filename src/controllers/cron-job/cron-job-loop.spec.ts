@@ -99,7 +99,7 @@ describe('the cron job loop', () => {
   /** Lets time pass when the loop waits for the next run. */
   async function pass(milliseconds: number): Promise<void> {
     await timers.waiting((wait) => wait > 0);
-    timers.advance(milliseconds);
+    await scene.pass(milliseconds);
   }
 
   it('starts a job at each time, with what its template says', async () => {
@@ -197,11 +197,11 @@ describe('the cron job loop', () => {
   it('starts no run that is too late', async () => {
     await create('late', { schedule: '0 * * * *', startingDeadlineSeconds: 600 });
     await create('in-time', { schedule: '50 * * * *', startingDeadlineSeconds: 601 });
-    timers.advance(hour - 30_000);
+    await scene.pass(hour - 30_000);
     // The loop comes back after an outage.
-    timers.advance(11 * minute);
+    await scene.pass(11 * minute);
     const loops = await scene.run(['cronjob']);
-    await timers.waiting((wait) => wait > 0);
+    await scene.rest();
     assert.equal(
       (await scene.get<StoredCronJob>('cronjobs.batch', 'default', 'late')).status.lastScheduleTime,
       undefined,
@@ -216,7 +216,7 @@ describe('the cron job loop', () => {
 
   it('warns when more than 100 runs were missed, and starts the last one', async () => {
     await create('behind', {});
-    timers.advance(200 * minute);
+    await scene.pass(200 * minute);
     await scene.run(['cronjob']);
     await status('behind', 'last', ({ lastScheduleTime }) => lastScheduleTime === '2030-01-01T03:20:00Z');
     const warning = await event('TooManyMissedTimes');
@@ -295,7 +295,7 @@ describe('the cron job loop', () => {
   it('takes up a run whose start did not get into the status', async () => {
     const { metadata } = await create('halfway', {});
     const name = run('halfway', '2030-01-01T00:01:00Z');
-    timers.advance(minute);
+    await scene.pass(minute);
     await scene.create<StoredJob>('jobs.batch', {
       metadata: {
         name,

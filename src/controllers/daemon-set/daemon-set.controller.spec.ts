@@ -351,7 +351,7 @@ describe('daemon sets and time', () => {
       const waits = timers.waiting((ms) => ms > 0 && ms <= 1_000);
       await place.node.finish(second.metadata.name ?? '', 'Failed');
       await waits;
-      timers.advance(1_000);
+      await scene.pass(1_000);
       await removed(second.metadata.name ?? '');
       const third = await another(second);
       const ready = timers.waiting((ms) => ms > 5_000 && ms <= 30_000);
@@ -359,7 +359,7 @@ describe('daemon sets and time', () => {
       await ready;
       const { status } = await place.status('ready', ({ numberReady }) => numberReady === 1);
       assert.equal(status.numberAvailable, undefined);
-      timers.advance(30_000);
+      await scene.pass(30_000);
       await place.status('available', ({ numberAvailable }) => numberAvailable === 1);
     } finally {
       await scene.end();

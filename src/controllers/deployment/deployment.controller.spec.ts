@@ -428,13 +428,13 @@ describe('deployments in time', () => {
       const web = await Web.make(scene, 'deadline', { strategy: oneMore, progressDeadlineSeconds: 60 });
       await web.until('pods counted', ({ status }) => status.updatedReplicas === 2);
       await timers.waiting((ms) => ms === 60_000);
-      timers.advance(30_000);
+      await scene.pass(30_000);
       const [one, two] = await web.pods('img:1', 2);
       await web.place.node.ready(one ?? '');
       await web.until('one ready', ({ status }) => status.readyReplicas === 1);
-      timers.advance(40_000);
+      await scene.pass(40_000);
       await web.until('that was progress', ({ status }) => condition(status, 'Progressing')?.status === 'True');
-      timers.advance(20_000);
+      await scene.pass(20_000);
       const { status } = await web.until('too late', (d) => condition(d.status, 'Progressing')?.status === 'False');
       const failed = condition(status, 'Progressing');
       assert.equal(failed?.reason, 'ProgressDeadlineExceeded');
@@ -454,7 +454,7 @@ describe('deployments in time', () => {
       await scene.run(['deployment', 'replicaset']);
       const web = await Web.make(scene, 'paused', { progressDeadlineSeconds: 60, paused: true });
       await web.until('paused', ({ status }) => condition(status, 'Progressing')?.reason === 'DeploymentPaused');
-      timers.advance(3_600_000);
+      await scene.pass(3_600_000);
       await web.change((spec) => {
         delete spec.paused;
       });

@@ -292,9 +292,9 @@ describe('disruption budgets in time', () => {
       );
       await guarded.counts(3, 1, 2, 1);
       await timers.waiting((ms) => ms === 120_000);
-      timers.advance(119_000);
+      await scene.pass(119_000);
       await guarded.counts(3, 1, 2, 1);
-      timers.advance(1000);
+      await scene.pass(1000);
       const { status } = await guarded.counts(3, 1, 3, 2);
       assert.equal(status.disruptedPods, undefined);
       const [event] = await guarded.place.events('NotDeleted');
@@ -331,7 +331,7 @@ describe('disruption budgets in time', () => {
         'status',
       );
       await timers.waiting((ms) => ms === 120_000);
-      timers.advance(120_000);
+      await scene.pass(120_000);
       const pod = await guarded.place.one<StoredPod>('pods', 'no mark', ({ status }) =>
         status.conditions?.some(({ type, status: value }) => type === 'DisruptionTarget' && value === 'False'),
       );

@@ -27,7 +27,7 @@ export interface ReconcileParts {
   readonly random: () => number;
   readonly informers: SharedInformers;
   readonly client: LoopClient;
-  readonly queues?: QueueMetrics | undefined;
+  readonly queues?: Pick<QueueMetrics, 'of'> | undefined;
 }
 
 /** The first pause before work on a key is tried again, in milliseconds, and the longest: it doubles in between. */

@@ -31,9 +31,9 @@ describe('the job loop over hours', () => {
       await jobs.exit(pod as JobPod, 1);
       await jobs.until('retry', 'counted', ({ status }) => status.failed === failures + 1);
       await timers.waiting((milliseconds) => milliseconds > 0 && milliseconds <= pauseMs && milliseconds > pauseMs / 2);
-      timers.advance(pauseMs - 1_500);
+      await scene.pass(pauseMs - 1_500);
       assert.equal((await jobs.pods('retry')).length, failures + 1);
-      timers.advance(2_000);
+      await scene.pass(2_000);
     }
     const [last] = await jobs.active('retry', 1);
     await jobs.exit(last as JobPod, 1);
@@ -45,19 +45,19 @@ describe('the job loop over hours', () => {
     await jobs.create('late', { activeDeadlineSeconds: 100 });
     await jobs.active('late', 1);
     await timers.waiting((milliseconds) => milliseconds > 90_000 && milliseconds <= 100_000);
-    timers.advance(90_000);
+    await scene.pass(90_000);
     await jobs.change('late', ({ spec }) => {
       spec.suspend = true;
     });
     await jobs.until('late', 'suspended', (job) => hasCondition(job, 'Suspended'));
-    timers.advance(1_000_000);
+    await scene.pass(1_000_000);
     await jobs.change('late', ({ spec }) => {
       spec.suspend = false;
     });
     await jobs.until('late', 'resumed', (job) => hasCondition(job, 'Suspended', 'False'));
     await jobs.active('late', 1);
     await timers.waiting((milliseconds) => milliseconds > 90_000 && milliseconds <= 100_000);
-    timers.advance(101_000);
+    await scene.pass(101_000);
     const job = await jobs.ended('late', 'Failed');
     assert.match(
       conditions(job).at(-1) ?? '',
@@ -68,9 +68,9 @@ describe('the job loop over hours', () => {
   it('waits for a month without haste', async () => {
     await jobs.create('month', { activeDeadlineSeconds: 40 * 86_400 });
     await jobs.active('month', 1);
-    timers.advance(39 * 86_400_000);
+    await scene.pass(39 * 86_400_000);
     assert.ok(!hasCondition(await jobs.get('month'), 'Failed'));
-    timers.advance(2 * 86_400_000);
+    await scene.pass(2 * 86_400_000);
     await jobs.ended('month', 'Failed');
   });
 
@@ -87,7 +87,7 @@ describe('the job loop over hours', () => {
     const [third] = await jobs.active('own-pace', 1);
     assert.equal(indexOf(third as JobPod), 2);
     await timers.waiting((milliseconds) => milliseconds > 5_000 && milliseconds <= 10_000);
-    timers.advance(11_000);
+    await scene.pass(11_000);
     const [again] = await jobs.active('own-pace', 2);
     assert.equal(indexOf(again as JobPod), 0);
     assert.equal(again?.metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '1');

@@ -156,14 +156,14 @@ describe('the nodelifecycle loop', () => {
       await scene.pod('p', 'a');
       await scene.loops.run(['nodelifecycle']);
       await scene.waits(graceMs);
-      scene.timers.advance(1000);
+      await scene.loops.pass(1000);
       await scene.node('other');
       await scene.lease('other');
       await scene.waits(graceMs);
-      scene.timers.advance(graceMs - 2000);
+      await scene.loops.pass(graceMs - 2000);
       await scene.renew('other');
       await scene.waits(graceMs);
-      scene.timers.advance(1000);
+      await scene.loops.pass(1000);
       const node = await scene.tainted('a', 'unreachable:NoSchedule', 'unreachable:NoExecute');
       const ready = node.status.conditions?.find(({ type }) => type === 'Ready');
       assert.equal(ready?.status, 'Unknown');
@@ -190,12 +190,12 @@ describe('the nodelifecycle loop', () => {
       await scene.loops.run(['nodelifecycle']);
       await scene.waits(startupMs);
       await scene.tainted('new', 'not-ready:NoSchedule');
-      scene.timers.advance(startupMs / 2);
+      await scene.loops.pass(startupMs / 2);
       await scene.renew('other');
       await scene.waits(graceMs);
-      scene.timers.advance(startupMs / 2 - 1000);
+      await scene.loops.pass(startupMs / 2 - 1000);
       await scene.tainted('new', 'not-ready:NoSchedule');
-      scene.timers.advance(1000);
+      await scene.loops.pass(1000);
       const node = await scene.tainted('new', 'unreachable:NoSchedule', 'unreachable:NoExecute');
       assert.deepEqual(
         new Set(node.status.conditions?.map(({ reason }) => reason)),
@@ -229,9 +229,9 @@ describe('the nodelifecycle loop', () => {
       await scene.loops.run(['nodelifecycle']);
       await scene.evicting(1);
       await scene.waits(10_000);
-      scene.timers.advance(9999);
+      await scene.loops.pass(9999);
       await scene.evicting(1);
-      scene.timers.advance(1);
+      await scene.loops.pass(1);
       const times = (await scene.evicting(2)).map(({ spec }) => {
         const taint = spec.taints?.find(({ effect }) => effect === 'NoExecute');
         return Date.parse(taint?.timeAdded ?? '');
@@ -269,7 +269,7 @@ describe('the nodelifecycle loop', () => {
       await scene.evicting(1);
       await scene.says('b', 'Ready', 'False');
       await scene.evicting(0);
-      scene.timers.advance(20_000);
+      await scene.loops.pass(20_000);
       await scene.says('b', 'Ready', 'True');
       await scene.evicting(1);
     }));
@@ -279,14 +279,14 @@ describe('the nodelifecycle loop', () => {
       await scene.node('a');
       const first = await scene.loops.run(['nodelifecycle']);
       await scene.waits(graceMs);
-      scene.timers.advance(graceMs / 2);
+      await scene.loops.pass(graceMs / 2);
       await first.stop();
       for (let process = 0; process < 2; process++) {
         await scene.loops.run(['nodelifecycle']);
         await scene.waits(graceMs);
-        scene.timers.advance(1000);
+        await scene.loops.pass(1000);
       }
-      scene.timers.advance(graceMs - 2000);
+      await scene.loops.pass(graceMs - 2000);
       const node = await scene.tainted('a', 'unreachable:NoSchedule');
       const ready = node.status.conditions?.find(({ type }) => type === 'Ready');
       assert.equal(ready?.lastTransitionTime, formatTime(scene.timers.now()));
@@ -327,7 +327,7 @@ describe('the taint-eviction-controller loop', () => {
       const condition = pod?.status.conditions?.find(({ type }) => type === 'DisruptionTarget');
       assert.equal(condition?.reason, 'DeletionByTaintManager');
       await scene.waits(60_000);
-      scene.timers.advance(60_000);
+      await scene.loops.pass(60_000);
       await scene.pods('the one that tolerates it for ever', (names) => names === 'ever');
     }));
 
@@ -338,11 +338,11 @@ describe('the taint-eviction-controller loop', () => {
       await scene.pod('p', 'n', tolerate('example.com/t', 100));
       const first = await scene.loops.run(['taint-eviction-controller']);
       await scene.waits(100_000);
-      scene.timers.advance(40_000);
+      await scene.loops.pass(40_000);
       await first.stop();
       await scene.loops.run(['taint-eviction-controller']);
       await scene.waits(60_000);
-      scene.timers.advance(60_000);
+      await scene.loops.pass(60_000);
       await scene.pods('none', (names) => names === '');
     }));
 
@@ -356,7 +356,7 @@ describe('the taint-eviction-controller loop', () => {
       await setTaints(scene, 'n', []);
       const { message } = await scene.event('TaintManagerEviction', 'Pod');
       assert.equal(message, 'Cancelling deletion of Pod default/p');
-      scene.timers.advance(200_000);
+      await scene.loops.pass(200_000);
       await scene.pod('later', 'n');
       await scene.pods('both', (names) => names === 'later,p');
     }));

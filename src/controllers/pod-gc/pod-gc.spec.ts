@@ -59,11 +59,11 @@ describe('PodGcController', () => {
     await pod('unscheduled');
     await scene.run(['podgc'], timers);
     await timers.waiting((ms) => ms === 40_000);
-    timers.advance(30_000);
+    await scene.pass(30_000, timers);
     await scene.delete('nodes', '', 'leaving');
-    timers.advance(9_999);
+    await scene.pass(9_999, timers);
     assert.ok((await scene.find<StoredPod>('pods', 'default', 'lost'))?.metadata.deletionTimestamp === undefined);
-    timers.advance(1);
+    await scene.pass(1, timers);
     const gone = await scene.until<StoredPod, StoredPod>('pods', 'lost is being deleted', (pods) =>
       pods.find(({ metadata }) => metadata.name === 'lost' && metadata.deletionTimestamp !== undefined),
     );
@@ -81,7 +81,7 @@ describe('PodGcController', () => {
       await scene.update('pods', 'default', name, ({ metadata }) => (metadata.finalizers = []));
     }
     await untilPods('kept', 'left', 'unscheduled');
-    timers.advance(40_000);
+    await scene.pass(40_000, timers);
     await untilPods('kept', 'unscheduled');
   });
 
@@ -92,7 +92,7 @@ describe('PodGcController', () => {
     await scene.run(['podgc'], timers);
     await timers.waiting((ms) => ms === 40_000);
     await node('late', 'True');
-    timers.advance(40_000);
+    await scene.pass(40_000, timers);
     await untilPods('a');
   });
 
@@ -109,7 +109,7 @@ describe('PodGcController', () => {
       const loops = await scene.run(['podgc'], timers);
       await timers.waiting((ms) => ms === leftMs);
       await untilNotes('late', 'nowhere');
-      timers.advance(12_000);
+      await scene.pass(12_000, timers);
       await loops.stop();
     }
     const last = await scene.run(['podgc'], timers);
@@ -117,7 +117,7 @@ describe('PodGcController', () => {
     assert.ok(await scene.find('pods', 'default', 'lost'));
     await node('late', 'True');
     await untilNotes('nowhere');
-    timers.advance(5000);
+    await scene.pass(5000, timers);
     await untilPods('back');
     await untilNotes();
     await last.stop();

@@ -328,14 +328,14 @@ describe('replica sets in time', () => {
       await place.node.ready(one);
       await statusOf(place, 'one ready', ({ readyReplicas }) => readyReplicas === 1);
       await timers.waiting((ms) => ms === 60_000);
-      timers.advance(20_000);
+      await scene.pass(20_000);
       await place.node.ready(two);
       const { status } = await statusOf(place, 'two ready', ({ readyReplicas }) => readyReplicas === 2);
       assert.equal(status.availableReplicas, undefined);
-      timers.advance(40_000);
+      await scene.pass(40_000);
       await statusOf(place, 'one available', ({ availableReplicas }) => availableReplicas === 1);
       await timers.waiting((ms) => ms === 20_000);
-      timers.advance(20_000);
+      await scene.pass(20_000);
       await statusOf(place, 'two available', ({ availableReplicas }) => availableReplicas === 2);
     } finally {
       await scene.end();

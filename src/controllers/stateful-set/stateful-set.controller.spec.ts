@@ -430,7 +430,7 @@ describe('stateful sets and time', () => {
       const { status } = await place.status('ready', ({ readyReplicas }) => readyReplicas === 1);
       assert.equal(status.availableReplicas, 0);
       await place.pods('db-0');
-      timers.advance(60_000);
+      await scene.pass(60_000);
       await place.pods('db-0 db-1');
       await place.status('available', ({ availableReplicas }) => availableReplicas === 1);
     } finally {

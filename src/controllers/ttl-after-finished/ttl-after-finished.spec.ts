@@ -54,15 +54,15 @@ describe('TtlAfterFinishedController', () => {
       assert.deepEqual(gone.metadata.finalizers, ['foregroundDeletion']);
       const extend = (live: StoredJob) => Object.assign(live.spec, { ttlSecondsAfterFinished: 200 });
       await scene.update<StoredJob>('jobs.batch', 'default', 'longer', extend);
-      timers.advance(99_999);
+      await scene.pass(99_999);
       await finish('running', 'Complete');
       await untilJobs('soon', 'longer', 'kept', 'suspended', 'running');
-      timers.advance(1);
+      await scene.pass(1);
       await untilJobs('longer', 'kept', 'suspended', 'running');
       await timers.waiting((ms) => ms >= 4_000 && ms <= 5_000);
-      timers.advance(5_000);
+      await scene.pass(5_000);
       await untilJobs('longer', 'kept', 'suspended');
-      timers.advance(100_000);
+      await scene.pass(100_000);
       await untilJobs('kept', 'suspended');
       assert.deepEqual(scene.logged, []);
     } finally {
