@@ -16,6 +16,8 @@ import { NamespaceController } from './namespace.controller.js';
 
 const names = vendorNames('k8s.io');
 const rounds = 15;
+/** More rounds are made until writes came at all times, but no more than so many. */
+const mostRounds = 500;
 
 let postgres: TestPostgres;
 before(async () => {
@@ -43,8 +45,10 @@ it('nothing survives its namespace, whatever the process that writes it believes
   });
   const running = controller.run(stop.signal);
   const answers = new Map<string, number>();
+  const haveCome = (reason: string) => (answers.get(reason) ?? 0) > 0;
+  const isTested = () => haveCome('Forbidden') && haveCome('NotFound');
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds || (round < mostRounds && !isTested()); round++) {
       const namespace = `round-${round}`;
       const body = { metadata: { name: namespace }, spec: {}, status: {} } as unknown as ApiObject;
       await namespaces.create(context, body, { dryRun: false, validate });
@@ -76,11 +80,8 @@ it('nothing survives its namespace, whatever the process that writes it believes
       items.map(({ key }) => `${key.namespace}/${key.name}`),
       [],
     );
-    assert.ok(
-      (answers.get('Forbidden') ?? 0) > 0,
-      `some came while a namespace ended: ${JSON.stringify([...answers])}`,
-    );
-    assert.ok((answers.get('NotFound') ?? 0) > 0, `some came after the end: ${JSON.stringify([...answers])}`);
+    assert.ok(haveCome('Forbidden'), `some came while a namespace ended: ${JSON.stringify([...answers])}`);
+    assert.ok(haveCome('NotFound'), `some came after the end: ${JSON.stringify([...answers])}`);
   } finally {
     stop.abort();
     await running;
