@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs, removeWithUs } from '../../test/support/child-guard.js';
 import { mainFile } from '../../test/support/main-file.js';
-import { freePort } from '../../test/support/ports.js';
+import { answers, freePort } from '../../test/support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 
 const wrong = 'wrong-and-secret';
@@ -29,6 +30,9 @@ describe('a wrong database URL', () => {
     writeFileSync(file, `host all guarded all scram-sha-256\n${readFileSync(file, 'utf8')}`);
     await admin.query('select pg_reload_conf()');
     await admin.end();
+    // The server reads its files some time after it was told to.
+    const url = `postgresql://guarded:${wrong}@127.0.0.1:${port}/postgres`;
+    await eventually(async () => !(await answers(url)), 'a wrong password is refused');
   });
   after(() => server.stop());
 

@@ -4,8 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,6 +12,7 @@ import { parse } from 'yaml';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../test/support/child-guard.js';
 import { mainFile } from '../../test/support/main-file.js';
+import { freePort } from '../../test/support/ports.js';
 import { AggregationOptions } from '../config/aggregation.options.js';
 import { ControlLoopOptions } from '../config/controllers.options.js';
 import { parseOptions } from '../config/parse-options.js';
@@ -266,15 +266,6 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     assert.equal((await program.end()).code, 0);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface KubeconfigText {
   readonly clusters: readonly [{ cluster: { server: string; 'certificate-authority-data': string } }];
