@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { untilNoSessions } from '../../../test/support/other-sessions.js';
 import { Random } from '../../../test/support/random.js';
 import { addressResource, request, ServiceProcess } from '../../../test/support/service-process.js';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
@@ -150,7 +151,7 @@ describe('the repair of allocations', () => {
     const processes = await Promise.all(
       proxies.map((proxy) => ServiceProcess.start(proxy.through(databaseUrl), undefined, ranges, options)),
     );
-    const observer = await ServiceProcess.start(databaseUrl, undefined, ranges);
+    let observer: ServiceProcess | undefined;
     const reasons = new Map<string, number>();
     const attempt = async (write: () => Promise<unknown>): Promise<void> => {
       try {
@@ -190,7 +191,10 @@ describe('the repair of allocations', () => {
       isDone = true;
       await cutting;
       for (const process of processes) await process.stop();
+      // The database may still carry out what it was told over a connection that is gone.
+      await untilNoSessions(databaseUrl);
 
+      observer = await ServiceProcess.start(databaseUrl, undefined, ranges);
       const { items } = await observer.storage.list({ resource: 'services' });
       const services = items.map(({ json }) => JSON.parse(json) as Service);
       const addresses = services.map(({ spec }) => spec.clusterIP as string).sort();
@@ -217,7 +221,7 @@ describe('the repair of allocations', () => {
     } finally {
       isDone = true;
       for (const process of processes) await process.stop();
-      await observer.stop();
+      await observer?.stop();
       for (const proxy of proxies) await proxy.stop();
     }
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { loopParts } from '../../../test/support/loop-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type {
@@ -325,6 +326,7 @@ describe('the end of a definition', () => {
           }
         };
         const writers = [1, 2, 3, 4].map(writer);
+        while (made === 0 && !refused) await nextRound();
         await other.delete('shelves.example.com');
         await Promise.all(writers);
         await cluster.isGone('shelves.example.com');

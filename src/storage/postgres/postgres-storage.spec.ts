@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { untilNoSessions } from '../../../test/support/other-sessions.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { everyField } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
@@ -163,12 +164,10 @@ describe('PostgresStorage', () => {
         // Sessions tell what they have read when they end.
         await few.stop();
       }
+      await untilNoSessions(databaseUrl);
       const counter = new pg.Client({ connectionString: databaseUrl });
       await counter.connect();
       try {
-        const others = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-          and backend_type = 'client backend'`;
-        while ((await counter.query(others)).rowCount !== 0);
         const { rows } = await counter.query(
           `select seq_tup_read::int as scanned, (select sum(idx_tup_read)::int from pg_stat_user_indexes i
              where i.relid = t.relid) as found
