@@ -93,7 +93,14 @@ test('$patch on objects', () => {
 
 test('directives in what is replaced as a whole are left to the decoder', () => {
   const args = [{ $patch: 'delete' }];
-  const result = patched(podPatch({ containers: [{ name: 'a', args }, { name: 'b', args }] }));
+  const result = patched(
+    podPatch({
+      containers: [
+        { name: 'a', args },
+        { name: 'b', args },
+      ],
+    }),
+  );
   assert.deepEqual(
     containersOf(result).map((container) => container.args),
     // One had a list before; the other one gets a new list, without directives.
