@@ -11,20 +11,26 @@ export interface RawAnswer {
   readonly statuses: readonly number[];
 }
 
+/** A busy server may take its time for the beginning of an answer. */
+const patienceMs = 60_000;
+
 /**
- * Sends bytes unchanged over one TLS connection with HTTP/1.1, and reads until the server closes it or has been silent
- * for `idleMs`. Characters stand for bytes.
+ * Sends bytes unchanged over one TLS connection with HTTP/1.1, and reads until the server closes it or, once it has begun to
+ * answer, has been silent for `idleMs`. Characters stand for bytes.
  */
 export async function send(url: string, ca: string, parts: readonly string[], idleMs = 500): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), ca, ALPNProtocols: ['http/1.1'] });
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    socket.setTimeout(idleMs);
+  });
   // A server that refuses may reset the connection during the write.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'secureConnect');
-  socket.setTimeout(idleMs, () => socket.destroy());
+  socket.setTimeout(patienceMs, () => socket.destroy());
   for (const part of parts) socket.write(Buffer.from(part, 'latin1'));
   await closed;
   const text = Buffer.concat(chunks).toString('utf8');
