@@ -51,7 +51,8 @@ describe('ID tokens of a provider', () => {
 
   it('are refused until the provider has answered once, and the log says why', async () => {
     assert.equal(await whoIs(await provider.sign({ sub: 'jane', tenant: 'one' })), '401');
-    assert.match(server.log, /ID tokens are refused: the provider is not reachable/);
+    const told = /ID tokens are refused: the provider is not reachable/;
+    await eventually(() => told.test(server.log), 'a word in the log');
     await provider.listen();
     await eventually(
       async () => (await whoIs(await provider.sign({ sub: 'jane', tenant: 'one' }))) !== '401',
@@ -180,10 +181,13 @@ describe('ID tokens of a provider', () => {
 
   it('do not make the server read keys without end', async () => {
     const before = provider.keyReads;
+    const began = performance.now();
     for (let i = 0; i < 30; i++) {
       assert.equal(await whoIs(await provider.sign({ sub: 'x', n: i }, 'RS256', { kid: `unknown-${i}` })), '401');
     }
-    assert.ok(provider.keyReads - before <= 5, `keys were read ${provider.keyReads - before} times`);
+    // Three in a row, then one each ten seconds.
+    const most = 4 + (performance.now() - began) / 10_000;
+    assert.ok(provider.keyReads - before <= most, `keys were read ${provider.keyReads - before} times`);
   });
 
   it('go on while the provider is away', async () => {

@@ -125,9 +125,9 @@ export class SuitePlane {
   }
 }
 
-/** The exit code of a process, now or when it has one. */
+/** The exit code of a process, now or when it has one and everything that it wrote is here. */
 export async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   return child.exitCode;
 }
 

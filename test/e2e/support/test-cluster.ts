@@ -88,6 +88,8 @@ export class TestServer {
   /** What it wrote to its log. */
   log = '';
   readonly client: ApiClient;
+  /** Resolves once the process has ended and everything that it wrote is here. */
+  readonly ended: Promise<unknown>;
 
   constructor(
     readonly url: string,
@@ -96,6 +98,7 @@ export class TestServer {
     credentials: Credentials,
   ) {
     this.client = new ApiClient(url, credentials);
+    this.ended = once(process, 'close');
     process.stdout?.on('data', (chunk: Buffer) => {
       this.output += chunk.toString('utf8');
     });
@@ -118,9 +121,10 @@ export class TestServer {
 /** Longer than a stop may take that lets requests finish; a process that is still there is killed, and the test fails. */
 const stopMs = 90_000;
 
+/** Resolves once the process has ended and everything that it wrote is here. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
+  const exited = once(child, 'close');
   let isLate = false;
   const late = setTimeout(() => {
     isLate = true;
@@ -327,7 +331,10 @@ export class TestCluster {
     // A busy machine takes its time. A server that does not start ends, which is noticed at once.
     const deadline = performance.now() + 120_000;
     for (;;) {
-      if (server.process.exitCode !== null) throw new Error(`the server did not start:\n${server.log}`);
+      if (server.process.exitCode !== null || server.process.signalCode !== null) {
+        await server.ended;
+        throw new Error(`the server did not start:\n${server.log}`);
+      }
       const answer = await server.client.get('/readyz').catch(() => undefined);
       if (answer?.status === readyStatus) return;
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
