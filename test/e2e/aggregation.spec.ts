@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { WebSocket } from 'ws';
+import { replaceFile } from '../support/replace-file.js';
 import { TestIdentity } from '../support/test-authority.js';
 import { ExtensionScene } from './support/extension-scene.js';
 import { group, groupPath } from './support/extension-server.js';
@@ -86,7 +86,8 @@ describe('requests for the group version of an extension server', () => {
   it('use few connections', async () => {
     const before = scene.extension.connections;
     for (let i = 0; i < 20; i++) assert.equal((await scene.first.client.get(flavours)).status, 200);
-    assert.ok(scene.extension.connections - before <= 1, `${scene.extension.connections - before} connections`);
+    // Four processes look after the server meanwhile, each with connections of its own.
+    assert.ok(scene.extension.connections - before <= 8, `${scene.extension.connections - before} connections`);
   });
 
   it('and their answers are streamed, however long', async () => {
@@ -316,8 +317,8 @@ describe('the connection to the server', () => {
 
   it('shows a changed certificate', async () => {
     const renewed = await scene.proxies.issue({ subject: [{ CN: ['renewed'] }] });
-    writeFileSync(scene.keyFile, renewed.key);
-    writeFileSync(scene.certificateFile, renewed.chain);
+    replaceFile(scene.keyFile, renewed.key);
+    replaceFile(scene.certificateFile, renewed.chain);
     await eventually(async () => {
       await scene.first.client.get(flavours);
       return scene.extension.last(flavours)?.caller === 'renewed';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -11,6 +11,7 @@ import {
   textTags,
   tlv,
 } from '../support/raw-certificates.js';
+import { replaceFile } from '../support/replace-file.js';
 import { TestIdentity } from '../support/test-authority.js';
 import { Http2Client } from './support/http2-client.js';
 import { type FieldLines, sendFields } from './support/send-fields.js';
@@ -263,10 +264,7 @@ describe('a server whose configuration would make every user a proxy', () => {
 describe('authorities that change', () => {
   it('stay apart: files that would make every user a proxy are not used', async () => {
     const path = (name: string) => join(cluster.directory, `apart-${name}.pem`);
-    const write = (name: string, pem: string) => {
-      writeFileSync(`${path(name)}.new`, pem);
-      renameSync(`${path(name)}.new`, path(name));
-    };
+    const write = (name: string, pem: string) => replaceFile(path(name), pem);
     write('users', users.cert);
     write('proxies', proxies.cert);
     const apart = await cluster.addServer(undefined, [

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { largeLimits } from '../../src/large/large-work.js';
+import { replaceFile } from '../support/replace-file.js';
 import { ReviewWebhook } from '../support/review-webhook.js';
 import type { ApiRequest } from './support/api-client.js';
 import { send } from './support/raw-http.js';
@@ -41,7 +42,7 @@ describe('the audit trail', () => {
   let owner: pg.Client;
   let reader: pg.Client;
   const path = (name: string) => join(cluster.directory, name);
-  const write = (name: string, text: string) => writeFileSync(path(name), text, { mode: 0o600 });
+  const write = (name: string, text: string) => replaceFile(path(name), text);
 
   before(async () => {
     cluster = await TestCluster.start({ servers: 0 });

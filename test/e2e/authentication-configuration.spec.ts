@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { IdentityProvider } from '../support/identity-provider.js';
+import { replaceFile } from '../support/replace-file.js';
 import { eventually, freePort, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 // Two issuers, rules about claims and users, and paths for anonymous requests, from a file that changes (`--authentication-config`).
@@ -35,7 +35,7 @@ after(async () => {
 });
 
 function write(document: object): void {
-  writeFileSync(file, stringify(document));
+  replaceFile(file, stringify(document));
 }
 
 function configuration(change: { readonly first?: object; readonly rest?: object } = {}): object {
@@ -171,7 +171,7 @@ describe('a changed file', () => {
     await eventually(async () => (await counted('failure')) === failures + 1, 'it is counted', 30_000);
     assert.match(server.log, /the changed authentication configuration cannot be used/);
     assert.equal(await whoIs(good), 'jwt:jane');
-    writeFileSync(file, `# ${'x'.repeat(10_000_000)}\n`);
+    replaceFile(file, `# ${'x'.repeat(10_000_000)}\n`);
     await eventually(async () => (await counted('failure')) === failures + 2, 'a huge one too', 30_000);
     assert.equal(await whoIs(good), 'jwt:jane');
   });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { stringify } from 'yaml';
+import { replaceFile } from '../support/replace-file.js';
 import { ReviewWebhook } from '../support/review-webhook.js';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
@@ -48,7 +49,7 @@ beforeEach(() => {
 });
 
 function write(authorizers: readonly object[]): void {
-  writeFileSync(
+  replaceFile(
     file,
     stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthorizationConfiguration', authorizers }),
   );
@@ -64,7 +65,8 @@ function webhooks(): object[] {
     authorizedTTL: '1h',
     cacheAuthorizedRequests: false,
     cacheUnauthorizedRequests: false,
-    timeout: '10s',
+    // Longer than it takes a busy machine to read the file again.
+    timeout: '30s',
     subjectAccessReviewVersion: 'v1',
     matchConditionSubjectAccessReviewVersion: 'v1',
     connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: join(cluster.directory, `${name}.yaml`) },

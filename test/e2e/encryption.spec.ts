@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { KmsServer } from '../support/kms-server.js';
+import { replaceFile } from '../support/replace-file.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'plinth-encryption-'));
@@ -26,7 +27,7 @@ function configure(...providers: object[]): void {
     { resources: ['secrets'], providers },
     { resources: ['*.*'], providers: [{ aesgcm: { keys: [key1] } }, { identity: {} }] },
   ];
-  writeFileSync(
+  replaceFile(
     file,
     JSON.stringify({ kind: 'EncryptionConfiguration', apiVersion: 'apiserver.config.k8s.io/v1', resources }),
   );
@@ -138,7 +139,7 @@ describe('encryption at rest', () => {
   });
 
   it('keeps what it has when the file is unusable', async () => {
-    writeFileSync(file, 'kind: Nothing');
+    replaceFile(file, 'kind: Nothing');
     const failed = /apiserver_encryption_config_controller_automatic_reloads_total\{status="failure"\} [1-9]/;
     const { client } = cluster.first;
     await eventually(async () => failed.test((await client.get('/metrics')).text), 'the failure');
