@@ -149,7 +149,8 @@ describe('plinth doctor: the database', () => {
   });
 
   it('has another time', async () => {
-    assert.match(told(await look({}, () => Date.now() + 5000), 'clock'), /^warning: .* differ by [45]\.\d s/);
+    // Less by what the answer of a busy machine takes.
+    assert.match(told(await look({}, () => Date.now() + 30_000), 'clock'), /^warning: .* differ by [123]\d\.\d s/);
     assert.match(told(await look({}, () => Date.now() - 120_000), 'clock'), /^error: .* differ by 1[12]\d\.\d s/);
   });
 

@@ -23,7 +23,7 @@ const oldestVersion = 140_000;
 const newestTested = 190_000;
 const mostSkewMs = 2_000;
 const hugeSkewMs = 60_000;
-const notificationMs = 2_000;
+const notificationMs = 5_000;
 /** The database stops at two thousand million. */
 const oldTransactions = 1_000_000_000;
 const usualLongTransaction = 600;
