@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from './test-authority.js';
 
@@ -28,6 +29,12 @@ type HookBehaviour = (received: ReceivedHookReview) => HookAnswer | Promise<Hook
 export function patchAnswer(operations: unknown): Readonly<Record<string, unknown>> {
   const text = typeof operations === 'string' ? operations : JSON.stringify(operations);
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
+}
+
+/** Resolves after so many milliseconds, and never earlier: timers may fire a little early. */
+export async function holdFor(ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  for (let left = ms; left > 0; left = end - performance.now()) await delay(Math.ceil(left));
 }
 
 /** Hooks over TLS under an authority of their own, each with a path and a behaviour that the test gives. */
