@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -238,8 +238,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
     await primary.query(
       `select ${isOld ? `pg_start_backup('standby', true, false)` : `pg_backup_start('standby', true)`}`,
     );
-    const skipped = new Set(['postmaster.pid', 'postmaster.opts']);
-    cpSync(home.data, data, { recursive: true, filter: (source) => !skipped.has(basename(source)) });
+    copyRunning(home.data, data);
     const stop = isOld ? 'pg_stop_backup' : 'pg_backup_stop';
     const { rows } = await primary.query<{ labelfile: string }>(`select labelfile from ${stop}(false)`);
     writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '');
@@ -288,6 +287,26 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
       await server.stop();
     },
   };
+}
+
+/** Copies the files of a running server. Some go while it lasts: a backup does not need them. */
+function copyRunning(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of ifThere(() => readdirSync(from, { withFileTypes: true })) ?? []) {
+    const { name } = entry;
+    if (name === 'postmaster.pid' || name === 'postmaster.opts') continue;
+    if (entry.isDirectory()) copyRunning(join(from, name), join(to, name));
+    else ifThere(() => copyFileSync(join(from, name), join(to, name)));
+  }
+}
+
+function ifThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Makes an empty, migrated database on the server and returns its URL; the first call prepares a template. */
