@@ -27,6 +27,8 @@ before(async () => {
       verbs: ['update', 'patch'],
     },
   ]);
+  const { client } = cluster.first;
+  await eventually(async () => (await client.get(path, { token: tokens.alice })).status === 200, 'the right of alice');
 });
 
 after(() => cluster.stop());

@@ -36,6 +36,16 @@ describe('cleaning', () => {
     return { apiVersion, kind, name, uid, blockOwnerDeletion: true };
   };
 
+  let fences = 0;
+
+  /** Resolves once the garbage collector knows all objects that were made in a collection: it removes one without an owner. */
+  async function collectorKnows(path: string, object: object = {}): Promise<void> {
+    const name = `fence-${fences++}`;
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: 'absent' };
+    await made(path, { ...object, metadata: { name, ownerReferences: [owner] } });
+    await isGone(`${path}/${name}`);
+  }
+
   it('removes what custom resources owned, in the foreground and when their definition goes', async () => {
     const definition = customDefinition({ plural: 'bosses', kind: 'Boss' }, [{ name: 'v1' }]);
     await define(definition, [client]);
@@ -49,6 +59,7 @@ describe('cleaning', () => {
     const first = await boss('first');
     const under = await boss('under', [referenceTo(first)]);
     await map('of-under', referenceTo(under));
+    await collectorKnows(`${core}/configmaps`);
     const answer = await client.delete(`${path}/first?propagationPolicy=Foreground`);
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(answer.body.metadata.finalizers, ['foregroundDeletion']);
@@ -66,6 +77,7 @@ describe('cleaning', () => {
     const job = await made(jobs, { metadata: { name: 'orphaning' }, spec: { template } });
     const owners = [referenceTo(job)];
     await made(`${core}/pods`, { metadata: { name: 'kept', ownerReferences: owners }, spec: { containers } });
+    await collectorKnows(`${core}/pods`, { spec: { containers } });
     assert.equal((await client.delete(`${jobs}/orphaning`)).status, 200);
     await isGone(`${jobs}/orphaning`);
     const { metadata } = (await client.get(`${core}/pods/kept`)).body;

@@ -35,7 +35,11 @@ describe('dev with simulated nodes', () => {
     });
     endWithUs(child);
     await new Promise<void>((resolve, reject) => {
-      child.stdout?.on('data', (chunk: Buffer) => String(chunk).includes('Try:') && resolve());
+      let said = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        said += String(chunk);
+        if (said.includes('Try:')) resolve();
+      });
       child.once('exit', (code) => reject(new Error(`dev ended with ${code}`)));
     });
     const credentials = { ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') };
@@ -53,6 +57,11 @@ describe('dev with simulated nodes', () => {
   });
 
   it('runs the pods of a deployment', async () => {
+    // Pods that come before a node go to the other one.
+    await eventually(async () => {
+      const { items } = (await admin.get('/api/v1/nodes')).body as { items: { spec: { taints?: object[] } }[] };
+      return items.length === 2 && items.every(({ spec }) => (spec.taints ?? []).length === 0);
+    }, 'both nodes');
     const made = await admin.post('/apis/apps/v1/namespaces/default/deployments', {
       metadata: { name: 'web' },
       spec: {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { after, before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { dial, inFlight, readAll } from './support/connections.js';
 import { Http2Client, responseOf } from './support/http2-client.js';
 import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
@@ -117,7 +118,11 @@ const same: readonly (readonly [what: string, status: number, send: Send])[] = [
 describe('both HTTP versions give the same answer to', { timeout: 60_000 }, () => {
   for (const [what, status, send] of same) {
     it(what, async () => {
-      const [one, second] = [await overOne(send), await overTwo(send)];
+      let [one, second] = [await overOne(send), await overTwo(send)];
+      // The server itself writes now and then, such as its lease: then the two lists have different versions.
+      for (let again = 0; again < 5 && !isDeepStrictEqual(comparable(second), comparable(one)); again++) {
+        [one, second] = [await overOne(send), await overTwo(send)];
+      }
       assert.equal(one.status, status, one.body.toString().slice(0, 300));
       assert.deepEqual(comparable(second), comparable(one));
       if (send.method === 'HEAD') assert.equal(one.body.length + second.body.length, 0);

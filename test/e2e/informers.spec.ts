@@ -55,14 +55,10 @@ describe('informers of the JavaScript client', () => {
     for (const item of body.items) expected.set(item.metadata.name, item.data?.value);
     assert.ok(expected.size > 50);
     for (const informer of informers) {
-      await eventually(
-        () => {
-          const seen = new Map(informer.list('default').map((o) => [o.metadata?.name ?? '', o.data?.value ?? '']));
-          return seen.size === expected.size && [...expected].every(([name, value]) => seen.get(name) === value);
-        },
-        'the informer to show what the server has',
-        30_000,
-      );
+      await eventually(() => {
+        const seen = new Map(informer.list('default').map((o) => [o.metadata?.name ?? '', o.data?.value ?? '']));
+        return seen.size === expected.size && [...expected].every(([name, value]) => seen.get(name) === value);
+      }, 'the informer to show what the server has');
     }
     running = false;
     for (const informer of informers) await informer.stop();

@@ -239,8 +239,8 @@ describe('admission of streams', () => {
     });
     await eventually(async () => {
       const { texts } = await channelsOf(scene.open(exec(['echo', 'asked']), [v4]));
-      return texts[1] === 'changed\n';
-    }, 'the webhook to be called');
+      return texts[1] === 'changed\n' && hooks.seen('/refuse').length > 0;
+    }, 'both webhooks to be called');
     const { request } = hooks.received.findLast(({ path }) => path === '/refuse')?.review ?? assert.fail('not asked');
     assert.deepEqual([request.operation, request.subResource, request.name], ['CONNECT', 'exec', 'pod']);
     assert.deepEqual(request.kind, { group: '', version: 'v1', kind: 'PodExecOptions' });

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { freePort } from '../../support/ports.js';
 import { serverAuth, TestIdentity } from '../../support/test-authority.js';
 
 export const group = 'flavours.example.dev';
@@ -95,7 +96,8 @@ export class ExtensionServer {
       extension.upgrade(request, socket, head),
     );
     server.on('tlsClientError', () => undefined);
-    server.listen(0, '127.0.0.1');
+    // It is given up and taken again, so nobody else may get it.
+    server.listen(await freePort(), '127.0.0.1');
     await once(server, 'listening');
     return extension;
   }
