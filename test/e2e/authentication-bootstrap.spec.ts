@@ -119,11 +119,19 @@ describe('bootstrap tokens', () => {
   });
 
   it('end at their time although they were used before', async () => {
-    const expiration = new Date(Date.now() + 1_500).toISOString();
-    const token = await addToken({ id: 'abc004', data: { expiration } });
-    assert.equal((await whoIs(admin, token)).username, 'system:bootstrap:abc004');
-    await eventually(async () => (await whoIs(admin, token)) === 401, 'the end of the token', 60_000);
-    assert.ok(Date.now() >= Math.floor(Date.parse(expiration) / 1000) * 1000);
+    // So long that the token is used before its end, which takes a busy machine a while.
+    for (let life = 1_500; ; life *= 2) {
+      const id = `life${String(life / 1_500).padStart(2, '0')}`;
+      const expiration = new Date(Date.now() + life).toISOString();
+      const token = await addToken({ id, data: { expiration } });
+      const user = await whoIs(admin, token);
+      const end = Math.floor(Date.parse(expiration) / 1000) * 1000;
+      if (user === 401 && Date.now() >= end && life < 60_000) continue;
+      assert.equal(user.username, `system:bootstrap:${id}`);
+      await eventually(async () => (await whoIs(admin, token)) === 401, 'the end of the token', life + 60_000);
+      assert.ok(Date.now() >= end);
+      return;
+    }
   });
 
   it('are revoked in every process as soon as their secret goes or changes', async () => {

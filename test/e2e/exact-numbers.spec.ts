@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { controllerRevision } from '../../src/apis/apps/v1/controller-revision.types.js';
 import type { ApiClient } from './support/api-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
@@ -45,8 +45,12 @@ describe('numbers that JavaScript numbers can not carry', () => {
     const yaml = await client.get(`${path}/one`, { headers: { accept: 'application/yaml' } });
     assert.match(yaml.text, /\n {2}a: 1\.0\n {2}b:\n {4}- 1e3\n {4}- -0\n {4}- 0\.10\n/);
     assert.match(yaml.text, new RegExp(`\nrevision: ${largest}\n`));
-    const watched = await client.get(`${path}?watch=true&timeoutSeconds=1`);
-    assertExact(watched.text);
+    // The time may be over before a busy machine has said anything.
+    const watched = await eventually(
+      async () => (await client.get(`${path}?watch=true&timeoutSeconds=1`)).text || undefined,
+      'a watch that says something',
+    );
+    assertExact(watched);
   });
 
   it('survive updates and patches of other fields', async () => {

@@ -20,7 +20,7 @@ describe('kubectl drives an application', () => {
   it('lists namespaces and resources', () => {
     const namespaces = kubectl.ok(['get', 'ns']);
     assert.match(namespaces, /^NAME\s+STATUS\s+AGE\n/);
-    assert.match(namespaces, /^default\s+Active\s+\d+s$/m);
+    assert.match(namespaces, /^default\s+Active\s+[\dms]+$/m);
     const resources = kubectl.ok(['api-resources', '--no-headers']);
     for (const expected of ['pods', 'deployments', 'ingresses', 'poddisruptionbudgets', 'rolebindings', 'cronjobs']) {
       assert.match(resources, new RegExp(`^${expected}\\s`, 'm'));
@@ -49,7 +49,7 @@ describe('kubectl drives an application', () => {
     const all = kubectl.ok(['get', 'all,ing,pdb,quota,cm,secret,netpol,hpa', '-n', 'shop', '-o', 'wide']);
     assert.match(
       all,
-      /^deployment\.apps\/api\s+0\/3\s+0\s+0\s+\d+s\s+api\s+registry\.example\.com\/shop\/api:1\.4\.2/m,
+      /^deployment\.apps\/api\s+0\/3\s+0\s+0\s+[\dms]+\s+api\s+registry\.example\.com\/shop\/api:1\.4\.2/m,
     );
     assert.match(all, /^service\/api\s+ClusterIP\s+10\.0\.\d+\.\d+\s+<none>\s+8080\/TCP,9090\/TCP/m);
     assert.match(all, /^service\/web\s+NodePort\s+10\.0\.\d+\.\d+\s+<none>\s+80:3[0-2]\d{3}\/TCP/m);

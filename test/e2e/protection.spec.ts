@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { systemClock } from '../../src/machinery/clock.js';
 import { ensurePki } from '../../src/program/pki/pki.js';
-import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import type { ApiResponse } from './support/api-client.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 
@@ -168,13 +169,16 @@ describe('limits', () => {
       flags: ['--max-mutating-requests-inflight=1', '--enable-priority-and-fairness=false'],
     });
     try {
-      const bodies = Array.from({ length: 60 }, (_, i) => ({ metadata: { name: `c${i}` } }));
-      const answers = await Promise.all(
-        bodies.map((body) => small.first.client.post(path, body, { token: tokens.alice })),
-      );
-      const refused = answers.filter((a) => a.status === 429);
-      assert.ok(refused.length > 0, 'some of 60 concurrent writes must be refused');
-      assert.ok(answers.some((a) => a.status === 201));
+      const answers: ApiResponse[] = [];
+      const write = async () => {
+        const bodies = Array.from({ length: 60 }, () => ({ metadata: { generateName: 'c-' } }));
+        const asked = bodies.map((body) => small.first.client.post(path, body, { token: tokens.alice }));
+        answers.push(...(await Promise.all(asked)));
+        return answers.some(({ status }) => status === 429);
+      };
+      await eventually(write, 'some of 60 concurrent writes to be refused');
+      const refused = answers.filter(({ status }) => status === 429);
+      assert.ok(answers.some(({ status }) => status === 201));
       for (const answer of refused) {
         assert.equal(answer.headers['retry-after'], '1');
         assert.equal(answer.body.reason, 'TooManyRequests');

@@ -19,7 +19,7 @@ let balancer: TcpBalancer;
 let kubeconfig: string;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, flags: ['--shutdown-delay-duration=1s'] });
+  cluster = await TestCluster.start({ servers: 2, flags: ['--shutdown-delay-duration=4s'] });
   balancer = await TcpBalancer.start(
     cluster.servers.map(({ url }) => Number(new URL(url).port)),
     async (port) => {
@@ -86,7 +86,7 @@ class Writer {
   }
 }
 
-describe('a rolling restart under writes', { timeout: 120_000 }, () => {
+describe('a rolling restart under writes', { timeout: 240_000 }, () => {
   it('fails no write, loses no event of informers, and ends kubectl get -w without an error', async () => {
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);

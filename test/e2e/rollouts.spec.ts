@@ -39,21 +39,21 @@ describe('kubectl and the loops of deployments', () => {
   it('roll out, go back, pause and go on', () => {
     kubectl.ok(['create', 'deployment', 'web', '--image=img:1']);
     kubectl.ok(['scale', 'deployment/web', '--replicas=3']);
-    assert.match(rollout('status', 'deployment/web', '--timeout=30s'), /successfully rolled out/);
-    kubectl.ok(['wait', '--for=condition=available', 'deployment/web', '--timeout=10s']);
+    assert.match(rollout('status', 'deployment/web', '--timeout=50s'), /successfully rolled out/);
+    kubectl.ok(['wait', '--for=condition=available', 'deployment/web', '--timeout=50s']);
     kubectl.ok(['set', 'image', 'deployment/web', 'img=img:2']);
-    assert.match(rollout('status', 'deployment/web', '--timeout=30s'), /successfully rolled out/);
+    assert.match(rollout('status', 'deployment/web', '--timeout=50s'), /successfully rolled out/);
     assert.deepEqual(rollout('history', 'deployment/web').match(/^\d+/gm), ['1', '2']);
     assert.match(rollout('history', 'deployment/web', '--revision=2'), /Image:\s+img:2/);
     rollout('undo', 'deployment/web');
-    rollout('status', 'deployment/web', '--timeout=30s');
+    rollout('status', 'deployment/web', '--timeout=50s');
     assert.deepEqual(rollout('history', 'deployment/web').match(/^\d+/gm), ['2', '3']);
     assert.equal(field('deployment/web', '.spec.template.spec.containers[0].image'), 'img:1');
     rollout('pause', 'deployment/web');
     kubectl.ok(['set', 'image', 'deployment/web', 'img=img:3']);
-    kubectl.ok(['wait', '--for=condition=progressing=unknown', 'deployment/web', '--timeout=10s']);
+    kubectl.ok(['wait', '--for=condition=progressing=unknown', 'deployment/web', '--timeout=50s']);
     rollout('resume', 'deployment/web');
-    rollout('status', 'deployment/web', '--timeout=30s');
+    rollout('status', 'deployment/web', '--timeout=50s');
     assert.match(kubectl.ok(['describe', 'deployment/web']), /NewReplicaSet:\s+web-\w+ \(3\/3 replicas created\)/);
   });
 
@@ -66,17 +66,18 @@ describe('kubectl and the loops of deployments', () => {
     }, 'the quota');
     kubectl.ok(['create', 'deployment', 'web', '--image=img:1', '-n', 'full']);
     kubectl.ok(['scale', 'deployment/web', '--replicas=3', '-n', 'full']);
-    kubectl.ok(['wait', '--for=condition=replicafailure', 'deployment/web', '-n', 'full', '--timeout=20s']);
+    kubectl.ok(['wait', '--for=condition=replicafailure', 'deployment/web', '-n', 'full', '--timeout=50s']);
     const text = kubectl.ok(['describe', 'deployment/web', '-n', 'full']);
     assert.match(text, /ReplicaFailure\s+True\s+FailedCreate/);
-    const events = kubectl.ok(['get', 'events', '-n', 'full', '--field-selector=reason=FailedCreate']);
-    assert.match(events, /Error creating: pods "web-\w+-\w+" is forbidden: exceeded quota: few, requested: pods=1/);
+    const event = /Error creating: pods "web-\w+-\w+" is forbidden: exceeded quota: few, requested: pods=1/;
+    const events = () => kubectl.ok(['get', 'events', '-n', 'full', '--field-selector=reason=FailedCreate']);
+    await eventually(() => event.test(events()), 'the event');
   });
 
   it('go on with an update when the leader stops in the middle of it', async () => {
     kubectl.ok(['create', 'deployment', 'long', '--image=img:1']);
     kubectl.ok(['scale', 'deployment/long', '--replicas=12']);
-    rollout('status', 'deployment/long', '--timeout=30s');
+    rollout('status', 'deployment/long', '--timeout=50s');
     kubectl.ok(['set', 'image', 'deployment/long', 'img=img:2']);
     await eventually(() => Number(field('deployment/long', '.status.updatedReplicas')) > 0, 'the first new pods');
     const next = cluster.startControllers([rbac]);
@@ -84,7 +85,7 @@ describe('kubectl and the loops of deployments', () => {
     loops.kill('SIGTERM');
     await ended;
     loops = next;
-    assert.match(rollout('status', 'deployment/long', '--timeout=60s'), /successfully rolled out/);
+    assert.match(rollout('status', 'deployment/long', '--timeout=50s'), /successfully rolled out/);
     const { items } = (await admin.get('/api/v1/namespaces/default/pods?labelSelector=app%3Dlong')).body;
     const staying = items.filter(({ metadata }: { metadata: object }) => !('deletionTimestamp' in metadata));
     assert.equal(staying.length, 12);
@@ -106,8 +107,8 @@ describe('kubectl and disruption budgets', () => {
     assert.equal(refused.status, 429, refused.text);
     await admin.patch(`${path}/web`, 'merge', { spec: { minAvailable: 1 } });
     await eventually(async () => (await admin.get(`${path}/web`)).body.status.disruptionsAllowed === 2, 'room');
-    kubectl.ok(['drain', node, '--timeout=30s']);
-    rollout('status', 'deployment/web', '--timeout=30s');
+    kubectl.ok(['drain', node, '--timeout=50s']);
+    rollout('status', 'deployment/web', '--timeout=50s');
     assert.doesNotMatch(podField('.items[*].spec.nodeName'), new RegExp(`\\b${node}\\b`));
     kubectl.ok(['uncordon', node]);
   });

@@ -86,7 +86,7 @@ async function draining(server: TestServer): Promise<void> {
 
 describe('a stop', () => {
   it('fails readiness first and goes on serving for the delay', async () => {
-    const server = await start(['--shutdown-delay-duration=3s']);
+    const server = await start(['--shutdown-delay-duration=8s']);
     const two = await connect(server);
     const watch = await server.client.watch(`${configMaps}?watch=true&resourceVersion=0`);
     const ended = terminate(server);

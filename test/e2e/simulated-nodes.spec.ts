@@ -20,7 +20,7 @@ describe('simulated nodes', () => {
         '--authorization-mode=Node,RBAC',
         '--enable-admission-plugins=NodeRestriction',
         '--kubelet-preferred-address-types=InternalIP',
-        '--kubelet-timeout=1s',
+        '--kubelet-timeout=20s',
       ],
     });
     // The nodes use the other server.
