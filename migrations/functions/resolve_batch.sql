@@ -1,5 +1,6 @@
 -- Settles the outcome of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
--- returns its writes (nothing if it did not commit). The lock is waited for as in plinth.write_batch.
+-- returns its writes (nothing if it did not commit). The lock is waited for as in plinth.write_batch. Fails (PL004) when the log
+-- does not reach back so far any more, and so does not tell: the caller stood still for minutes.
 create or replace function plinth.resolve_batch(p_batch bigint, p_after bigint)
 returns table (version bigint, resource text, namespace text, name text)
 language plpgsql
@@ -15,5 +16,8 @@ begin
   insert into plinth.fenced_batches (batch) values (p_batch) on conflict do nothing;
   return query select c.resource_version, c.resource, c.namespace, c.name
     from plinth.changes c where c.resource_version > p_after and c.batch = p_batch order by c.resource_version;
+  if not found and not exists (select from plinth.change_partitions p where p.lower <= p_after) then
+    raise exception 'the log has forgotten whether batch % was made', p_batch using errcode = 'PL004';
+  end if;
 end
 $$;

@@ -227,6 +227,32 @@ describe('connections that break', () => {
     }
   });
 
+  it('does not repeat a write that the log has forgotten', async () => {
+    await open();
+    try {
+      proxy.holdAnswers();
+      const write = assert.rejects(storage.create(key('a'), 'u', '{}'), failsWith('UnknownOutcome'));
+      await committed('a');
+      // As log upkeep does in the minutes for which a process may stand still.
+      await client.query(
+        `select setval('plinth.resource_version', upper, false) from plinth.change_partitions where lower = 0`,
+      );
+      await client.query('select plinth.add_change_partitions(3)');
+      await client.query(
+        'update plinth.retention r set closed = p.upper - 1, compact_revision = p.upper - 1 from plinth.change_partitions p where p.lower = 0',
+      );
+      await client.query('alter table plinth.changes detach partition plinth.changes_0; drop table plinth.changes_0');
+      await client.query('delete from plinth.change_partitions where lower = 0');
+      // It could be created again, and would be.
+      await client.query(`delete from plinth.objects where name = 'a'`);
+      proxy.cut();
+      await write;
+      assert.equal(await storage.get(key('a')), undefined);
+    } finally {
+      await close();
+    }
+  });
+
   it('gives a silent connection up after the deadline', async () => {
     await open({ resolveDeadlineMs: 600 });
     try {

@@ -9,6 +9,7 @@ import { type Row, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
 import { quoteText } from './sql-text.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
+import { WriterLock } from './writer-lock.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 /** Less than {@link NOTIFY_TIMEOUT_MS}: who gives up first must be the server, or its session waits on without a client. */
@@ -27,10 +28,28 @@ export class LocalDatabase implements Database {
   constructor(given: ResolvedOptions, events: DatabaseEvents) {
     const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
     this.pool = new SessionPool(options);
-    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run(use));
+    const lock = new WriterLock(
+      () =>
+        Session.open({
+          url: options.databaseUrl,
+          applicationName: `${options.applicationName} upkeep`,
+          connectTimeoutMs: options.connectTimeoutMs,
+          role: 'writer',
+          observer: options.observer,
+          signal: options.signal,
+        }),
+      (sessions) => {
+        const error = new Error(
+          `${sessions} held the lock of the writers for a client that stands still, and were ended`,
+        );
+        options.observer.backgroundError('sessions of the database', error);
+      },
+    );
+    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run((session) => lock.during(use(session))));
     this.writer = new Sequencer(
       options,
       this.epochs,
+      lock,
       (written) => events.batchEnded(written),
       () => this.listener.mayHaveOthers,
     );

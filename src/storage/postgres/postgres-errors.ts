@@ -13,9 +13,19 @@ import { StorageError } from '../storage.errors.js';
  * - `partition`: rolled back because the log has no partition for the new version.
  * - `epoch`: rolled back because the history of the database goes on elsewhere; works after a check.
  * - `hints`: rolled back because the server's queue of notifications is full; works without a notification.
+ * - `forgotten`: the log does not tell any more whether a batch was made.
  * - `fatal`: rolled back for a reason that a retry won't cure (schema, permissions).
  */
-export type FailureKind = 'lost' | 'retry' | 'reconnect' | 'data' | 'partition' | 'epoch' | 'hints' | 'fatal';
+export type FailureKind =
+  | 'lost'
+  | 'retry'
+  | 'reconnect'
+  | 'data'
+  | 'partition'
+  | 'epoch'
+  | 'hints'
+  | 'forgotten'
+  | 'fatal';
 
 /** The address leads to a server that was demoted or has not been promoted yet. */
 export const standbyReason = 'the database is a standby and takes no writes';
@@ -37,6 +47,7 @@ export function failureKind(error: unknown): FailureKind {
   if (code.startsWith('08') || code.startsWith('57P')) return 'lost';
   if (code === '23514' && error.table === 'changes') return 'partition';
   if (code === 'PL003') return 'epoch';
+  if (code === 'PL004') return 'forgotten';
   if (code === '54000' && error.routine === 'PreCommit_Notify') return 'hints';
   if (RETRY.has(code) || code.startsWith('53') || code.startsWith('58')) return 'retry';
   if (RECONNECT.has(code)) return 'reconnect';

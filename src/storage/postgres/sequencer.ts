@@ -13,6 +13,7 @@ import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
 import { type QueuedWrite, WriteQueue } from './write-queue.js';
 import { WriterHealth } from './writer-health.js';
+import type { WriterLock } from './writer-lock.js';
 import { answerBatch, sealedCurrents, type WrittenBatch } from './written-batch.js';
 
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
@@ -38,6 +39,7 @@ export class Sequencer implements Writer {
   private readonly epochs: EpochKeeper;
   private readonly onEnd: (written: WrittenBatch | undefined) => void;
   private readonly mayHaveOthers: () => boolean;
+  private readonly lock: WriterLock;
   private readonly stopping = new AbortController();
   private readonly backoff: Backoff;
   private readonly queue: WriteQueue;
@@ -57,10 +59,12 @@ export class Sequencer implements Writer {
   constructor(
     options: ResolvedOptions,
     epochs: EpochKeeper,
+    lock: WriterLock,
     onEnd: (written: WrittenBatch | undefined) => void,
     mayHaveOthers: () => boolean,
   ) {
     this.mayHaveOthers = mayHaveOthers;
+    this.lock = lock;
     this.options = options;
     this.epochs = epochs;
     this.onEnd = onEnd;
@@ -186,7 +190,7 @@ export class Sequencer implements Writer {
         Math.max(1, Math.min(this.options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
       );
       // Nothing may be written or looked up before it is certain which history the database is in.
-      await this.epochs.enter(opened, limitMs);
+      await this.lock.during(this.epochs.enter(opened, limitMs));
       this.session = opened;
       this.backoff.reset();
       return opened;
@@ -220,7 +224,7 @@ export class Sequencer implements Writer {
     let rows: Row[];
     this.health.began();
     try {
-      rows = await session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs);
+      rows = await this.lock.during(session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs));
     } catch (error) {
       ended();
       return this.failed(session, batch, id, before, error);
@@ -290,6 +294,7 @@ export class Sequencer implements Writer {
           this.queue.putBack(batch);
         }
         return undefined;
+      case 'forgotten':
       case 'fatal':
         for (const entry of batch) entry.reject(unavailable(error, 'the database refused the write'));
         return undefined;
@@ -299,7 +304,7 @@ export class Sequencer implements Writer {
   /** A proxy or a pooler moved the connection to another server, or the database was restored under it. */
   private async enterAgain(session: Session): Promise<void> {
     try {
-      await this.epochs.enter(session);
+      await this.lock.during(this.epochs.enter(session));
     } catch (error) {
       this.lastError = error;
       session.destroy();
@@ -329,10 +334,13 @@ export class Sequencer implements Writer {
         continue;
       }
       try {
-        return this.settle(batch, await session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left)));
+        const found = session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left));
+        return this.settle(batch, await this.lock.during(found));
       } catch (error) {
         this.lastError = error;
-        if (failureKind(error) !== 'retry') session.destroy();
+        const kind = failureKind(error);
+        if (kind === 'forgotten') break;
+        if (kind !== 'retry') session.destroy();
         await untilAborted(this.backoff.next(), this.stopping.signal);
         if (this.stopping.signal.aborted) break;
       }

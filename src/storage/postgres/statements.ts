@@ -16,6 +16,12 @@ export const WRITE_BATCH: Statement = {
 /** Fails when a write would fail. */
 export const CHECK_WRITES: Statement = { name: 'check-writes', text: 'select plinth.check_writes()' };
 
+/** Ends the sessions that hold the lock of the writers and wait for a client that stands still. */
+export const FREE_WRITERS: Statement = {
+  name: 'free-writers',
+  text: `select plinth.free_writers($1::double precision * interval '1 millisecond')`,
+};
+
 /** The channel that announces the newest version to processes. */
 export const HINT_CHANNEL: Statement = {
   name: 'hint-channel',
