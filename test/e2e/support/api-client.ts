@@ -31,9 +31,13 @@ export type WatchEvent = { readonly type: string; readonly object: any };
 /** Longer than any server lets a request take. A request without an answer by then fails, so the test does not hang. */
 const answerMs = 75_000;
 
+/** A server closes connections that were idle for two minutes. A test that waits for kubectl does not hear of it. */
+const idleMs = 60_000;
+
 /** A plain client of one server over HTTP/1.1 with keep-alive. */
 export class ApiClient {
   private readonly agent: Agent;
+  private readonly freeSince = new WeakMap<object, number>();
 
   constructor(
     readonly url: string,
@@ -41,6 +45,7 @@ export class ApiClient {
   ) {
     const { ca, cert, key } = credentials;
     this.agent = new Agent({ keepAlive: true, maxSockets: 64, ca, cert, key });
+    this.agent.on('free', (socket: object) => this.freeSince.set(socket, performance.now()));
   }
 
   close(): void {
@@ -99,6 +104,7 @@ export class ApiClient {
       headers['content-length'] = String(Buffer.byteLength(payload));
     }
     Object.assign(headers, options.headers);
+    this.leaveIdleConnections();
     return new Promise((resolve, reject) => {
       const request = httpsRequest(`${this.url}${path}`, { method, headers, agent: this.agent });
       const late = setTimeout(
@@ -116,6 +122,12 @@ export class ApiClient {
       });
       request.end(payload);
     });
+  }
+
+  private leaveIdleConnections(): void {
+    const latest = performance.now() - idleMs;
+    for (const socket of Object.values(this.agent.freeSockets).flat())
+      if (socket !== undefined && (this.freeSince.get(socket) ?? latest) < latest) socket.destroy();
   }
 }
 
