@@ -3,7 +3,10 @@ import { StorageError } from '../storage.errors.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
-import { Session } from './session.js';
+import { type ServerLimits, Session } from './session.js';
+
+/** Less than the shortest and more than the longest time for which a read is waited for. */
+const limits: ServerLimits = { lockMs: 4_000, statementMs: 35_000 };
 
 /**
  * The reader connections: at most poolSize, made on first use and kept. A read is repeated when its connection breaks
@@ -86,6 +89,7 @@ export class SessionPool {
       role: 'reader',
       observer: this.options.observer,
       signal: this.options.signal,
+      limits,
     });
     this.all.add(session);
     session.onBroken(() => this.all.delete(session));

@@ -24,6 +24,17 @@ export interface SessionOptions {
   readonly observer: StorageObserver;
   /** Ends the connection at once when aborted, even while it is being made. */
   readonly signal?: AbortSignal | undefined;
+  readonly limits?: ServerLimits | undefined;
+}
+
+/**
+ * How long the server goes on, in milliseconds, unless it is told to end earlier. It does not notice that the caller has given
+ * up: without a limit, a session that waits for a lock or computes is left behind each time. Not behind a pooler, where the
+ * limits would stay on a connection that serves others.
+ */
+export interface ServerLimits {
+  readonly lockMs: number;
+  readonly statementMs: number;
 }
 
 /** A list of texts is a `text[]`. */
@@ -69,6 +80,7 @@ export class Session {
       try {
         const session = await Session.reach(options, target);
         const standby = await session.look(options.connectTimeoutMs);
+        await session.limit(options);
         if (!standby || targets.length === 1) return session;
         await session.close();
         failure = new StorageError('Unavailable', 'every host of the database is a standby or does not answer');
@@ -133,6 +145,22 @@ export class Session {
       );
       this.isPooled = row?.[0] !== String(this.backendPid);
       return row?.[1] === 't';
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  private async limit({ limits, connectTimeoutMs }: SessionOptions): Promise<void> {
+    if (limits === undefined || this.isPooled) return;
+    try {
+      await this.execute(
+        'limit',
+        `select count(set_config(l.name, l.ms::text, false))
+         from (values ('lock_timeout', ${limits.lockMs}), ('statement_timeout', ${limits.statementMs})) l (name, ms)
+         where extract(epoch from current_setting(l.name)::interval) * 1000 not between 1 and l.ms`,
+        connectTimeoutMs,
+      );
     } catch (error) {
       this.destroy();
       throw error;

@@ -70,4 +70,27 @@ describe('commits that do not end', () => {
         await set('reset synchronous_standby_names');
       }
     }));
+
+  it('nor do reads while somebody works on a table for long', () =>
+    withStorage(async (storage) => {
+      const worker = new pg.Client({ connectionString: databaseUrl });
+      await worker.connect();
+      try {
+        await worker.query('begin; lock table plinth.objects in access exclusive mode');
+        let isLocked = true;
+        const reading = Array.from({ length: 6 }, async () => {
+          while (isLocked) await storage.get(key('first')).catch(() => undefined);
+        });
+        await sleep(16_000);
+        const found = await connections();
+        isLocked = false;
+        await worker.query('commit');
+        await Promise.all(reading);
+        assert.equal((await storage.get(key('first')))?.uid, 'u');
+        // Three that read, the listener and the writer.
+        assert.ok(found.length <= 5, found.join('\n'));
+      } finally {
+        await worker.end();
+      }
+    }));
 });
