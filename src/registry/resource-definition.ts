@@ -68,7 +68,10 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly categories?: readonly string[] | undefined;
   /** The first version is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
-  /** Fields selectable besides metadata.name and metadata.namespace. */
+  /**
+   * Fields selectable besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean is a
+   * string of the object: stored texts are searched for it.
+   */
   readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
   /** Names of those fields: a selector on another one is a 400. */
   readonly selectableFieldNames?: readonly string[] | undefined;

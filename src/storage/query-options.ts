@@ -1,14 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inTurns, type Steps } from '../machinery/turns.js';
 import { type SelectionPredicate, selects } from './selection-predicate.js';
 import { StorageError } from './storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, StoredObject } from './storage.interface.js';
+import { mostWords, type TextTest, textTestOf } from './text-test.js';
 
 const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
 const MOST_SCAN_ROWS = 2_500;
-/** Looking for more words in a text takes longer than sending it. */
-const MOST_WORDS = 8;
+/** After so many objects it is known about how many of them are wanted. */
+const LOOKED_ROWS = 2_000;
+/** Where more than one in so many is wanted, page by page is the best way to them. */
+const RARELY = 8;
+
+/** The objects of a search, in pages in the order of their keys. */
+export interface Search {
+  /** The last key up to which objects were looked for. */
+  readonly after: ListPosition | undefined;
+  /** About so many objects that may be wanted; undefined when the search can't go on. */
+  next(count: number): Promise<ListPage | undefined>;
+}
 
 /** A store that only knows pages at a version. */
 export interface PageSource {
@@ -18,6 +30,11 @@ export interface PageSource {
    * Undefined when the store can't look for words at that version.
    */
   find?(query: ListQuery & { readonly limit: number }, words: readonly string[]): Promise<ListPage | undefined>;
+  /**
+   * Searches all objects at once instead of page by page. `expected`: how many of them pages would probably have to look at,
+   * or undefined to make use only of an earlier search. Undefined when that would not pay or can't be done at that version.
+   */
+  search?(query: ListQuery, test: TextTest, expected: number | undefined): Promise<Search | undefined>;
   head(): Promise<bigint>;
 }
 
@@ -32,23 +49,51 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
   const items: StoredObject[] = [];
   let { at, after }: { at?: bigint | undefined; after?: ListPosition | undefined } = plain;
   const words = wordsOf(select);
+  let test = textTestOf(select);
+  let search = test && (await source.search?.(query, test, undefined));
   let rows = SCAN_ROWS;
+  let looked = 0;
+  let nextTry = LOOKED_ROWS;
   for (;;) {
-    const scan = { ...plain, at, after, limit: rows, countRemaining: false };
-    const found = words === undefined ? undefined : await source.find?.(scan, words);
-    const page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
-    // Where most objects are not wanted, more can be looked at together.
-    if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
-    at = page.resourceVersion;
-    for (const [i, item] of page.items.entries()) {
-      if (!selects(select, select.source.extract(item.json), item.key)) continue;
-      items.push(item);
-      if (items.length < wanted) continue;
-      return { resourceVersion: at, items, more: page.more || i < page.items.length - 1 };
+    const isRare = looked >= nextTry && items.length * RARELY < looked;
+    if (search === undefined && test !== undefined && isRare) {
+      const missing = (plain.limit ?? Number.POSITIVE_INFINITY) - items.length;
+      search = await source.search?.({ ...plain, at, after }, test, (missing * looked) / (items.length + 1));
+      nextTry = looked * 4;
     }
-    after = page.items.at(-1)?.key;
+    let page = await search?.next(wanted - items.length);
+    if (search !== undefined) after = search.after ?? after;
+    if (page === undefined) {
+      if (search !== undefined) test = undefined;
+      search = undefined;
+      const scan = { ...plain, at, after, limit: rows, countRemaining: false };
+      const found = words === undefined ? undefined : await source.find?.(scan, words);
+      page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
+      looked += found === undefined ? SCAN_ROWS : rows;
+      // Where most objects are not wanted, more can be looked at together.
+      if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
+      after = page.items.at(-1)?.key;
+    }
+    at = page.resourceVersion;
+    const left = await inTurns(addSelected(items, page.items, select, wanted));
+    if (items.length >= wanted) return { resourceVersion: at, items, more: page.more || left > 0 };
     if (!page.more || after === undefined) return { resourceVersion: at, items, more: false };
   }
+}
+
+/** Adds objects that are selected until there are as many as wanted. Returns how many it did not look at. */
+function* addSelected(
+  items: StoredObject[],
+  from: readonly StoredObject[],
+  select: SelectionPredicate,
+  wanted: number,
+): Steps<number> {
+  for (const [i, item] of from.entries()) {
+    if (selects(select, select.source.extract(item.json), item.key)) items.push(item);
+    if (items.length >= wanted) return from.length - i - 1;
+    yield;
+  }
+  return 0;
 }
 
 /** Waits until the source has reached `version`; `TooLargeVersion` when that takes too long. */
@@ -78,7 +123,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;
   for (const { key, operator, values } of labels.requirements) {
-    if ((operator !== '=' && operator !== 'in') || values.size > MOST_WORDS) continue;
+    if ((operator !== '=' && operator !== 'in') || values.size > mostWords) continue;
     if (best !== undefined && best.length <= values.size) continue;
     best = [...values].map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }

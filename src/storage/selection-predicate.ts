@@ -16,6 +16,11 @@ export interface ObjectAttributes {
 
 /** Extracts attributes from the stored text of one kind. One instance per kind, so that its results can be kept. */
 export interface AttributeSource {
+  /**
+   * How texts begin whose fields have the values that stand in them, and no others: a value that is a string is one in the
+   * text as well. Undefined if nothing is known about fields.
+   */
+  readonly presentPrefix?: string | undefined;
   extract(json: string): ObjectAttributes;
 }
 

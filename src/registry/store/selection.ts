@@ -114,6 +114,7 @@ function fieldSource(resource: ServedResource): AttributeSource {
     return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
   };
   const made: AttributeSource = {
+    presentPrefix: storedForm(resource).prefix,
     extract: (json) => {
       if (json.length <= largeBytes) return look(json);
       const known = recent.find((one) => one.json === json);

@@ -1,9 +1,9 @@
 import type { Steps } from '../../machinery/turns.js';
+import { comparePositions } from '../key-order.js';
 import { type SelectionPredicate, selects } from '../selection-predicate.js';
 import type { ListPosition, StorageKey } from '../storage.interface.js';
 import type { CacheEntry } from './cache-entry.js';
 import type { EventWindow, PastState } from './event-window.js';
-import { comparePositions } from './key-order.js';
 import type { KeyFilter, OrderedEntries } from './ordered-entries.js';
 
 /** Entries that are visited in one step. */

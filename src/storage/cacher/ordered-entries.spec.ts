@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
+import { compareBytewise, comparePositions } from '../key-order.js';
 import type { ListPosition } from '../storage.interface.js';
-import { compareBytewise, comparePositions } from './key-order.js';
 import { OrderedEntries } from './ordered-entries.js';
 
 interface Entry extends ListPosition {

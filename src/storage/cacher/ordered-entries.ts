@@ -1,5 +1,5 @@
+import { compareBytewise } from '../key-order.js';
 import type { ListPosition } from '../storage.interface.js';
-import { compareBytewise } from './key-order.js';
 
 /** Anything with a place in the order. */
 export type Keyed = ListPosition;

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
 import { parseFieldSelector } from '../../machinery/field-selector.js';
 import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { comparePositions } from '../key-order.js';
 import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, StoredObject } from '../storage.interface.js';
-import { comparePositions } from './key-order.js';
 import { type CacheQuery, WatchCache } from './watch-cache.js';
 
 const resource = 'things';

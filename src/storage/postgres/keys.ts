@@ -1,3 +1,4 @@
+import { compareBytewise, comparePositions } from '../key-order.js';
 import { StorageError } from '../storage.errors.js';
 import type { ListPosition, Scope, StorageKey } from '../storage.interface.js';
 
@@ -51,7 +52,7 @@ export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRang
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;
   // A position in an earlier namespace must not let the range begin outside the scope.
-  const isBefore = after !== undefined && namespace !== undefined && compareBytes(after.namespace, namespace) < 0;
+  const isBefore = after !== undefined && namespace !== undefined && compareBytewise(after.namespace, namespace) < 0;
   const start = isBefore ? undefined : after;
   const fromNamespace = start?.namespace ?? namespace ?? '';
   const fromName = start === undefined ? '' : start.name + NEXT;
@@ -62,18 +63,9 @@ export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRang
   return {
     resource,
     fromNamespace: namespace,
-    fromName: after === undefined || compareKeys(after, { namespace, name }) < 0 ? name : name + NEXT,
+    fromName: after === undefined || comparePositions(after, { namespace, name }) < 0 ? name : name + NEXT,
     toNamespace: namespace,
     toName: name + NEXT,
     onlyName,
   };
-}
-
-/** Byte order of (namespace, name), as the database sorts. */
-export function compareKeys(a: ListPosition, b: ListPosition): number {
-  return compareBytes(a.namespace, b.namespace) || compareBytes(a.name, b.name);
-}
-
-function compareBytes(a: string, b: string): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -23,6 +23,7 @@ import type {
 } from '../storage.interface.js';
 import type { Database, DatabaseEvents } from './database.js';
 import type { Epoch } from './epoch.js';
+import { Finder } from './finder.js';
 import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { LocalDatabase } from './local-database.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
@@ -46,6 +47,7 @@ export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) =>
 export class PostgresStorage implements Storage {
   private readonly database: Database;
   private readonly reader: Reader;
+  private readonly finder: Finder;
   private readonly feed: ChangeFeed;
 
   /** @param open the way to the database. Default: connections of this process. */
@@ -56,6 +58,7 @@ export class PostgresStorage implements Storage {
     });
     const { pool, epochs, writer } = this.database;
     this.reader = new Reader(pool, options.poolSize, epochs, options.sealing);
+    this.finder = new Finder(pool, epochs, this.reader);
     this.feed = new ChangeFeed(new PostgresChangeLog(pool, this.reader, epochs, options.sealing), {
       pollMs: options.notifyPollMs,
       observer: options.observer,
@@ -130,6 +133,7 @@ export class PostgresStorage implements Storage {
         {
           list: (plain) => this.reader.list(plain),
           find: (plain, words) => this.reader.find(plain, words),
+          search: (plain, test, expected) => this.finder.search(plain, test, expected),
           head: () => this.head(),
         },
         query,

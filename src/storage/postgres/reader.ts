@@ -27,6 +27,7 @@ import {
   LIST_PAGE,
   LOG_BOUNDS,
   NOTE_VERSION_TIME,
+  OBJECTS_AT,
   PAST_PAGE,
   storedObject,
   text,
@@ -114,8 +115,7 @@ export class Reader {
     const [bounds, ...rows] = await this.epochs.read(1, () =>
       this.pool.run((session) => session.run(FIND_PAGE, values, LIST_TIMEOUT_MS)),
     );
-    if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-    const found = { compactRevision: BigInt(text(bounds, 0)), head: BigInt(text(bounds, 1)) };
+    const found = boundsOf(bounds);
     if (at !== undefined && at < found.compactRevision) return undefined;
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
@@ -123,6 +123,24 @@ export class Reader {
     // A full page may have been the end: the next one then is empty.
     const more = Number(rows.at(-1)?.[7] ?? 0) >= limit;
     return { resourceVersion: at ?? found.head, items, more };
+  }
+
+  /** The objects under some of the keys at a version; undefined when the log no longer reaches it. */
+  async objectsAt(resource: string, keys: readonly ListPosition[], at: bigint): Promise<StoredObject[] | undefined> {
+    const values = [resource, keys.map(({ namespace }) => namespace), keys.map(({ name }) => name), at.toString()];
+    const [bounds, ...rows] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(OBJECTS_AT, values, LIST_TIMEOUT_MS)),
+    );
+    const found = boundsOf(bounds);
+    if (at < found.compactRevision) return undefined;
+    checkVersion(at, found);
+    return this.objects(rows, (row) => ({ resource, namespace: text(row, 2), name: text(row, 3) }), 4);
+  }
+
+  /** Whether more than `most` objects live in the scope. */
+  async areMore(scope: Scope, most: number, at: bigint): Promise<boolean> {
+    const values = [...rangeValues(keyRange(scope, undefined)), at.toString(), most];
+    return (await this.count(COUNT_FEW_OBJECTS, values)) === undefined;
   }
 
   /** The objects of the query in pages of bounded size, all at one version; at least one page, `limit` in total. */
@@ -218,8 +236,7 @@ export class Reader {
     const [row] = await this.epochs.read(1, () =>
       this.pool.run((session) => session.run(LOG_BOUNDS, [], POINT_READ_TIMEOUT_MS)),
     );
-    if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-    return { compactRevision: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
+    return boundsOf(row);
   }
 
   private async page(
@@ -234,8 +251,7 @@ export class Reader {
       const [bounds, ...rows] = await this.epochs.read(1, () =>
         this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)),
       );
-      if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
-      return { compactRevision: BigInt(text(bounds, 0)), head: BigInt(text(bounds, 1)), rows };
+      return { ...boundsOf(bounds), rows };
     };
     let found = await read(LIST_PAGE);
     // What the log has forgotten may be in the history.
@@ -302,6 +318,12 @@ export class Reader {
 
 function countKey(scope: Scope, after: ListPosition | undefined, at: bigint): string {
   return JSON.stringify([scope.resource, scope.namespace, scope.name, after?.namespace, after?.name, `${at}`]);
+}
+
+/** The bounds of the log in the first row of an answer. */
+export function boundsOf(row: Row | undefined): LogBounds {
+  if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
+  return { compactRevision: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };
 }
 
 /** Throws `Expired` or `TooLargeVersion` when the log does not reach `version`. */

@@ -49,6 +49,24 @@ export const FIND_PAGE: Statement = {
   text: 'select compact_revision, head, namespace, name, uid, resource_version, data, looked from plinth.find_page($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 };
 
+/** Keys in some blocks of the table whose text has some words. */
+export const FIND_BLOCKS: Statement = {
+  name: 'find-blocks',
+  text: 'select compact_revision, head, file, blocks, namespace, name from plinth.find_blocks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+};
+
+/** Keys of later changes whose text has some words. */
+export const CHANGED_KEYS: Statement = {
+  name: 'changed-keys',
+  text: 'select compact_revision, head, namespace, name from plinth.changed_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+};
+
+/** Objects by key at a version. */
+export const OBJECTS_AT: Statement = {
+  name: 'objects-at',
+  text: 'select compact_revision, head, namespace, name, uid, resource_version, data from plinth.objects_at($1, $2, $3, $4)',
+};
+
 export const COUNT_OBJECTS: Statement = {
   name: 'count-objects',
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
@@ -151,6 +169,9 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
     GET_OBJECTS,
     LIST_PAGE,
     FIND_PAGE,
+    FIND_BLOCKS,
+    CHANGED_KEYS,
+    OBJECTS_AT,
     PAST_PAGE,
     COUNT_OBJECTS,
     COUNT_FEW_OBJECTS,
@@ -165,7 +186,16 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
   ].map((statement) => [statement.name, statement]),
 );
 
-const withHead: ReadonlySet<Statement> = new Set([LIST_PAGE, FIND_PAGE, PAST_PAGE, LOG_BOUNDS, READ_CHANGES]);
+const withHead: ReadonlySet<Statement> = new Set([
+  LIST_PAGE,
+  FIND_PAGE,
+  FIND_BLOCKS,
+  CHANGED_KEYS,
+  OBJECTS_AT,
+  PAST_PAGE,
+  LOG_BOUNDS,
+  READ_CHANGES,
+]);
 
 /** Whether the second column of the first row is the newest committed version. */
 export function hasHead(statement: Statement): boolean {

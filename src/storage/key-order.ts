@@ -1,4 +1,4 @@
-import type { ListPosition } from '../storage.interface.js';
+import type { ListPosition } from './storage.interface.js';
 
 /** First code unit whose order among UTF-16 units and among UTF-8 bytes can differ. */
 const FIRST_SURROGATE = 0xd800;

@@ -1,0 +1,240 @@
+import { performance } from 'node:perf_hooks';
+import { comparePositions } from '../key-order.js';
+import { nextPageSize } from '../page-size.js';
+import type { Search } from '../query-options.js';
+import type { ListPage, ListPosition, ListQuery, Scope } from '../storage.interface.js';
+import type { TextTest } from '../text-test.js';
+import type { QueryPool } from './database.js';
+import type { EpochKeeper } from './epoch.js';
+import { FoundKeys, type KeysAtVersion } from './found-keys.js';
+import { keyRange } from './keys.js';
+import { boundsOf, type Reader } from './reader.js';
+import type { Row, StatementValue } from './session.js';
+import { CHANGED_KEYS, FIND_BLOCKS, text } from './statements.js';
+
+const TIMEOUT_MS = 30_000;
+/** So long a connection is in use before others get it. */
+const CHUNK_MS = 50;
+const FIRST_CHUNK = 64;
+const MOST_BLOCKS = 8_192;
+/** Tables with fewer blocks are read by key: that takes less than a tenth of a second. */
+const LEAST_BLOCKS = 1_000;
+/** They take turns, so more at a time would only take longer. */
+const MOST_SEARCHES = 10;
+/** What one search may find. */
+const MOST_KEYS = 20_000;
+/** Where more was changed since an earlier search, it is of no use. */
+const MOST_CHANGES = 50_000n;
+/** How long a search that did not pay is not tried again, in milliseconds. */
+const VAIN_MS = 60_000;
+const MOST_VAIN = 1_000;
+const FIRST_PAGE = 100;
+const LEAST_PAGE = 16;
+const MOST_PAGE = 500;
+
+/**
+ * Finds the few objects that are wanted among very many by reading the blocks of the table one after the other, and remembers
+ * the keys: the next page, and the next list with the same selection, only ask for what was changed since.
+ *
+ * The keys are those of all objects that may be wanted at some version, and possibly of others. Each object is read again at
+ * the version of the list, so it does not matter which of them are still wanted.
+ */
+export class Finder {
+  private readonly found = new FoundKeys();
+  private readonly searches = new Map<string, Promise<KeysAtVersion | undefined>>();
+  /** Until when a search in a scope, or for a test, is not worth a try. */
+  private readonly vain = new Map<string, number>();
+  /** Searches take turns on one connection, so the others stay free for short reads. */
+  private lane: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly pool: QueryPool,
+    private readonly epochs: EpochKeeper,
+    private readonly reader: Reader,
+  ) {}
+
+  /** See `PageSource.search`. */
+  async search(query: ListQuery, test: TextTest, expected: number | undefined): Promise<Search | undefined> {
+    if (query.name !== undefined) return undefined;
+    const scope = { resource: query.resource, namespace: query.namespace };
+    const name = JSON.stringify([scope.resource, scope.namespace, test]);
+    const known = this.found.get(name, this.era, query.at);
+    let now = known && (await this.broughtTo(name, known, query, scope, test));
+    if (now === undefined && expected !== undefined) {
+      const found = await this.searchOnce(name, scope, test, expected, query.at);
+      now = found && (await this.broughtTo(name, found, query, scope, test));
+    }
+    return now && new FoundObjects(this.reader, scope.resource, now, query.after);
+  }
+
+  /** Names the history that versions belong to. */
+  private get era(): string {
+    const { current } = this.epochs;
+    return `${current?.epoch} ${current?.timeline}`;
+  }
+
+  /** The keys at the version of the query, by default the newest; undefined when too much was changed in between. */
+  private async broughtTo(
+    name: string,
+    known: KeysAtVersion,
+    { at }: ListQuery,
+    scope: Scope,
+    test: TextTest,
+  ): Promise<KeysAtVersion | undefined> {
+    if (known.version === at) return known;
+    const isEarlier = at !== undefined && at < known.version;
+    const from = isEarlier ? at : known.version;
+    if (this.epochs.seen - from > MOST_CHANGES) return undefined;
+    const { era } = this;
+    const changed = await this.changedKeys(scope, test, from, isEarlier);
+    if (changed === undefined || era !== this.era) return undefined;
+    const now = { version: at ?? changed.head, keys: merged(known.keys, changed.keys), searchedAt: known.searchedAt };
+    if (now.keys.length <= MOST_KEYS) this.found.put(name, era, now);
+    return now;
+  }
+
+  /** Keys of what was changed after a version; undefined if the log does not reach it. */
+  private async changedKeys(scope: Scope, test: TextTest, from: bigint, isBefore: boolean) {
+    const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
+    const [first, ...rows] = await this.epochs.read(1, () =>
+      this.pool.run((session) => session.run(CHANGED_KEYS, values, TIMEOUT_MS)),
+    );
+    const { compactRevision, head } = boundsOf(first);
+    if (from < compactRevision || from > head) return undefined;
+    return { head, keys: rows.map((row) => ({ namespace: text(row, 2), name: text(row, 3) })) };
+  }
+
+  /** Searches all blocks, once for all who ask for the same at the same time. */
+  private async searchOnce(
+    name: string,
+    scope: Scope,
+    test: TextTest,
+    expected: number,
+    at: bigint | undefined,
+  ): Promise<KeysAtVersion | undefined> {
+    let searching = this.searches.get(name);
+    if (searching === undefined) {
+      if (this.searches.size >= MOST_SEARCHES) return undefined;
+      searching = this.searchBlocks(name, scope, test, expected, at).finally(() => this.searches.delete(name));
+      this.searches.set(name, searching);
+    }
+    return searching;
+  }
+
+  private async searchBlocks(
+    name: string,
+    scope: Scope,
+    test: TextTest,
+    expected: number,
+    at: bigint | undefined,
+  ): Promise<KeysAtVersion | undefined> {
+    const scopeName = JSON.stringify([scope.resource, scope.namespace]);
+    if (this.isVain(name) || this.isVain(scopeName)) return undefined;
+    const { era } = this;
+    const start = await this.blocks(scope, test, 0, 0);
+    if (at !== undefined && at < start.compactRevision) return undefined;
+    // Reading a block costs about as much as reading an object by key. Who wants a page may want the next, too.
+    if (start.blocks < LEAST_BLOCKS || expected * 2 < start.blocks) return undefined;
+    if (!(await this.reader.areMore(scope, start.blocks, start.head))) return this.isInVain(scopeName);
+    const keys: ListPosition[] = [];
+    let size = FIRST_CHUNK;
+    for (let block = 0; block < start.blocks; ) {
+      const chunk = await this.blocks(scope, test, block, size);
+      // Objects may have moved to blocks that were read before.
+      if (chunk.file !== start.file || era !== this.era) return undefined;
+      for (const key of chunk.keys) keys.push(key);
+      if (keys.length > MOST_KEYS) return this.isInVain(name);
+      block += size;
+      const factor = Math.min(2, Math.max(1 / 4, CHUNK_MS / chunk.ms));
+      size = Math.max(1, Math.min(MOST_BLOCKS, Math.floor(size * factor)));
+    }
+    // What has changed or gone since the first part may have been missed.
+    const changed = await this.changedKeys(scope, test, start.head, true);
+    if (changed === undefined || era !== this.era) return undefined;
+    const all = { version: start.head, keys: merged(changed.keys, keys), searchedAt: performance.now() };
+    this.found.put(name, era, all);
+    return all;
+  }
+
+  private async blocks(scope: Scope, test: TextTest, block: number, count: number) {
+    const values = [...range(scope), block, count, ...testValues(test)];
+    const waiting = this.lane.then(async () => {
+      let ms = 0;
+      const [first, ...rows] = await this.epochs.read(1, () =>
+        this.pool.run(async (session) => {
+          const began = performance.now();
+          const answer = await session.run(FIND_BLOCKS, values, TIMEOUT_MS);
+          ms = performance.now() - began;
+          return answer;
+        }),
+      );
+      const bounds = boundsOf(first);
+      const keys = rows.map((row) => ({ namespace: text(row, 4), name: text(row, 5) }));
+      return { ...bounds, file: text(first as Row, 2), blocks: Number(text(first as Row, 3)), keys, ms };
+    });
+    this.lane = waiting.catch(() => undefined);
+    return waiting;
+  }
+
+  private isVain(name: string): boolean {
+    return (this.vain.get(name) ?? Number.NEGATIVE_INFINITY) > performance.now();
+  }
+
+  private isInVain(name: string): undefined {
+    if (this.vain.size >= MOST_VAIN) this.vain.clear();
+    this.vain.set(name, performance.now() + VAIN_MS);
+    return undefined;
+  }
+}
+
+/** Reads the objects of keys that were found, at one version. */
+class FoundObjects implements Search {
+  private index: number;
+  private size = FIRST_PAGE;
+
+  constructor(
+    private readonly reader: Reader,
+    private readonly resource: string,
+    private readonly found: KeysAtVersion,
+    public after: ListPosition | undefined,
+  ) {
+    this.index = after === undefined ? 0 : firstAfter(found.keys, after);
+  }
+
+  async next(count: number): Promise<ListPage | undefined> {
+    const { version, keys } = this.found;
+    const wanted = keys.slice(this.index, this.index + Math.min(this.size, Math.max(LEAST_PAGE, count)));
+    const items = await this.reader.objectsAt(this.resource, wanted, version);
+    if (items === undefined) return undefined;
+    this.index += wanted.length;
+    this.after = wanted.at(-1) ?? this.after;
+    this.size = Math.min(MOST_PAGE, nextPageSize({ items }));
+    return { resourceVersion: version, items, more: this.index < keys.length };
+  }
+}
+
+function firstAfter(keys: readonly ListPosition[], after: ListPosition): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (comparePositions(keys[middle] as ListPosition, after) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** All keys once, in their order. */
+function merged(some: readonly ListPosition[], others: readonly ListPosition[]): readonly ListPosition[] {
+  const all = [...some, ...others].sort(comparePositions);
+  return all.filter((key, i) => i === 0 || comparePositions(all[i - 1] as ListPosition, key) !== 0);
+}
+
+function range(scope: Scope): string[] {
+  const { resource, fromNamespace, fromName, toNamespace, toName } = keyRange(scope, undefined);
+  return [resource, fromNamespace, fromName, toNamespace, toName];
+}
+
+function testValues({ prefix, words, any }: TextTest): StatementValue[] {
+  return [prefix, words, any ?? null];
+}

@@ -1,0 +1,53 @@
+import type { SelectionPredicate } from './selection-predicate.js';
+
+/**
+ * What the stored text of an object shows without being parsed: an object that is selected has a text that does not begin
+ * with `prefix`, or in which all `words` stand, and one of `any`. Many others have, too.
+ */
+export interface TextTest {
+  readonly prefix: string;
+  /** At least one; the longest first. */
+  readonly words: readonly string[];
+  readonly any: readonly string[] | undefined;
+}
+
+/** Looking for more words in a text takes longer than sending it. */
+export const mostWords = 8;
+/** Texts that are not encrypted are JSON objects. */
+const plainPrefix = '{';
+
+/**
+ * The test of a selection; undefined if there is none. Every stored text was written by JSON.stringify. Values of labels are
+ * strings.
+ */
+export function textTestOf({ labels, fields, source }: SelectionPredicate): TextTest | undefined {
+  const words: string[] = [];
+  let any: readonly string[] | undefined;
+  for (const { key, operator, values } of labels.requirements) {
+    const start = `${JSON.stringify(key)}:`;
+    const one = values.size === 1;
+    if (operator === '!' || operator === '!=' || operator === 'notin') continue;
+    if (one && (operator === '=' || operator === 'in')) {
+      words.push(start + JSON.stringify([...values][0]));
+      continue;
+    }
+    words.push(`${start}"`);
+    if (operator === 'in' && values.size <= mostWords)
+      any ??= [...values].map((value) => start + JSON.stringify(value));
+  }
+  // A text in an older form is completed before its fields are read: the value may not stand in it.
+  const { presentPrefix } = source;
+  let prefix = plainPrefix;
+  for (const { field, equals, value } of fields.requirements) {
+    if (!equals || presentPrefix === undefined || field.startsWith('metadata.') || !isString(value)) continue;
+    words.push(JSON.stringify(value));
+    prefix = presentPrefix;
+  }
+  if (words.length === 0) return undefined;
+  return { prefix, words: words.sort((a, b) => b.length - a.length), any };
+}
+
+/** Whether the value of a field can't come from anything but an equal string: not from a number, a boolean, or nothing. */
+function isString(value: string): boolean {
+  return value !== '' && !/^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false)$/.test(value);
+}
