@@ -5,6 +5,7 @@ import { Session, type Statement } from './session.js';
 
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 60_000;
+const serverLimitMs = 55_000;
 /** SQLSTATE: no partition for the row, among other checks. */
 const checkViolation = '23514';
 /** Partitions are made for so many days ahead, in case the next round is late. */
@@ -128,6 +129,7 @@ export class AuditStore {
       role: 'writer',
       observer: silentObserver,
       signal: this.stopping.signal,
+      limits: { lockMs: serverLimitMs, statementMs: serverLimitMs },
     });
     return this.session;
   }

@@ -5,7 +5,7 @@ import { schemaProblem } from './migrate.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
-import { type Row, Session } from './session.js';
+import { type Row, type ServerLimits, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
 import { quoteText } from './sql-text.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
@@ -15,6 +15,8 @@ const NOTIFY_TIMEOUT_MS = 3_000;
 /** Less than {@link NOTIFY_TIMEOUT_MS}: who gives up first must be the server, or its session waits on without a client. */
 const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
+/** Less than a heartbeat is waited for. */
+const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
 export class LocalDatabase implements Database {
@@ -62,6 +64,7 @@ export class LocalDatabase implements Database {
           role: 'listener',
           observer: options.observer,
           signal: options.signal,
+          limits: listenerLimits,
         }),
       {
         onVersion: (newest) => events.hint(newest, 'notify'),

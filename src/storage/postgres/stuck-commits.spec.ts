@@ -71,12 +71,12 @@ describe('commits that do not end', () => {
       }
     }));
 
-  it('nor do reads while somebody works on a table for long', () =>
+  it('nor do reads and the listener while somebody works on tables for long', () =>
     withStorage(async (storage) => {
       const worker = new pg.Client({ connectionString: databaseUrl });
       await worker.connect();
       try {
-        await worker.query('begin; lock table plinth.objects in access exclusive mode');
+        await worker.query('begin; lock table plinth.objects, plinth.retention in access exclusive mode');
         let isLocked = true;
         const reading = Array.from({ length: 6 }, async () => {
           while (isLocked) await storage.get(key('first')).catch(() => undefined);
