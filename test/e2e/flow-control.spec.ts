@@ -98,6 +98,13 @@ function hasCounts(level: string, executing: number, waiting: number): Promise<u
   }, `${executing} requests with seats and ${waiting} in queues of ${level}`);
 }
 
+/** Resolves with a wait until the lane has given out one more seat. A seat that is not used is taken back after a second. */
+async function nextSeat(): Promise<() => Promise<unknown>> {
+  const given = async () => Number((await rowOf('lane'))?.DispatchedRequests);
+  const before = await given();
+  return () => eventually(async () => (await given()) > before, 'a seat in the lane');
+}
+
 /** A level of one seat that cannot borrow, and a schema that sends the ConfigMaps of alice and bob there. */
 async function makeLane(name: string, limitResponse: unknown, precedence: number) {
   const level = await post(levels, {
@@ -202,31 +209,16 @@ describe('flow control', { timeout: 240_000 }, () => {
     // Bob came last, and has taken nothing yet.
     const others = write('b-1', tokens.bob);
     await hasCounts('lane', 1, 2);
-    const { text: during } = await server.client.get('/metrics');
-    for (const name of ['next_s_bounds', 'next_discounted_s_bounds']) {
-      for (const bound of ['min', 'max']) {
-        assert.match(during, new RegExp(`apiserver_flowcontrol_${name}\\{priority_level="lane",bound="${bound}"\\} `));
-      }
-    }
-    // The other process has a seat of its own, and other levels have theirs.
-    assert.equal((await write('other', tokens.alice, cluster.second)).status, 201);
-    assert.equal((await server.client.get('/version', { token: tokens.alice })).status, 200);
-    assert.equal((await server.client.get('/readyz', { token: tokens.alice })).status, 200);
-    const requests = rows((await server.client.get(`${dumps}/dump_requests?includeRequestDetails=1`)).text);
-    const lane = requests.filter(({ PriorityLevelName }) => PriorityLevelName === 'lane');
-    assert.deepEqual(
-      lane.map(({ FlowDistingsher, RequestIndexInQueue, Verb }) => [FlowDistingsher, RequestIndexInQueue, Verb]).sort(),
-      [
-        ['alice', '-1', 'create'],
-        ['alice', '0', 'create'],
-        ['bob', '0', 'create'],
-      ],
-    );
-    const queues = rows((await server.client.get(`${dumps}/dump_queues`)).text);
-    // Those that are kept, and those in use.
-    const shown = queues.filter(({ PriorityLevelName }) => PriorityLevelName === 'lane');
-    assert.ok(shown.length >= 1024 && shown.length <= 1026, String(shown.length));
-    assert.equal(shown.filter(({ PendingRequests }) => PendingRequests === '1').length, 2);
+    // They wait for a quarter of a minute, so a busy machine is asked for everything at once.
+    const [during, other, elsewhere, ready, requestDump, queueDump] = await Promise.all([
+      server.client.get('/metrics'),
+      // The other process has a seat of its own, and other levels have theirs.
+      write('other', tokens.alice, cluster.second),
+      server.client.get('/version', { token: tokens.alice }),
+      server.client.get('/readyz', { token: tokens.alice }),
+      server.client.get(`${dumps}/dump_requests?includeRequestDetails=1`),
+      server.client.get(`${dumps}/dump_queues`),
+    ]);
     release();
     assert.deepEqual(
       (await Promise.all([first, second, others])).map(({ status }) => status),
@@ -236,6 +228,26 @@ describe('flow control', { timeout: 240_000 }, () => {
       reached.filter((name) => ['held-1', 'a-2', 'b-1'].includes(name)),
       ['held-1', 'b-1', 'a-2'],
     );
+    assert.deepEqual([other.status, elsewhere.status, ready.status], [201, 200, 200]);
+    for (const name of ['next_s_bounds', 'next_discounted_s_bounds']) {
+      for (const bound of ['min', 'max']) {
+        const sample = new RegExp(`apiserver_flowcontrol_${name}\\{priority_level="lane",bound="${bound}"\\} `);
+        assert.match(during.text, sample);
+      }
+    }
+    const lane = rows(requestDump.text).filter(({ PriorityLevelName }) => PriorityLevelName === 'lane');
+    assert.deepEqual(
+      lane.map(({ FlowDistingsher, RequestIndexInQueue, Verb }) => [FlowDistingsher, RequestIndexInQueue, Verb]).sort(),
+      [
+        ['alice', '-1', 'create'],
+        ['alice', '0', 'create'],
+        ['bob', '0', 'create'],
+      ],
+    );
+    // Those that are kept, and those in use.
+    const shown = rows(queueDump.text).filter(({ PriorityLevelName }) => PriorityLevelName === 'lane');
+    assert.ok(shown.length >= 1024 && shown.length <= 1026, String(shown.length));
+    assert.equal(shown.filter(({ PendingRequests }) => PendingRequests === '1').length, 2);
     const { text } = await server.client.get('/metrics');
     const labels = 'priority_level="lane",flow_schema="lane"';
     assert.match(
@@ -276,8 +288,9 @@ describe('flow control', { timeout: 240_000 }, () => {
 
   it('gives a seat on while a body does not come, and back when it does', async () => {
     const client = await Http2Client.connect(server.url, cluster.pki.authority, tokens.alice);
+    const isSeated = await nextSeat();
     const slow = client.open('POST', configMaps, { 'content-type': 'application/json' }, false);
-    await hasCounts('lane', 1, 0);
+    await isSeated();
     const others = await Promise.all([write('b-2', tokens.bob), write('a-4', tokens.alice)]);
     assert.deepEqual(
       others.map(({ status }) => status),
@@ -297,7 +310,6 @@ describe('flow control', { timeout: 240_000 }, () => {
     // Nobody reads from the stream, so its window stays closed.
     const unread = client.open('GET', configMaps);
     await once(unread, 'response');
-    await hasCounts('lane', 1, 0);
     const others = await Promise.all([write('b-6', tokens.bob), write('a-6', tokens.alice)]);
     assert.deepEqual(
       others.map(({ status }) => status),
@@ -334,16 +346,16 @@ describe('flow control', { timeout: 240_000 }, () => {
     const elsewhere = await server.client.get(configMaps, { token: tokens.alice });
     const { body } = await server.client.get(`${levels}/global-default`);
     assert.equal(elsewhere.headers[levelHeader], body.metadata.uid);
-    await eventually(async () => {
-      const { status } = (await server.client.get(`${schemas}/lane`)).body;
-      const dangling = status.conditions?.find(({ type }: { type: string }) => type === 'Dangling');
-      return dangling?.status === 'True' && dangling.reason === 'NotFound';
-    }, 'the schema to be marked');
     release();
     assert.deepEqual(
       (await Promise.all([first, second])).map(({ status }) => status),
       [201, 201],
     );
+    await eventually(async () => {
+      const { status } = (await server.client.get(`${schemas}/lane`)).body;
+      const dangling = status.conditions?.find(({ type }: { type: string }) => type === 'Dangling');
+      return dangling?.status === 'True' && dangling.reason === 'NotFound';
+    }, 'the schema to be marked');
     for (const one of cluster.servers) {
       await eventually(async () => (await rowOf('lane', one)) === undefined, 'the level to be forgotten');
     }
