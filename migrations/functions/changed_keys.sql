@@ -1,6 +1,7 @@
 -- Keys of a range whose objects were changed after p_after to a text that may be wanted (see plinth.find_blocks), or, with
 -- p_before, from such a text. Deletes count with p_before only; a key may come more than once. The first row has the bounds of the
--- log; everything comes from one snapshot.
+-- log; everything comes from one snapshot. Where more than 50,000 changes follow, which take longer to read than they are worth,
+-- compact_revision is above p_after, as if the log did not reach it. Versions don't tell: they leap with each new partition.
 create or replace function plinth.changed_keys(
   p_resource text,
   p_from_namespace text,
@@ -27,7 +28,11 @@ begin
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
   return query
-    (select case when p_after > r.lost_after and p_after < r.lost_until then r.lost_until else r.compact_revision end,
+    (select case
+        when p_after > r.lost_after and p_after < r.lost_until then r.lost_until
+        when exists (select from plinth.changes c where c.resource_version > p_after offset 50000) then p_after + 1
+        else r.compact_revision
+      end,
       greatest(r.closed, (
         select c.resource_version from plinth.changes c
         where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
@@ -41,6 +46,7 @@ begin
       select c.namespace, c.name, c.type, c.data, c.previous, c.previous_version
       from plinth.changes c
       where c.resource_version > p_after and nullif(c.resource, '') = p_resource
+        and not exists (select from plinth.changes m where m.resource_version > p_after offset 50000)
       offset 0
     ) s
     cross join lateral (

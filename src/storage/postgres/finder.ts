@@ -23,8 +23,6 @@ const LEAST_BLOCKS = 1_000;
 const MOST_SEARCHES = 10;
 /** What one search may find. */
 const MOST_KEYS = 20_000;
-/** Where more was changed since an earlier search, it is of no use. */
-const MOST_CHANGES = 50_000n;
 /** How long a search that did not pay is not tried again, in milliseconds. */
 const VAIN_MS = 60_000;
 const MOST_VAIN = 1_000;
@@ -84,7 +82,6 @@ export class Finder {
     if (known.version === at) return known;
     const isEarlier = at !== undefined && at < known.version;
     const from = isEarlier ? at : known.version;
-    if (this.epochs.seen - from > MOST_CHANGES) return undefined;
     const { era } = this;
     const changed = await this.changedKeys(scope, test, from, isEarlier);
     if (changed === undefined || era !== this.era) return undefined;
@@ -93,7 +90,7 @@ export class Finder {
     return now;
   }
 
-  /** Keys of what was changed after a version; undefined if the log does not reach it. */
+  /** Keys of what was changed after a version; undefined if the log does not reach it, or has too many. */
   private async changedKeys(scope: Scope, test: TextTest, from: bigint, isBefore: boolean) {
     const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
     const [first, ...rows] = await this.epochs.read(1, () =>
