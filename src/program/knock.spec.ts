@@ -54,6 +54,14 @@ describe('a wrong database URL', () => {
     return { lines: text.trimEnd().split('\n'), code };
   }
 
+  /** Runs a command again when the machine was too busy for a connection in time, which is told and waited for. */
+  async function runInTime(command: string, url: string): Promise<{ lines: string[]; code: number | null }> {
+    for (let tries = 1; ; tries++) {
+      const end = await run(command, url);
+      if (tries === 5 || !end.lines.some((line) => line.includes('timeout expired'))) return end;
+    }
+  }
+
   for (const command of ['serve', 'controllers', 'migrate']) {
     it(`ends ${command} with one line when no wait heals it`, { timeout: 120_000 }, async () => {
       const lasting = [
@@ -66,7 +74,7 @@ describe('a wrong database URL', () => {
         [`postgresql://guarded:right@127.0.0.1:${port}/postgres?sslmode=require`, /does not support SSL/],
       ] as const;
       for (const [url, reason] of lasting) {
-        const { lines, code } = await run(command, url);
+        const { lines, code } = await runInTime(command, url);
         assert.equal(code, 1, lines.join('\n'));
         assert.equal(lines.length, 1, lines.join('\n'));
         assert.match(lines[0] ?? '', reason);
