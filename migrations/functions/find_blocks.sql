@@ -1,7 +1,10 @@
 -- Keys of a range in some blocks of plinth.objects, in no order, whose text may be wanted: it does not begin with p_prefix, or
 -- all of p_words and one of p_any (null: whatever) stand in it. The first row has the bounds of the log, the file of the table and
--- its number of blocks; everything comes from one snapshot. Reading blocks one after the other costs a fraction of reading
--- objects by their keys, which lie anywhere in the table.
+-- its number of blocks. Reading blocks one after the other costs a fraction of reading objects by their keys, which lie anywhere in
+-- the table.
+--
+-- It ends after some 50 ms, at p_blocks at the latest: how long a block takes depends on the texts that stand outside of it, 60 of
+-- which may have a megabyte each. The last row, which has no key, says in blocks where to go on. The first block is always looked at.
 --
 -- A series of calls for all blocks sees every key that was there at the first and has not changed since, unless the file
 -- is another one: then objects may have moved unchanged.
@@ -28,36 +31,51 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_from tid := format('(%s,0)', p_block);
-  v_to tid := format('(%s,0)', p_block + p_blocks);
+  v_deadline timestamptz := clock_timestamp() + interval '50 ms';
+  v_end bigint := p_block + p_blocks;
+  v_next bigint := p_block;
+  v_step bigint := 1;
+  v_from tid;
+  v_to tid;
   v_first text := p_words[1];
   v_others text[] := p_words[2:];
 begin
   if pg_is_in_recovery() then
     raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
   end if;
+  -- From here on the file stays the same.
+  lock table plinth.objects in access share mode;
   return query
-    (select r.compact_revision, greatest(r.closed, (
+    select r.compact_revision, greatest(r.closed, (
         select c.resource_version from plinth.changes c
         where c.resource_version > (select x.closed from plinth.retention x where x.singleton)
         order by c.resource_version desc limit 1)),
       pg_relation_filenode('plinth.objects')::bigint,
       pg_relation_size('plinth.objects') / current_setting('block_size')::bigint, null::text, null::text
-    from plinth.retention r where r.singleton)
-    union all
-    (select null, null, null, null, t.namespace, t.name
-    from (
-      -- json_send costs less than making text of json. No index may serve this.
-      select o.namespace, o.name, convert_from(json_send(o.data), pg_client_encoding()) as text
-      from plinth.objects o
-      where o.ctid >= v_from and o.ctid < v_to and nullif(o.resource, '') = p_resource
-      offset 0
-    ) t
-    where (t.namespace, t.name) >= (p_from_namespace, p_from_name)
-      and (t.namespace, t.name) < (p_to_namespace, p_to_name)
-      and (not starts_with(t.text, p_prefix)
-        or ((v_first is null or strpos(t.text, v_first) > 0)
-          and (p_any is null or exists (select from unnest(p_any) w (word) where strpos(t.text, w.word) > 0))
-          and not exists (select from unnest(v_others) w (word) where strpos(t.text, w.word) = 0))));
+    from plinth.retention r where r.singleton;
+  while v_next < v_end loop
+    v_from := format('(%s,0)', v_next);
+    v_next := least(v_next + v_step, v_end);
+    v_to := format('(%s,0)', v_next);
+    return query
+      select null::bigint, null::bigint, null::bigint, null::bigint, t.namespace, t.name
+      from (
+        -- json_send costs less than making text of json. No index may serve this.
+        select o.namespace, o.name, convert_from(json_send(o.data), pg_client_encoding()) as text
+        from plinth.objects o
+        where o.ctid >= v_from and o.ctid < v_to and nullif(o.resource, '') = p_resource
+        offset 0
+      ) t
+      where (t.namespace, t.name) >= (p_from_namespace, p_from_name)
+        and (t.namespace, t.name) < (p_to_namespace, p_to_name)
+        and (not starts_with(t.text, p_prefix)
+          or ((v_first is null or strpos(t.text, v_first) > 0)
+            and (p_any is null or exists (select from unnest(p_any) w (word) where strpos(t.text, w.word) > 0))
+            and not exists (select from unnest(v_others) w (word) where strpos(t.text, w.word) = 0)));
+    exit when clock_timestamp() > v_deadline;
+    -- A statement for each block would cost more than the blocks.
+    v_step := least(v_step * 2, 16);
+  end loop;
+  return query select null::bigint, null::bigint, null::bigint, v_next, null::text, null::text;
 end
 $$;

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { comparePositions } from '../key-order.js';
 import { nextPageSize } from '../page-size.js';
 import type { Search } from '../query-options.js';
+import { StorageError } from '../storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, Scope } from '../storage.interface.js';
 import type { TextTest } from '../text-test.js';
 import type { QueryPool } from './database.js';
@@ -13,10 +14,6 @@ import type { Row, StatementValue } from './session.js';
 import { CHANGED_KEYS, FIND_BLOCKS, text } from './statements.js';
 
 const TIMEOUT_MS = 30_000;
-/** So long a connection is in use before others get it. */
-const CHUNK_MS = 50;
-const FIRST_CHUNK = 64;
-const MOST_BLOCKS = 8_192;
 /** Tables with fewer blocks are read by key: that takes less than a tenth of a second. */
 const LEAST_BLOCKS = 1_000;
 /** They take turns, so more at a time would only take longer. */
@@ -56,13 +53,29 @@ export class Finder {
     if (query.name !== undefined) return undefined;
     const scope = { resource: query.resource, namespace: query.namespace };
     const name = JSON.stringify([scope.resource, scope.namespace, test]);
-    const known = this.found.get(name, this.era, query.at);
-    let now = known && (await this.broughtTo(name, known, query, scope, test));
-    if (now === undefined && expected !== undefined) {
-      const found = await this.searchOnce(name, scope, test, expected, query.at);
-      now = found && (await this.broughtTo(name, found, query, scope, test));
+    try {
+      const now = await this.keys(name, query, scope, test, expected);
+      return now && new FoundObjects(this.reader, scope.resource, now, query.after);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.code !== 'Unavailable') throw error;
+      // Perhaps it ran into a time limit of the database. Pages by key take less at a time.
+      this.found.forget(name);
+      return this.isInVain(name);
     }
-    return now && new FoundObjects(this.reader, scope.resource, now, query.after);
+  }
+
+  private async keys(
+    name: string,
+    query: ListQuery,
+    scope: Scope,
+    test: TextTest,
+    expected: number | undefined,
+  ): Promise<KeysAtVersion | undefined> {
+    const known = this.found.get(name, this.era, query.at);
+    const now = known && (await this.broughtTo(name, known, query, scope, test));
+    if (now !== undefined || expected === undefined) return now;
+    const found = await this.searchOnce(name, scope, test, expected, query.at);
+    return found && this.broughtTo(name, found, query, scope, test);
   }
 
   /** Names the history that versions belong to. */
@@ -134,16 +147,13 @@ export class Finder {
     if (start.blocks < LEAST_BLOCKS || expected * 2 < start.blocks) return undefined;
     if (!(await this.reader.areMore(scope, start.blocks, start.head))) return this.isInVain(scopeName);
     const keys: ListPosition[] = [];
-    let size = FIRST_CHUNK;
     for (let block = 0; block < start.blocks; ) {
-      const chunk = await this.blocks(scope, test, block, size);
+      const chunk = await this.blocks(scope, test, block, start.blocks - block);
       // Objects may have moved to blocks that were read before.
       if (chunk.file !== start.file || era !== this.era) return undefined;
       for (const key of chunk.keys) keys.push(key);
       if (keys.length > MOST_KEYS) return this.isInVain(name);
-      block += size;
-      const factor = Math.min(2, Math.max(1 / 4, CHUNK_MS / chunk.ms));
-      size = Math.max(1, Math.min(MOST_BLOCKS, Math.floor(size * factor)));
+      block = chunk.next;
     }
     // What has changed or gone since the first part may have been missed.
     const changed = await this.changedKeys(scope, test, start.head, true);
@@ -153,21 +163,16 @@ export class Finder {
     return all;
   }
 
+  /** Searches some of the blocks, for some 50 ms: then others get the connection. */
   private async blocks(scope: Scope, test: TextTest, block: number, count: number) {
     const values = [...range(scope), block, count, ...testValues(test)];
     const waiting = this.lane.then(async () => {
-      let ms = 0;
       const [first, ...rows] = await this.epochs.read(1, () =>
-        this.pool.run(async (session) => {
-          const began = performance.now();
-          const answer = await session.run(FIND_BLOCKS, values, TIMEOUT_MS);
-          ms = performance.now() - began;
-          return answer;
-        }),
+        this.pool.run((session) => session.run(FIND_BLOCKS, values, TIMEOUT_MS)),
       );
-      const bounds = boundsOf(first);
+      const next = Number(text(rows.pop() ?? [], 3));
       const keys = rows.map((row) => ({ namespace: text(row, 4), name: text(row, 5) }));
-      return { ...bounds, file: text(first as Row, 2), blocks: Number(text(first as Row, 3)), keys, ms };
+      return { ...boundsOf(first), file: text(first as Row, 2), blocks: Number(text(first as Row, 3)), keys, next };
     });
     this.lane = waiting.catch(() => undefined);
     return waiting;

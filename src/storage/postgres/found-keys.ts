@@ -50,7 +50,7 @@ export class FoundKeys {
     }
   }
 
-  private forget(name: string): void {
+  forget(name: string): void {
     this.size -= sizeOf(this.byName.get(name)?.found ?? []);
     this.byName.delete(name);
   }
