@@ -251,6 +251,33 @@ describe('a selection of few of very many objects', () => {
     }
   });
 
+  it('searches again when very much was changed', async () => {
+    const query = { resource, select: select('special=many') };
+    const key = { resource, namespace: 'a', name: nameOf(0) };
+    await put(writer, key, '{"v":1,"labels":{"special":"many"}}');
+    assert.equal((await walk(query)).found.length, 1);
+    const { at } = await walk(query);
+    for (const batch of [1, 2]) {
+      await client.query(
+        `select w.version from (
+          select array_agg(1::smallint) as ops, array_agg(resource) as resources, array_agg(namespace) as namespaces,
+            array_agg(name) as names, array_agg(uid) as uids, array_agg(resource_version) as versions,
+            array_agg('{"v":1,"labels":{"app":"fill"},"filling":{"special":"many"}}'::text) as texts
+          from plinth.objects where resource = $1) o
+        cross join lateral plinth.write_batch(
+          null, $2, ops, resources, namespaces, names, uids, versions, texts, true) w`,
+        [resource, batch],
+      );
+    }
+    await put(writer, key, '{"v":1,"labels":{"special":"many"}}');
+    const changed = await client.query(
+      `select from plinth.changed_keys($1, '', '', U&'\\+10FFFF', '', $2, true, '{', $3, null)`,
+      [resource, `${at}`, ['"special":"many"']],
+    );
+    assert.equal(changed.rowCount, 20_002, 'the bounds, and more keys than are of use');
+    assert.deepEqual((await walk(query)).found, (await remembered(query)).found);
+  });
+
   it('looks at large texts in parts', async () => {
     await client.query(`
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 30_000;
 const LEAST_BLOCKS = 1_000;
 /** They take turns, so more at a time would only take longer. */
 const MOST_SEARCHES = 10;
-/** What one search may find. */
+/** What one search may find, and what may have been changed since. Sorting so many keys takes 30 ms. */
 const MOST_KEYS = 20_000;
 /** How long a search that did not pay is not tried again, in milliseconds. */
 const VAIN_MS = 60_000;
@@ -110,7 +110,7 @@ export class Finder {
       this.pool.run((session) => session.run(CHANGED_KEYS, values, TIMEOUT_MS)),
     );
     const { compactRevision, head } = boundsOf(first);
-    if (from < compactRevision || from > head) return undefined;
+    if (from < compactRevision || from > head || rows.length > MOST_KEYS) return undefined;
     return { head, keys: rows.map((row) => ({ namespace: text(row, 2), name: text(row, 3) })) };
   }
 
@@ -158,7 +158,7 @@ export class Finder {
     // What has changed or gone since the first part may have been missed.
     const changed = await this.changedKeys(scope, test, start.head, true);
     if (changed === undefined || era !== this.era) return undefined;
-    const all = { version: start.head, keys: merged(changed.keys, keys), searchedAt: performance.now() };
+    const all = { version: start.head, keys: merged(merged([], keys), changed.keys), searchedAt: performance.now() };
     this.found.put(name, era, all);
     return all;
   }
@@ -226,10 +226,19 @@ function firstAfter(keys: readonly ListPosition[], after: ListPosition): number 
   return low;
 }
 
-/** All keys once, in their order. */
-function merged(some: readonly ListPosition[], others: readonly ListPosition[]): readonly ListPosition[] {
-  const all = [...some, ...others].sort(comparePositions);
-  return all.filter((key, i) => i === 0 || comparePositions(all[i - 1] as ListPosition, key) !== 0);
+/** All keys once, in their order, which the first ones have already. */
+function merged(sorted: readonly ListPosition[], others: readonly ListPosition[]): readonly ListPosition[] {
+  const all: ListPosition[] = [];
+  let index = 0;
+  for (const key of [...others].sort(comparePositions)) {
+    for (; index < sorted.length && comparePositions(sorted[index] as ListPosition, key) <= 0; index++) {
+      all.push(sorted[index] as ListPosition);
+    }
+    const last = all.at(-1);
+    if (last === undefined || comparePositions(last, key) !== 0) all.push(key);
+  }
+  for (; index < sorted.length; index++) all.push(sorted[index] as ListPosition);
+  return all;
 }
 
 function range(scope: Scope): string[] {
