@@ -123,6 +123,14 @@ describe('decideDelete', () => {
     assert.equal(decide(deleting, { gracePeriodSeconds: 60 }, graceful(30)).kind, 'nothing');
   });
 
+  it('keeps the period that was granted when a later delete names none', () => {
+    const { kind: _mark, ...deleting } = decide({}, { gracePeriodSeconds: 60 }, graceful(30));
+    assert.equal(deleting.deletionGracePeriodSeconds, 60);
+    const again = decide(deleting, {}, graceful(30));
+    assert.deepEqual([again.kind, again.deletionGracePeriodSeconds], ['nothing', 60]);
+    assert.equal(decide(deleting, { propagationPolicy: 'Background' }, graceful(30)).kind, 'nothing');
+  });
+
   it('marks an object with a grace period before it removes it, once', async () => {
     const deleting = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
     const cut = decide(deleting, { gracePeriodSeconds: 0 }, graceful(30));

@@ -76,8 +76,8 @@ export function decideDelete(
   // for.
   if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
   if (!wasDeleting) markDeleting(meta, clock.now(), grace);
-  else if (granted === undefined || grace < granted) {
-    // A shorter period moves the end forward; a longer one never moves it back.
+  else if (granted === undefined || (options.gracePeriodSeconds !== undefined && grace < granted)) {
+    // A shorter period moves the end forward, if somebody asks for one; a longer one never moves it back.
     const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
     meta.deletionTimestamp = formatTime(end);
     meta.deletionGracePeriodSeconds = grace;
