@@ -138,12 +138,11 @@ describe('watches of CachedStorage', () => {
       const failed = new Promise<void>((resolve) => {
         slow.onFailure(resolve);
       });
-      for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
-      await failed;
+      const created = await createUntil(cached, resource, failed);
       await assert.rejects(slow.next(), failsWith('SlowConsumer'));
       // One that reads goes on.
       const watch = await cached.watch({ resource }, from);
-      assert.equal((await collectUpTo(watch, await cached.head())).length, 20);
+      assert.equal((await collectUpTo(watch, await cached.head())).length, created);
       watch.close();
     } finally {
       await stop();
@@ -299,15 +298,33 @@ describe('watches of CachedStorage', () => {
       const failed = assert.rejects(stuck, failsWith('SlowConsumer'));
       const watch = await cached.watch({ resource }, from);
       const read = following(watch, false);
-      for (let i = 0; i < 20; i++) await cached.create({ resource, namespace: 'a', name: `n${i}` }, 'u', '{}');
-      assert.equal((await read(await cached.head())).length, 20);
-      await failed;
+      const created = await createUntil(cached, resource, failed);
+      assert.equal((await read(await cached.head())).length, created);
       watch.close();
     } finally {
       await stop();
     }
   });
 });
+
+/**
+ * Creates objects until the promise resolves, and returns how many. It takes more than a buffer holds: a batch that comes to an
+ * empty buffer is taken, however large, and several creates are one if the process reads them from the log together.
+ */
+async function createUntil(storage: CachedStorage, resource: string, ended: Promise<void>): Promise<number> {
+  let hasEnded = false;
+  const noted = ended.finally(() => {
+    hasEnded = true;
+  });
+  let created = 0;
+  while (created < 2_000 && !hasEnded) {
+    await storage.create({ resource, namespace: 'a', name: `n${created}` }, 'u', '{}');
+    created++;
+  }
+  assert.ok(hasEnded, 'no end after 2000 creates');
+  await noted;
+  return created;
+}
 
 /** Reads a subscription up to a version, batch by batch. */
 function asking(subscription: ChangeSubscription): (version: bigint) => Promise<Change[]> {
