@@ -1,8 +1,11 @@
+import { performance } from 'node:perf_hooks';
+import { LinkedItems } from '../../machinery/linked-items.js';
 import type { Session } from './session.js';
 import { FREE_WRITERS } from './statements.js';
 
 /** Work that takes longer than this waits for the lock, for a commit or for an answer, in milliseconds. */
 const patienceMs = 3_000;
+const lookMs = 1_000;
 const timeoutMs = 5_000;
 
 /**
@@ -11,7 +14,12 @@ const timeoutMs = 5_000;
  * process stands still or his network is gone, loses the lock: otherwise nobody could write.
  */
 export class WriterLock {
+  /** When the work under way began. */
+  private readonly begun = new LinkedItems<number>();
+  /** Not one for each piece of work: a timer costs more than to look once in a while. */
+  private watch: NodeJS.Timeout | undefined;
   private freeing: Promise<void> | undefined;
+  private nextFreeing = 0;
 
   /**
    * @param open makes a connection
@@ -23,16 +31,28 @@ export class WriterLock {
   ) {}
 
   async during<T>(work: Promise<T>): Promise<T> {
-    const timer = setInterval(() => {
-      this.freeing ??= this.free().finally(() => {
-        this.freeing = undefined;
-      });
-    }, patienceMs);
+    const place = this.begun.add(performance.now());
+    this.watch ??= setInterval(() => this.look(), lookMs).unref();
     try {
       return await work;
     } finally {
-      clearInterval(timer);
+      this.begun.remove(place);
     }
+  }
+
+  private look(): void {
+    const oldest = this.begun.first?.item;
+    if (oldest === undefined) {
+      clearInterval(this.watch);
+      this.watch = undefined;
+      return;
+    }
+    const now = performance.now();
+    if (now - oldest < patienceMs || now < this.nextFreeing) return;
+    this.nextFreeing = now + patienceMs;
+    this.freeing ??= this.free().finally(() => {
+      this.freeing = undefined;
+    });
   }
 
   private async free(): Promise<void> {
