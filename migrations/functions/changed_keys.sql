@@ -1,7 +1,8 @@
 -- Keys of a range whose objects were changed after p_after to a text that may be wanted (see plinth.find_blocks), or, with
 -- p_before, from such a text. Deletes count with p_before only; a key may come more than once. Where there are more than 20,000,
--- it ends after one more. The first row has the bounds of the log; everything comes from one snapshot. Where more than 50,000 changes follow, which take longer to read than they are worth,
--- compact_revision is above p_after, as if the log did not reach it. Versions don't tell: they leap with each new partition.
+-- it ends after one more. The first row has the bounds of the log; everything comes from one snapshot. Where more than 50,000
+-- changes follow, which take longer to read than they are worth, compact_revision is above p_after, as if the log did not reach
+-- it. Versions don't tell: they leap with each new partition.
 create or replace function plinth.changed_keys(
   p_resource text,
   p_from_namespace text,

@@ -1,6 +1,6 @@
 import type { StatefulSet } from '../../../apis/apps/v1/stateful-set.types.js';
-import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
 import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
 import type { PersistentVolumeClaim } from '../../../apis/core/v1/persistent-volume-claim.types.js';
 import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../registry/strategy.js';

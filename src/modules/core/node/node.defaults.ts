@@ -1,4 +1,4 @@
-import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
+import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
 import type { Node } from '../../../apis/core/v1/node.types.js';
 
 /** Allocatable resources of a node default to its capacity. A single pod range is written to both fields. */

@@ -1,4 +1,4 @@
-import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
+import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
 import {
   type PersistentVolumeClaim,
   persistentVolumeClaim,

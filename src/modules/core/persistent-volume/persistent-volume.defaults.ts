@@ -1,4 +1,4 @@
-import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
+import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
 import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
 
 /** Defaults: retained, a file system, and the usual values of its kind of storage. */

@@ -1,4 +1,4 @@
-import { roundResources } from '../../../apis/core/v1/defaults/container.defaults.js';
+import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
 import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
 import { ownValue } from '../../../machinery/own-value.js';
 import type { VendorNames } from '../../../machinery/vendor.js';

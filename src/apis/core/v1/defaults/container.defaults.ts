@@ -1,7 +1,6 @@
-import { formatQuantity, scaledQuantity } from '../../../../machinery/values/quantity.js';
 import type { Container, EphemeralContainer } from '../container.types.js';
 import type { LifecycleHandler, Probe } from '../probe.types.js';
-import type { ResourceList } from '../resources.types.js';
+import { roundResources } from './resources.defaults.js';
 
 /** Fills the defaults of a container of a pod or pod template. Changes `container`. */
 export function applyContainerDefaults(container: Container | EphemeralContainer): void {
@@ -41,18 +40,6 @@ function applyHandlerDefaults(handler: Pick<LifecycleHandler, 'httpGet'> | undef
   if (httpGet === undefined) return;
   httpGet.path ||= '/';
   httpGet.scheme ||= 'HTTP';
-}
-
-const finerThanMilli = /[nu]$|^0*\.|\.|e-/;
-
-/** Rounds amounts finer than a thousandth up: nothing smaller can be allotted. Changes `resources`. */
-export function roundResources(resources: ResourceList | undefined): void {
-  if (resources === undefined) return;
-  for (const name of Object.keys(resources)) {
-    const value = resources[name] as string;
-    if (!finerThanMilli.test(value)) continue;
-    resources[name] = formatQuantity({ unscaled: scaledQuantity(value, -3), scale: -3, format: 'DecimalSI' });
-  }
 }
 
 const imageCharacters = /^[A-Za-z0-9._\-/:@+[\]]+$/;

@@ -1,6 +1,7 @@
 import type { Container } from '../container.types.js';
 import type { PodSpec } from '../pod-spec.types.js';
-import { applyContainerDefaults, roundResources } from './container.defaults.js';
+import { applyContainerDefaults } from './container.defaults.js';
+import { roundResources } from './resources.defaults.js';
 import { applyVolumeDefaults } from './volume.defaults.js';
 
 /** Fills the defaults that pods and pod templates share. Changes `spec`. */
