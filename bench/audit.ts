@@ -9,8 +9,8 @@ import type { AuditBackend } from '../src/audit/backends/backend.js';
 import { buildLogBackend } from '../src/audit/build-audit.js';
 import { readPolicy } from '../src/audit/policy-document.js';
 import { AuditOptions } from '../src/config/audit.options.js';
-import { systemTimers } from '../src/controllers/timers.js';
 import { HttpRequestContext } from '../src/endpoints/request-info/http-request-context.js';
+import { systemTimers } from '../src/machinery/timers.js';
 import { vendorNames } from '../src/machinery/vendor.js';
 import { Logger } from '../src/observability/logger.js';
 

@@ -8,7 +8,7 @@ import { sqlProjectionMode } from '../src/config/sql-projection.js';
 import { StorageOptions } from '../src/config/storage.options.js';
 import { SqlProjectionController } from '../src/controllers/sql-projection/sql-projection.controller.js';
 import { syncViews } from '../src/controllers/sql-views/sync-views.js';
-import { systemTimers } from '../src/controllers/timers.js';
+import { systemTimers } from '../src/machinery/timers.js';
 import { Logger } from '../src/observability/logger.js';
 import { ResourceRegistry } from '../src/registry/resource-registry.js';
 import { ResourcesAppModule } from '../src/resources-app.module.js';

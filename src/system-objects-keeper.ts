@@ -1,4 +1,4 @@
-import { systemTimers, type Timers } from './controllers/timers.js';
+import { systemTimers, type Timers } from './machinery/timers.js';
 import { OutageLog, type OutageLogger } from './observability/outage-log.js';
 
 /** Time between two looks; clients in pods reach the API by one of the objects. */

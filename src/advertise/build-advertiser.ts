@@ -1,5 +1,5 @@
 import type { SecureServingOptions } from '../config/secure-serving.options.js';
-import { systemTimers, type Timers } from '../controllers/timers.js';
+import { systemTimers, type Timers } from '../machinery/timers.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { OutageLogger } from '../observability/outage-log.js';
 import type { ResourceStores } from '../registry/store/resource-stores.js';

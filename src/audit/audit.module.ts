@@ -2,7 +2,7 @@ import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown
 import { AuditOptions } from '../config/audit.options.js';
 import type { LiveFiles } from '../config/live-files.js';
 import { StorageOptions } from '../config/storage.options.js';
-import { systemTimers } from '../controllers/timers.js';
+import { systemTimers } from '../machinery/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';

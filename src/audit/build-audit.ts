@@ -1,6 +1,6 @@
 import type { AuditMode, AuditOptions } from '../config/audit.options.js';
 import { OptionsError } from '../config/parse-options.js';
-import type { Timers } from '../controllers/timers.js';
+import type { Timers } from '../machinery/timers.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { loadClientConfig } from '../outgoing/client-config.js';

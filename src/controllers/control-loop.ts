@@ -1,5 +1,5 @@
+import type { Timers } from '../machinery/timers.js';
 import type { Logger } from '../observability/logger.js';
-import type { Timers } from './timers.js';
 
 /** Work that runs while this process leads. */
 export interface ControlLoop {

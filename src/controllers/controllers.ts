@@ -7,6 +7,7 @@ import type { NodeRanges } from '../config/node-ipam.options.js';
 import type { NodeLoopOptions } from '../config/node-loops.options.js';
 import type { SqlProjectionMode } from '../config/sql-projection.js';
 import type { Authorizer } from '../machinery/authorizer.js';
+import { systemTimers, type Timers } from '../machinery/timers.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { QueueMetrics } from '../observability/queue-metrics.js';
@@ -24,7 +25,6 @@ import { LeaseLock } from './lease-lock.js';
 import { makeLoops } from './loop-table.js';
 import type { RootAuthority } from './root-authority/root-authority.js';
 import type { SecretTokenRequest } from './service-account-token/service-account-token.controller.js';
-import { systemTimers, type Timers } from './timers.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;

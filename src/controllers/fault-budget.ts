@@ -1,4 +1,4 @@
-import type { Timers } from './timers.js';
+import type { Timers } from '../machinery/timers.js';
 
 /** So many faults are told at once, and then one more each refill time: thousands of keys may fail for one reason. */
 const burst = 20;

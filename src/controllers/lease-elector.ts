@@ -1,9 +1,9 @@
 import type { LeaseSpec } from '../apis/coordination/v1/lease.types.js';
 import { StatusError } from '../machinery/status-error.js';
+import type { Timers } from '../machinery/timers.js';
 import { formatMicroTime } from '../machinery/values/time.js';
 import type { Logger } from '../observability/logger.js';
 import type { LeaseLock } from './lease-lock.js';
-import type { Timers } from './timers.js';
 
 /** The times of an election, in milliseconds. */
 export interface LeaseTimes {

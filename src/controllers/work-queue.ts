@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Timers } from '../machinery/timers.js';
 import { FaultBudget } from './fault-budget.js';
-import type { Timers } from './timers.js';
 
 /**
  * What happens to a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and

@@ -14,6 +14,7 @@ import { AUTHORIZATION, type Authorization } from '../authorization/build-author
 import { ApiOptions } from '../config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../config/feature-gates.js';
 import { NodeAgentOptions } from '../config/node-agent.options.js';
+import { FlowControlModule } from '../flow-control/flow-control.module.js';
 import { AUTHORIZER, type Authorizer } from '../machinery/authorizer.js';
 import { CLOCK, type Clock } from '../machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -29,6 +30,7 @@ import { StartPatience } from '../storage/start-patience.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { DebugController } from './debug/debug.controller.js';
+import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
 import { versionInfo } from './discovery/version-info.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
@@ -63,10 +65,12 @@ import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './t
     AdmissionModule,
     AggregationModule,
     AuditModule,
+    FlowControlModule,
   ],
   controllers: [
     HealthController,
     DebugController,
+    FlowDumpsController,
     DiscoveryController,
     OpenApiController,
     ServiceAccountIssuerController,

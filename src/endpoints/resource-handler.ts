@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { forward } from '../large/forward.js';
-import { LargeWork } from '../large/large-work.js';
+import { LargeWork } from '../machinery/large-work.js';
 import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
 import type { SubresourceDefinition } from '../registry/subresource-definition.js';

@@ -12,7 +12,6 @@ import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { FlowConfiguration } from './flow-configuration.js';
 import { FLOW_CONTROL, FlowControl } from './flow-control.js';
-import { FlowDumpsController } from './flow-dumps.controller.js';
 import { registerFlowMetrics } from './flow-metrics.js';
 import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
@@ -23,7 +22,6 @@ import type { FindUsage } from './work-estimator.js';
  */
 @Module({
   imports: [StorageModule, RegistryModule],
-  controllers: [FlowDumpsController],
   providers: [
     {
       provide: FLOW_CONTROL,

@@ -1,19 +1,11 @@
 import { formatFlagDuration } from '../config/flag-duration.js';
+import type { FlowPage, FlowTable } from '../observability/flow-table.js';
 import type { FlowSubject } from './flow-subject.js';
 import type { PriorityLevel } from './priority-level.js';
 import type { Queue, Ticket } from './queue.js';
 
 const zeroTime = '0001-01-01T00:00:00Z';
 const inOrder = (a: PriorityLevel, b: PriorityLevel) => (a.name < b.name ? -1 : 1);
-
-/** What of the state is told: levels, queues, requests, or requests with who asks for what. */
-export type FlowPage = 'levels' | 'queues' | 'requests' | 'details';
-
-/** A part of the state of flow control in one process, in the columns that operators of such servers know. */
-export interface FlowTable {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 export function flowTable(page: FlowPage, levels: Iterable<PriorityLevel>): FlowTable {
   switch (page) {

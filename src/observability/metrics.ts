@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { FlowPage, FlowTable } from '../flow-control/flow-dumps.js';
+import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
 import { OutgoingMetrics } from './outgoing-metrics.js';
 import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from '../machinery/files.js';
 import { makeFolder } from '../machinery/make-folder.js';
 import { StartupError } from '../machinery/startup-error.js';
-import { readFileIfPresent, writeFileAtomically } from './files.js';
 
 const recordName = '.made-by-plinth.json';
 

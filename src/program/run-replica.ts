@@ -4,7 +4,7 @@ import type { ServerOptions } from '../config/server-options.js';
 import { sqlProjectionMode } from '../config/sql-projection.js';
 import { SqlProjectionController } from '../controllers/sql-projection/sql-projection.controller.js';
 import { SqlViewsController } from '../controllers/sql-views/sql-views.controller.js';
-import { systemTimers } from '../controllers/timers.js';
+import { systemTimers } from '../machinery/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';

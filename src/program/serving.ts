@@ -4,9 +4,9 @@ import { AUTHENTICATION, type Authentication } from '../authentication/build-aut
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { sqlProjectionMode } from '../config/sql-projection.js';
-import { systemTimers } from '../controllers/timers.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
 import { errorText } from '../machinery/startup-error.js';
+import { systemTimers } from '../machinery/timers.js';
 import { type ServiceAccountTokenIssuer, TOKEN_ISSUER } from '../machinery/tokens.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';

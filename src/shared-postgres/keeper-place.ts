@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { chmod, lstat, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { readFileIfPresent } from '../machinery/files.js';
 import { makeFolder } from '../machinery/make-folder.js';
 import { StartupError } from '../machinery/startup-error.js';
-import { readFileIfPresent } from '../program/files.js';
 import { findBinaries, type PostgresBinaries } from '../program/postgres/binaries.js';
 
 /** The files of one shared Postgres. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Timers } from '../controllers/timers.js';
+import type { Timers } from '../machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
 import type { PodRunner } from './pod-runner.js';
 import { openCommandStreams, ProtocolError } from './streams/command-streams.js';

@@ -1,5 +1,5 @@
-import type { Timers } from '../controllers/timers.js';
 import type { ApiObject } from '../machinery/api-object.js';
+import type { Timers } from '../machinery/timers.js';
 import type { Logger } from '../observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 

@@ -1,5 +1,5 @@
-import type { Timers } from '../controllers/timers.js';
 import { formatTime } from '../machinery/clock.js';
+import type { Timers } from '../machinery/timers.js';
 import type { ApiUser } from './api-connection.js';
 import type { Happening } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';

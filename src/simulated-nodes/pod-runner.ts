@@ -1,6 +1,6 @@
 import type { Pod, PodStatus } from '../apis/core/v1/pod.types.js';
-import type { Timers } from '../controllers/timers.js';
 import type { ApiObject } from '../machinery/api-object.js';
+import type { Timers } from '../machinery/timers.js';
 import type { Logger } from '../observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 import type { BackOff, Happening } from './container-run.js';

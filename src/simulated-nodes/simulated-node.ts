@@ -1,8 +1,8 @@
 import type { Node } from '../apis/core/v1/node.types.js';
 import type { Pod } from '../apis/core/v1/pod.types.js';
 import { parseCidr } from '../config/network.js';
-import type { Timers } from '../controllers/timers.js';
 import { errorText } from '../machinery/startup-error.js';
+import type { Timers } from '../machinery/timers.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';

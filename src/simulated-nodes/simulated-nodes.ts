@@ -1,5 +1,5 @@
 import { type AddressRange, parseCidr } from '../config/network.js';
-import { systemTimers, type Timers } from '../controllers/timers.js';
+import { systemTimers, type Timers } from '../machinery/timers.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import type { ApiAccess } from '../outgoing/api-access.js';

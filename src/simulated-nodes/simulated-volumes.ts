@@ -1,8 +1,8 @@
 import type { StorageClass } from '../apis/storage/v1/storage-class.types.js';
-import { systemTimers, type Timers } from '../controllers/timers.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import { formatTime } from '../machinery/clock.js';
 import { errorText } from '../machinery/startup-error.js';
+import { systemTimers, type Timers } from '../machinery/timers.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import { volumeMarks } from '../machinery/volume-marks.js';
 import type { Logger } from '../observability/logger.js';

@@ -1,7 +1,7 @@
 import { LoopClient } from '../../src/controllers/frame/loop-client.js';
 import type { LoopParts } from '../../src/controllers/loop-table.js';
-import { systemTimers, type Timers } from '../../src/controllers/timers.js';
 import type { Authorizer } from '../../src/machinery/authorizer.js';
+import { systemTimers, type Timers } from '../../src/machinery/timers.js';
 import { vendorNames } from '../../src/machinery/vendor.js';
 import { Logger } from '../../src/observability/logger.js';
 import { SharedInformers } from '../../src/registry/informers/shared-informers.js';

@@ -7,10 +7,10 @@ import { type DeepPartial, LoopClient } from '../../src/controllers/frame/loop-c
 import { Work } from '../../src/controllers/frame/work.js';
 import { makeLoops } from '../../src/controllers/loop-table.js';
 import { ManualTimers, stallMs } from '../../src/controllers/testing/manual-timers.js';
-import { systemTimers, type Timers } from '../../src/controllers/timers.js';
 import type { ApiObject } from '../../src/machinery/api-object.js';
 import type { GroupResource } from '../../src/machinery/group-version.js';
 import { cloneJson } from '../../src/machinery/json/exact-numbers.js';
+import { systemTimers, type Timers } from '../../src/machinery/timers.js';
 import { groupName, vendorNames } from '../../src/machinery/vendor.js';
 import { Logger } from '../../src/observability/logger.js';
 import { SharedInformers } from '../../src/registry/informers/shared-informers.js';

@@ -1,7 +1,7 @@
 import { admissionResponse } from '../../apis/admission/v1/admission-review.types.js';
-import { isLarge } from '../../large/large-work.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
+import { isLarge } from '../../machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../machinery/schema/index.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
 import type { ReviewVersion } from './review-request.js';

@@ -1,4 +1,4 @@
-import type { Timers } from '../../controllers/timers.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { AuditEvent } from '../audit-event.js';
 import type { AuditMetrics } from '../audit-metrics.js';
 import type { AuditBackend } from './backend.js';

@@ -1,4 +1,4 @@
-import type { Timers } from '../../controllers/timers.js';
+import type { Timers } from '../../machinery/timers.js';
 import { OutageLog, type OutageLogger } from '../../observability/outage-log.js';
 import { type AuditStore, isPassing } from '../../storage/postgres/audit-store.js';
 import { type AuditEvent, microTime } from '../audit-event.js';

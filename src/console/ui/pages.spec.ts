@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Sample, Span } from '../../program/top/sample.js';
-import { readScrape } from '../../program/top/scrape.js';
+import { Sample, Span } from '../../observability/scrape/sample.js';
+import { readScrape } from '../../observability/scrape/scrape.js';
 import { namespaceMap, type Selecting, selects } from './map-graph.js';
 import { bytesText, rateText, serverNumbers, timeText } from './server-numbers.js';
 

@@ -1,4 +1,4 @@
-import type { Span } from '../../program/top/sample.js';
+import type { Span } from '../../observability/scrape/sample.js';
 
 /** What the page of the server shows of a moment. Times are in seconds, rates per second. */
 export interface ServerNumbers {

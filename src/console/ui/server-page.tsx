@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { Sample, Span } from '../../program/top/sample.js';
-import { readScrape } from '../../program/top/scrape.js';
+import { Sample, Span } from '../../observability/scrape/sample.js';
+import { readScrape } from '../../observability/scrape/scrape.js';
 import { ApiFault } from './api.js';
 import { waitInBrowser } from './follow.js';
 import { bytesText, rateText, type ServerNumbers, serverNumbers, timeText } from './server-numbers.js';

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../machinery/api-object.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import type { AllocatedNames } from '../../registry/allocation/allocated-names.js';
 import type { FoundAllocation } from '../../registry/allocation/allocations.js';
@@ -8,7 +9,6 @@ import { parseStored } from '../../registry/store/object-codec.js';
 import type { ListQuery, Storage, StorageKey } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import { EventRecorder } from '../event-recorder.js';
-import type { Timers } from '../timers.js';
 
 export interface AllocationRepairOptions {
   readonly storage: Storage;

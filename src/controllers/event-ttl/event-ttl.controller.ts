@@ -1,8 +1,8 @@
+import type { Timers } from '../../machinery/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import { StorageError } from '../../storage/storage.errors.js';
 import type { ListPosition, Storage, StoredObject } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
 
 export interface EventTtlControllerOptions {
   readonly storage: Storage;

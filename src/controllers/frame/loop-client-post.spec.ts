@@ -7,9 +7,9 @@ import type { Pod } from '../../apis/core/v1/pod.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import type { Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { systemTimers } from '../../machinery/timers.js';
 import { type OwnWrite, openAdmission, type WriteAdmission } from '../../registry/store/admitted-store.js';
 import type { ResourceStores } from '../../registry/store/resource-stores.js';
-import { systemTimers } from '../timers.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
 import { Work } from './work.js';
 

@@ -8,6 +8,7 @@ import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { updateManagedFields } from '../../machinery/managed-fields/index.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
+import type { Timers } from '../../machinery/timers.js';
 import { partOf, remoteConversionOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
@@ -16,7 +17,6 @@ import { versionViews } from '../../registry/store/version-views.js';
 import type { DeleteOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../registry/subresource-definition.js';
 import type { Storage } from '../../storage/storage.interface.js';
-import type { Timers } from '../timers.js';
 import { workStore } from '../work-store.js';
 import { serverUser, TermOver, type Work } from './work.js';
 

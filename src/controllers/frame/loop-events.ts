@@ -3,9 +3,9 @@ import type { Event } from '../../apis/core/v1/event.types.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { formatTime } from '../../machinery/clock.js';
 import { isDns1123Subdomain } from '../../machinery/names.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
-import type { Timers } from '../timers.js';
 import type { DeepPartial, LoopClient } from './loop-client.js';
 import { loopUser, Work } from './work.js';
 

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import type { GroupResource } from '../../machinery/group-version.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 import { StatusError } from '../../machinery/status-error.js';
+import type { Timers } from '../../machinery/timers.js';
 import { groupName, type VendorNames } from '../../machinery/vendor.js';
 import type { Logger } from '../../observability/logger.js';
 import type { QueueMetrics } from '../../observability/queue-metrics.js';
@@ -10,7 +11,6 @@ import type { SharedInformers } from '../../registry/informers/shared-informers.
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';

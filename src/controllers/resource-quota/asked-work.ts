@@ -1,4 +1,4 @@
-import type { Timers } from '../timers.js';
+import type { Timers } from '../../machinery/timers.js';
 
 /**
  * When work on a key is due: at the earliest time that was asked for, but not before the key has rested since its last

@@ -12,6 +12,7 @@ import type { ApiObject } from '../../machinery/api-object.js';
 import { systemClock } from '../../machinery/clock.js';
 import { decode } from '../../machinery/schema/index.js';
 import { forbiddenError, StatusError } from '../../machinery/status-error.js';
+import { systemTimers } from '../../machinery/timers.js';
 import { vendorNames } from '../../machinery/vendor.js';
 import { configMapResource } from '../../modules/core/config-map/config-map.resource.js';
 import { namespaceResource } from '../../modules/core/namespace/namespace.resource.js';
@@ -23,7 +24,6 @@ import { Store } from '../../registry/store/store.js';
 import type { ControlLoop } from '../control-loop.js';
 import { RootAuthorityPublisher } from '../root-authority/root-authority-publisher.controller.js';
 import { ServiceAccountController } from '../service-account/service-account.controller.js';
-import { systemTimers } from '../timers.js';
 import { workContext } from '../work-context.js';
 import { type SecretTokenRequest, ServiceAccountTokenController } from './service-account-token.controller.js';
 

@@ -1,12 +1,12 @@
 import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { errorText } from '../../machinery/startup-error.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { SqlRowTables } from '../../storage/postgres/sql-row-tables.js';
 import { rowsIn } from '../../storage/postgres/sql-views.js';
 import type { ControlLoop } from '../control-loop.js';
 import { syncViews, viewsOf } from '../sql-views/sync-views.js';
-import type { Timers } from '../timers.js';
 
 export interface SqlProjectionOptions {
   readonly databaseUrl: string;

@@ -7,13 +7,13 @@ import { pod } from '../../apis/core/v1/pod.types.js';
 import { secret } from '../../apis/core/v1/secret.types.js';
 import { sqlProjectionMode } from '../../config/sql-projection.js';
 import type { KindType } from '../../machinery/schema/index.js';
+import { systemTimers } from '../../machinery/timers.js';
 import { Logger } from '../../observability/logger.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { put, remove } from '../../storage/testing/storage-helpers.js';
 import { syncViews } from '../sql-views/sync-views.js';
-import { systemTimers } from '../timers.js';
 import { SqlProjectionController } from './sql-projection.controller.js';
 
 const suffix = 'k8s.io';

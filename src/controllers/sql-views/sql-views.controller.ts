@@ -1,9 +1,9 @@
 import type { SqlProjectionMode } from '../../config/sql-projection.js';
 import { errorText } from '../../machinery/startup-error.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
 import { syncViews } from './sync-views.js';
 
 export interface SqlViewsOptions {

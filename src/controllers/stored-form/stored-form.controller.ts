@@ -1,5 +1,6 @@
 import { formatGroupResource } from '../../machinery/group-version.js';
 import { decode } from '../../machinery/schema/index.js';
+import type { Timers } from '../../machinery/timers.js';
 import type { Logger } from '../../observability/logger.js';
 import { isStoredKind, type ResourceDefinition, storageOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
@@ -7,7 +8,6 @@ import { encodeForStorage, isPresentForm, readStored, storedForm } from '../../r
 import { StorageError } from '../../storage/storage.errors.js';
 import type { ListPosition, Storage, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
-import type { Timers } from '../timers.js';
 
 export interface StoredFormOptions {
   readonly storage: Storage;

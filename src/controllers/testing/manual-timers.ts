@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Timers } from '../timers.js';
+import type { Timers } from '../../machinery/timers.js';
 
 interface Wait {
   readonly due: number;

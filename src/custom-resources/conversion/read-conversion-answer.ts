@@ -1,6 +1,6 @@
-import { isLarge } from '../../large/large-work.js';
 import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
+import { isLarge } from '../../machinery/large-work.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
 import type { ReviewVersion } from './conversion-question.js';
 

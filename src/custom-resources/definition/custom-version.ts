@@ -1,7 +1,7 @@
-import { leaveCostly } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { type FieldError, type FieldErrorType, FieldPath } from '../../machinery/field-error.js';
 import { formatApiVersion, parseApiVersion } from '../../machinery/group-version.js';
+import { leaveCostly } from '../../machinery/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { internalError } from '../../machinery/status-error.js';

@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../large/large-work.js';
+import { leaveLarge } from '../../machinery/large-work.js';
 import { type Status, StatusError, timeoutError } from '../../machinery/status-error.js';
 import { parseSelection } from '../../registry/store/selection.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';

@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../large/large-work.js';
+import { leaveLarge } from '../../machinery/large-work.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
 import { negotiateObject } from '../negotiation/answer-form.js';

@@ -1,4 +1,4 @@
-import { largeLimits, leaveLarge, leaveLong } from '../../large/large-work.js';
+import { largeLimits, leaveLarge, leaveLong } from '../../machinery/large-work.js';
 import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { remoteConversionOf } from '../../registry/resource-definition.js';

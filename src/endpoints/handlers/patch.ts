@@ -1,6 +1,6 @@
-import { leaveCostly } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { FieldPath, forbidden } from '../../machinery/field-error.js';
+import { leaveCostly } from '../../machinery/large-work.js';
 import { ownValue } from '../../machinery/own-value.js';
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../machinery/patch/index.js';
 import {

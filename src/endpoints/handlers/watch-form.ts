@@ -1,5 +1,5 @@
-import { isLarge } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { isLarge } from '../../machinery/large-work.js';
 import type { KindType } from '../../machinery/schema/index.js';
 import type { ServedResource } from '../../registry/resource-registry.js';
 import { isPresentForm, spliceVersion, storedForm } from '../../registry/store/object-codec.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Seat } from '../../flow-control/seat.js';
-import { largeLimits, leaveLargeBody, leaveLong } from '../../large/large-work.js';
+import { largeLimits, leaveLargeBody, leaveLong } from '../../machinery/large-work.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../machinery/status-error.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';

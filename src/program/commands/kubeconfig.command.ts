@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClientOptions } from '../../config/api-client.options.js';
 import { KubeconfigOptions } from '../../config/kubeconfig.options.js';
 import { OptionsError, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
+import { checkWritable, readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, parseRequest } from '../command.js';
-import { checkWritable, readFileIfPresent, writeFileAtomically } from '../files.js';
 import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { kubeconfig: KubeconfigOptions, client: ApiClientOptions } as const;

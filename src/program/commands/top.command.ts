@@ -23,7 +23,7 @@ export const topCommand: Command = {
     const file = kubeconfig ?? usualKubeconfig(context.environment.KUBECONFIG);
     if (file === undefined) throw new StartupError('needs --kubeconfig, or KUBECONFIG');
     const { MetricsClient } = await import('../top/metrics-client.js');
-    const { Span } = await import('../top/sample.js');
+    const { Span } = await import('../../observability/scrape/sample.js');
     const { topPage } = await import('../top/page.js');
     const client = new MetricsClient(file);
     const { signal } = context.signals;

@@ -1,8 +1,8 @@
 import { chown, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environment } from '../../config/environment.js';
+import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { StartupError } from '../../machinery/startup-error.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
 import type { PostgresHome } from './home.js';
 import { loopback } from './loopback-port.js';
 import { ourUserName, runAs, type ServiceUser } from './service-user.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { StartupError } from '../../machinery/startup-error.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
 
 /** What the data folder records about its embedded Postgres, in `postgres.json`. */
 export interface PostgresNote {

@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:https';
 import { StartupError } from '../../machinery/startup-error.js';
+import { Sample } from '../../observability/scrape/sample.js';
+import { readScrape } from '../../observability/scrape/scrape.js';
 import { ClientConfigError, loadClientConfig } from '../../outgoing/client-config.js';
 import { ClientCredentials } from '../../outgoing/client-credentials.js';
-import { Sample } from './sample.js';
-import { readScrape } from './scrape.js';
 
 const answerMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Sample, Span } from '../../observability/scrape/sample.js';
+import { readScrape } from '../../observability/scrape/scrape.js';
 import { topPage } from './page.js';
-import { Sample, Span } from './sample.js';
-import { readScrape } from './scrape.js';
 
 /** Gets of pods: `count` in all, of which `slow` took up to a second. */
 const scrape = (count: number, slow: number, resource = 'pods') =>

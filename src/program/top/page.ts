@@ -1,5 +1,5 @@
 import { printable } from '../../backup/format/printable.js';
-import type { Sample, Span } from './sample.js';
+import type { Sample, Span } from '../../observability/scrape/sample.js';
 
 /** The narrowest page that is laid out. */
 const leastWidth = 60;

@@ -1,8 +1,8 @@
 import { open, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, StartupError } from '../../machinery/startup-error.js';
-import { readFileIfPresent, writeFileAtomically } from '../files.js';
 
 const secretMode = 0o600;
 

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { FlowPage, FlowTable } from '../../flow-control/flow-dumps.js';
+import type { FlowPage, FlowTable } from '../../observability/flow-table.js';
 import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 

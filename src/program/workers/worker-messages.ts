@@ -1,5 +1,5 @@
 import type { ServerOptions } from '../../config/server-options.js';
-import type { FlowPage, FlowTable } from '../../flow-control/flow-dumps.js';
+import type { FlowPage, FlowTable } from '../../observability/flow-table.js';
 import type { MetricFamilies, MetricsPage } from '../../observability/metrics.js';
 
 /** The file descriptor in a worker of the stream to the hub in its parent. */

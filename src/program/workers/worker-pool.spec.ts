@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parseOptions } from '../../config/parse-options.js';
 import { type ServerOptions, serverOptionGroups } from '../../config/server-options.js';
-import type { Timers } from '../../controllers/timers.js';
+import type { Timers } from '../../machinery/timers.js';
 import { Logger } from '../../observability/logger.js';
 import { WorkerPool } from './worker-pool.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Timers } from '../../controllers/timers.js';
+import type { Timers } from '../../machinery/timers.js';
 import { WorkerPulse } from './worker-pulse.js';
 
 /** Waits end at once. */

@@ -1,4 +1,4 @@
-import type { Timers } from '../../controllers/timers.js';
+import type { Timers } from '../../machinery/timers.js';
 
 const askEveryMs = 5_000;
 /** The questions before it that a worker may leave unanswered. No work holds an event loop for nearly as long. */

@@ -1,6 +1,6 @@
-import { leaveLarge } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
+import { leaveLarge } from '../../machinery/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import {
   alreadyExistsError,

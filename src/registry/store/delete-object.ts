@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../large/large-work.js';
+import { leaveLarge } from '../../machinery/large-work.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { notFoundError } from '../../machinery/status-error.js';
 import { StorageError } from '../../storage/storage.errors.js';

@@ -1,9 +1,9 @@
-import { largeBytes } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { parseApiVersion } from '../../machinery/group-version.js';
 import { parseExactJson, stringifyNoting } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
 import { endOfValue } from '../../machinery/json/skim.js';
+import { largeBytes } from '../../machinery/large-work.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { StoredObject } from '../../storage/storage.interface.js';

@@ -1,4 +1,3 @@
-import { largeBytes } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { everyField, type FieldSelector, parseFieldSelector } from '../../machinery/field-selector.js';
 import { memberText, skimObject } from '../../machinery/json/skim.js';
@@ -9,6 +8,7 @@ import {
   parseLabelSelector,
   SelectorError,
 } from '../../machinery/label-selector.js';
+import { largeBytes } from '../../machinery/large-work.js';
 import { badRequestError } from '../../machinery/status-error.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../../storage/selection-predicate.js';
 import type { ResourceDefinition } from '../resource-definition.js';

@@ -1,5 +1,5 @@
-import { leaveLarge } from '../../large/large-work.js';
 import type { ApiObject } from '../../machinery/api-object.js';
+import { leaveLarge } from '../../machinery/large-work.js';
 import { withoutTimeChanges } from '../../machinery/managed-fields/index.js';
 import { deepEqual } from '../../machinery/patch/json-value.js';
 import type { RequestContext } from '../../machinery/request-context.js';

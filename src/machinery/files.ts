@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileProblem } from '../machinery/file-problem.js';
-import { makeFolder } from '../machinery/make-folder.js';
-import { errorCode, StartupError } from '../machinery/startup-error.js';
+import { fileProblem } from './file-problem.js';
+import { makeFolder } from './make-folder.js';
+import { errorCode, StartupError } from './startup-error.js';
 
 /**
  * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists.

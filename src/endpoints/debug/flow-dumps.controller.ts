@@ -1,11 +1,12 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sendText } from '../endpoints/negotiation/respond.js';
-import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
-import { unknownPathError } from '../machinery/status-error.js';
-import { Metrics } from '../observability/metrics.js';
-import { FLOW_CONTROL, type FlowControl } from './flow-control.js';
-import { type FlowPage, flowTable, formatTable } from './flow-dumps.js';
+import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import { flowTable, formatTable } from '../../flow-control/flow-dumps.js';
+import { unknownPathError } from '../../machinery/status-error.js';
+import type { FlowPage } from '../../observability/flow-table.js';
+import { Metrics } from '../../observability/metrics.js';
+import { sendText } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
 
 /**
  * What flow control does at the moment, for operators: in this process, or in all workers of the server, whichever of them

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../machinery/request-context.js';
+import type { RequestContext } from './request-context.js';
 
 /** Text and bodies up to this size are never large: no work on them takes noticeable time. */
 export const largeBytes = 64 * 1024;

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type Clock, systemClock } from '../machinery/clock.js';
+import { type Clock, systemClock } from './clock.js';
 
 /** The clock and timers of control loops, injected so that tests control time. */
 export interface Timers extends Clock {
