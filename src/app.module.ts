@@ -21,6 +21,7 @@ import { InFlightGuard } from './endpoints/request-info/in-flight.guard.js';
 import { groupController } from './endpoints/resource.controller.js';
 import { StatusFilter } from './endpoints/status.filter.js';
 import { FlowControlModule } from './flow-control/flow-control.module.js';
+import { LargeModule } from './large/large.module.js';
 import { vendorNames } from './machinery/vendor.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
 import type { Logger } from './observability/logger.js';
@@ -59,6 +60,7 @@ export interface AppParts {
     AuthorizationModule,
     AdmissionModule,
     FlowControlModule,
+    LargeModule,
     EndpointsModule,
   ],
   providers: [

@@ -38,7 +38,7 @@ import type { HealthCheck } from './health/health-checks.js';
 import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
 import { HistoryController, PAST } from './history/history.controller.js';
 import { HttpListener } from './http-listener.js';
-import { LARGE_LANE, largeLane, type OpenLane } from './large-lane.provider.js';
+import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 import { buildNodeAgents, NodeAgents } from './node-agents/node-agents.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -53,7 +53,7 @@ import {
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
-import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './tracing.provider.js';
+import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
@@ -66,6 +66,7 @@ import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './t
     AggregationModule,
     AuditModule,
     FlowControlModule,
+    TracingModule,
   ],
   controllers: [
     HealthController,
@@ -132,9 +133,6 @@ import { type RunningTracer, TRACER, tracerProvider, tracingProvider } from './t
           metrics,
         ),
     },
-    largeLane,
-    tracingProvider,
-    tracerProvider,
     {
       provide: NodeAgents,
       inject: [NodeAgentOptions, CLOCK],
@@ -185,7 +183,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(PostgresStorage) private readonly database: PostgresStorage,
-    @Inject(LARGE_LANE) private readonly openLane: OpenLane,
+    @Inject(LARGE_REQUESTS) private readonly openLargeRequests: OpenLargeRequests,
     @Inject(StartPatience) private readonly patience: StartPatience,
     @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
@@ -199,7 +197,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     const key = await this.patience.until(() => this.database.serverKey('continue-token'));
     this.services.continueTokens.useKey(key);
-    this.services.largeLane = this.openLane(key);
+    this.services.largeRequests = this.openLargeRequests(key);
     this.services.aggregation = this.aggregation;
     this.services.nodeAgents = this.nodeAgents;
     this.services.proxies = new ProxyConnections(new DeniedAddresses(this.nodeOptions.proxyDeniedCidrs));
@@ -209,7 +207,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.nodeAgents.client.stop();
     this.services.proxies?.stop();
-    await this.services.largeLane?.stop();
+    await this.services.largeRequests?.stop();
     // What a receiver does not take by then is lost; the stop goes on.
     await this.tracer?.stop().catch(() => undefined);
   }

@@ -26,7 +26,7 @@ import { type RequestsUnderWay, registerRequestHooks } from './request-info/requ
 import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
-import { type RunningTracer, TRACER } from './tracing.provider.js';
+import { type RunningTracer, TRACER } from './tracing.module.js';
 import { UnreadAnswers } from './unread-answers.js';
 import { acceptWebSockets } from './web-sockets.js';
 

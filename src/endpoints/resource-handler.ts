@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { forward } from '../large/forward.js';
 import { LargeWork } from '../machinery/large-work.js';
 import { addWarning } from '../machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../machinery/status-error.js';
@@ -60,15 +59,15 @@ async function handleResolved(
   // Also applies to the old paths that name the verb.
   if (request.verb === 'watch' && http.method !== 'GET') throw methodNotAllowedError();
   noteDeprecation(request);
-  const lane = services.largeLane;
-  if (lane === undefined || request.verb === 'watch') return handle(request);
+  const { largeRequests } = services;
+  if (largeRequests === undefined || request.verb === 'watch') return handle(request);
   context.canLeave = true;
   context.isCostly = /yaml/i.test(request.accept ?? '');
   try {
     await handle(request);
   } catch (error) {
     if (!(error instanceof LargeWork)) throw error;
-    await forward(lane, context, http, reply, services.registry.changedAt);
+    await largeRequests.forward(context, http, reply, services.registry.changedAt);
   }
 }
 

@@ -3,7 +3,6 @@ import type { Aggregation } from '../aggregation/aggregation.js';
 import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
 import { LocalPriorities } from '../aggregation/local-priorities.js';
 import { defaultFeatureGates, type FeatureGates } from '../config/feature-gates.js';
-import type { LargeLane } from '../large/large-lane.js';
 import type { Clock } from '../machinery/clock.js';
 import type { VendorNames } from '../machinery/vendor.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -12,6 +11,7 @@ import type { ResourceRegistry, StoredServedResource } from '../registry/resourc
 import type { ResourceStores } from '../registry/store/resource-stores.js';
 import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
+import type { LargeRequests } from './large-requests.interface.js';
 import type { MetaKinds } from './meta-kinds.interface.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 import { ContinueTokens } from './negotiation/continue-token.js';
@@ -58,7 +58,7 @@ export class EndpointServices {
   private readonly priorities: LocalPriorities;
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /** Runs work that would block this thread; if unset, all work runs here. */
-  largeLane: LargeLane | undefined;
+  largeRequests: LargeRequests | undefined;
   /** The extension servers; unset in the thread for large requests, which gets none of theirs. */
   aggregation: Aggregation | undefined;
   /** The agents of nodes; unset in the thread for large requests. */

@@ -1,8 +1,12 @@
 import { Worker } from 'node:worker_threads';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import type { LargeRequests } from '../endpoints/large-requests.interface.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../machinery/status-error.js';
 import type { Logger } from '../observability/logger.js';
 import { FairQueue } from './fair-queue.js';
+import { forward } from './forward.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneHost, type LaneParts } from './lane-host.js';
 import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
@@ -51,7 +55,7 @@ const checkMs = 1_000;
  * same program on the storage of this process. It starts with the first request and ends after being idle for a while.
  * A request that takes too much time or memory ends the thread; the next request gets a new one.
  */
-export class LargeLane {
+export class LargeLane implements LargeRequests {
   private thread: Worker | undefined;
   private host: LaneHost | undefined;
   private readonly queue = new FairQueue<Job>(queueLimits);
@@ -72,6 +76,15 @@ export class LargeLane {
   /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.thread !== undefined;
+  }
+
+  forward(
+    context: HttpRequestContext,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    definitionsAt: bigint,
+  ): Promise<void> {
+    return forward(this, context, request, reply, definitionsAt);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { ControllersSettings, ServerOptions } from '../config/server-option
 import { ControllersAppModule } from '../controllers-app.module.js';
 import { processFacts } from '../endpoints/debug/process-facts.module.js';
 import { versionInfo } from '../endpoints/discovery/version-info.js';
-import { openTracer, tracingSettings } from '../endpoints/tracing.provider.js';
+import { openTracer, tracingSettings } from '../endpoints/tracing.module.js';
 import { vendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';

@@ -174,14 +174,14 @@ export class WatchEncoder {
     const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     this.tableHeadSent ||= withColumns;
     const form = withColumns ? { ...this.form, withColumns } : this.form;
-    const lane = this.services.largeLane;
-    if (lane === undefined || !isWork(this.resource, form, text.json)) {
+    const { largeRequests } = this.services;
+    if (largeRequests === undefined || !isWork(this.resource, form, text.json)) {
       return encodeWatched(this.services, this.resource, form, type, text);
     }
     const { definition, served } = this.resource;
     const { group, resource } = definition;
     const definitionsAt = this.services.registry.changedAt;
-    return lane.encode({ type, group, version: served.version, resource, form, text, definitionsAt });
+    return largeRequests.encode({ type, group, version: served.version, resource, form, text, definitionsAt });
   }
 }
 

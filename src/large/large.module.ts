@@ -1,12 +1,16 @@
-import type { FactoryProvider } from '@nestjs/common';
-import { ADMISSION_CONFIGURATION } from '../admission/admission.module.js';
+import { type FactoryProvider, Global, Module } from '@nestjs/common';
+import { ADMISSION_CONFIGURATION, AdmissionModule } from '../admission/admission.module.js';
 import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
+import { AuthenticationModule } from '../authentication/authentication.module.js';
+import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AdmissionOptions } from '../config/admission.options.js';
 import type { AdmissionConfiguration } from '../config/admission-configuration.js';
 import { ApiOptions } from '../config/api.options.js';
 import { ClusterOptions } from '../config/cluster.options.js';
 import { LoggingOptions } from '../config/logging.options.js';
-import { LargeLane } from '../large/large-lane.js';
+import { LARGE_REQUESTS, type OpenLargeRequests } from '../endpoints/large-requests.interface.js';
+import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
+import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
 import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
 import {
   type ServiceAccountTokenIssuer,
@@ -18,18 +22,12 @@ import { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import type { OtlpSettings } from '../observability/otlp-tracer.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
-import { listPageSize, maxBodyBytes } from './limits.js';
-import { TRACING } from './tracing.provider.js';
-
-/** Creates the lane for large requests, once the key of continue tokens is known. */
-export type OpenLane = (continueKey: Uint8Array) => LargeLane;
-
-/** Injection token of {@link OpenLane}. */
-export const LARGE_LANE = Symbol('LargeLane');
+import { StorageModule } from '../storage/storage.module.js';
+import { LargeLane } from './large-lane.js';
 
 /** The lane answers in another thread and uses the parts of this process. */
-export const largeLane: FactoryProvider<OpenLane> = {
-  provide: LARGE_LANE,
+const largeRequests: FactoryProvider<OpenLargeRequests> = {
+  provide: LARGE_REQUESTS,
   inject: [
     ApiOptions,
     ClusterOptions,
@@ -62,7 +60,7 @@ export const largeLane: FactoryProvider<OpenLane> = {
       logger: Logger,
       metrics: Metrics,
       tracing: OtlpSettings | undefined,
-    ): OpenLane =>
+    ): OpenLargeRequests =>
     (continueKey) => {
       const lane = new LargeLane(
         {
@@ -90,3 +88,15 @@ export const largeLane: FactoryProvider<OpenLane> = {
 function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
   return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
 }
+
+/**
+ * Gives the endpoints the thread for large requests. It is global, because the endpoints know only the interface: the
+ * thread runs the endpoints themselves.
+ */
+@Global()
+@Module({
+  imports: [StorageModule, AuthenticationModule, AuthorizationModule, AdmissionModule, TracingModule],
+  providers: [largeRequests],
+  exports: [LARGE_REQUESTS],
+})
+export class LargeModule {}

@@ -1,4 +1,4 @@
-import type { FactoryProvider } from '@nestjs/common';
+import { type FactoryProvider, Module } from '@nestjs/common';
 import { TracingOptions } from '../config/debugging.options.js';
 import { readTracingConfiguration } from '../config/tracing-configuration.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
@@ -17,7 +17,7 @@ export const TRACER = Symbol('Tracer');
 export const TRACING = Symbol('Tracing');
 
 /** Reads the file of the flag. */
-export const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
+const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
   provide: TRACING,
   inject: [TracingOptions, VENDOR_NAMES],
   useFactory: ({ tracingConfigFile }: TracingOptions, names: VendorNames) =>
@@ -25,11 +25,15 @@ export const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
 };
 
 /** The libraries for traces are loaded only if they are needed. */
-export const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
+const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
   provide: TRACER,
   inject: [TRACING],
   useFactory: openTracer,
 };
+
+/** The traces of requests. The tracer is stopped by the endpoints, after the last request. */
+@Module({ providers: [tracingProvider, tracerProvider], exports: [TRACING, TRACER] })
+export class TracingModule {}
 
 /** What a process with this flag and name sends where. @throws OptionsError when the file can't be used. */
 export function tracingSettings(

@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LargeEvent } from './handlers/watch-form.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
+
+/** Does the work on large objects elsewhere, so that it does not hold the event loop of this process. */
+export interface LargeRequests {
+  /**
+   * Answers the request, which is already authenticated and authorized; if its body was read, the context has it.
+   * `definitionsAt` is the version of the store that the registry of this process shows. Rejects with a 429 when too
+   * many requests wait, a 504 or 503 when the work had to be ended, and an AbortError when the client left before.
+   */
+  forward(
+    context: HttpRequestContext,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    definitionsAt: bigint,
+  ): Promise<void>;
+  /** Encodes an event of a watch. Rejects with a 504 or 503 when the work had to be ended. */
+  encode(event: LargeEvent): Promise<Buffer>;
+  /** Refuses what is under way. */
+  stop(): Promise<void>;
+}
+
+/** Makes the {@link LargeRequests} of the process, once the key of continue tokens is known. */
+export type OpenLargeRequests = (continueKey: Uint8Array) => LargeRequests;
+
+/** Injection token of {@link OpenLargeRequests}. */
+export const LARGE_REQUESTS = Symbol('LargeRequests');
