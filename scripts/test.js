@@ -40,7 +40,7 @@ const longest = [
   'e2e/restore.',
   'e2e/workers.',
   'e2e/rolling-restart.',
-  'program/embedded-postgres.',
+  'embedded/embedded-postgres.',
   'scheduler/scheduler-loop.',
 ];
 

@@ -1,9 +1,9 @@
 import { flagsOf, readFlagValue } from '../config/flag.js';
 import { LoggingOptions } from '../config/logging.options.js';
 import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../config/parse-options.js';
+import type { StopSignals } from '../machinery/lifecycle.js';
 import { Logger } from '../observability/logger.js';
 import type { LastResort } from './last-resort.js';
-import type { StopSignals } from './lifecycle.js';
 import type { VersionTexts } from './version-flag.js';
 
 /** The environment of a subcommand: the source of its options, and the signal to stop. */

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Running } from '../machinery/lifecycle.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import type { Metrics } from '../observability/metrics.js';
 import { flagsPage, type ProcessFacts, statusPage } from '../observability/process-pages.js';
 import { isProfileKind, ProfilerBusyError, takeProfile } from '../observability/profiles.js';
 import type { Storage } from '../storage/storage.interface.js';
-import type { Running } from './lifecycle.js';
 
 export interface ControllersServerParts {
   readonly host: string;

@@ -1,9 +1,9 @@
 import type { ServerOptions } from '../config/server-options.js';
 import { SimulatedNodesOptions } from '../config/simulated-nodes.options.js';
+import type { Running } from '../machinery/lifecycle.js';
 import { vendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { localUrl } from './kubeconfig.js';
-import type { Running } from './lifecycle.js';
 import type { NodePki } from './pki/node-pki.js';
 import type { Pki } from './pki/pki.js';
 import { nodesOf } from './run-nodes.js';

@@ -4,12 +4,12 @@ import { ControllersAppModule } from '../controllers-app.module.js';
 import { processFacts } from '../endpoints/debug/process-facts.module.js';
 import { versionInfo } from '../endpoints/discovery/version-info.js';
 import { openTracer, tracingSettings } from '../endpoints/tracing.module.js';
+import { type Running, stopAll } from '../machinery/lifecycle.js';
 import { vendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { STORAGE, type Storage } from '../storage/storage.interface.js';
 import { startControllersServer } from './controllers-server.js';
-import { type Running, stopAll } from './lifecycle.js';
 
 /** Control loops that run, and what they count. */
 export interface RunningControllers extends Running {

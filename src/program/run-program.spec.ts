@@ -17,7 +17,7 @@ import { AggregationOptions } from '../config/aggregation.options.js';
 import { ControlLoopOptions } from '../config/controllers.options.js';
 import { parseOptions } from '../config/parse-options.js';
 import { serverOptionGroups } from '../config/server-options.js';
-import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
+import { isAlive, readPostmasterPid } from '../local-postgres/embedded/postmaster.js';
 
 interface Outcome {
   readonly code: number | null;

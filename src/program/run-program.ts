@@ -3,13 +3,13 @@ import { formatFlags } from '../config/help.js';
 import { OptionsError } from '../config/parse-options.js';
 import { nearest } from '../config/suggest.js';
 import { fileProblem, isFileError, withoutRoom } from '../machinery/file-problem.js';
+import { StopSignals } from '../machinery/lifecycle.js';
 import { errorCode, errorText } from '../machinery/startup-error.js';
 import { limitStart } from '../start/engine-phases.js';
 import { assetPrograms, commands } from './all-commands.js';
 import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';
 import { LastResort } from './last-resort.js';
-import { StopSignals } from './lifecycle.js';
 import { readVersion } from './version.js';
 import { takeVersionFlag } from './version-flag.js';
 

@@ -4,13 +4,13 @@ import type { ServerOptions } from '../config/server-options.js';
 import { sqlProjectionMode } from '../config/sql-projection.js';
 import { SqlProjectionController } from '../controllers/sql-projection/sql-projection.controller.js';
 import { SqlViewsController } from '../controllers/sql-views/sql-views.controller.js';
+import type { Running } from '../machinery/lifecycle.js';
 import { systemTimers } from '../machinery/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../machinery/vendor.js';
 import type { Logger } from '../observability/logger.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import { ResourcesAppModule } from '../resources-app.module.js';
 import { hasBegun, type ReplicaSettings, subscribe } from '../storage/postgres/replica.js';
-import type { Running } from './lifecycle.js';
 
 /** A replica that is kept. */
 export interface RunningReplica extends Running {

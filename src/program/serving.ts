@@ -5,6 +5,7 @@ import { AUTHORIZATION, type Authorization } from '../authorization/build-author
 import type { ControllersSettings, ServerOptions } from '../config/server-options.js';
 import { sqlProjectionMode } from '../config/sql-projection.js';
 import { RULE_RESOLVER, type RuleResolver } from '../machinery/authorizer.js';
+import { type Running, stopAll } from '../machinery/lifecycle.js';
 import { errorText } from '../machinery/startup-error.js';
 import { systemTimers } from '../machinery/timers.js';
 import { type ServiceAccountTokenIssuer, TOKEN_ISSUER } from '../machinery/tokens.js';
@@ -15,7 +16,6 @@ import { ResourceRegistry } from '../registry/resource-registry.js';
 import type { RunningServer } from '../server.js';
 import type { OpenDatabase } from '../storage/postgres/postgres-storage.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
-import { type Running, stopAll } from './lifecycle.js';
 
 /** The served API, in this process or in its workers. */
 export interface Serving extends Running {

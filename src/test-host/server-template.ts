@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { withClient } from '../shared-postgres/databases.js';
-import { type DatabaseTemplate, migratedTemplate } from '../shared-postgres/template.js';
+import { withClient } from '../local-postgres/shared/databases.js';
+import { type DatabaseTemplate, migratedTemplate } from '../local-postgres/shared/template.js';
 
 /**
  * Flags that decide what a server writes when it first serves a database. A server with any other flag begins with an

@@ -9,23 +9,23 @@ import { ClusterClient } from '../backup/cluster/cluster-client.js';
 import { givenFlags, OptionsError, type ParsedOptions, parseOptions } from '../config/parse-options.js';
 import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../config/server-options.js';
 import { DefinitionFollower } from '../custom-resources/serving/definition-follower.js';
+import { acquireDatabase, type SharedDatabase } from '../local-postgres/shared/acquire-database.js';
 import { systemClock } from '../machinery/clock.js';
 import { formatGroupResource } from '../machinery/group-version.js';
+import { type Running, stopAll } from '../machinery/lifecycle.js';
+import { checkPortFree } from '../machinery/port-check.js';
 import { errorCode, StartupError } from '../machinery/startup-error.js';
 import { groupName, type VendorNames, vendorNames } from '../machinery/vendor.js';
 import { Logger } from '../observability/logger.js';
 import { checkFiles } from '../program/check-files.js';
-import { type Running, stopAll } from '../program/lifecycle.js';
 import { completeOptions, withLoopFiles, withNodeAgents, withTokenKey } from '../program/own-server.js';
 import { issueCertificate } from '../program/pki/issue-certificate.js';
 import { ensureNodePki, type NodePki } from '../program/pki/node-pki.js';
 import { ensurePki, type Pki } from '../program/pki/pki.js';
 import { ensureServiceAccountKey } from '../program/pki/service-account-key.js';
-import { checkPortFree } from '../program/port-check.js';
 import { SharedListers } from '../registry/informers/shared-listers.js';
 import { ResourceRegistry } from '../registry/resource-registry.js';
 import type { RunningServer } from '../server.js';
-import { acquireDatabase, type SharedDatabase } from '../shared-postgres/acquire-database.js';
 import type {
   FixtureInput,
   ResetAnswer,

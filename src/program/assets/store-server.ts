@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Running } from '../../machinery/lifecycle.js';
 import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
-import type { Running } from '../lifecycle.js';
 import { databasePath, type StoreAnswer } from './store-client.js';
 
 export interface StoreServerOptions {

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { OptionsError, parseOptions, separateOperands } from '../../config/parse-options.js';
+import { findBinaries } from '../../local-postgres/embedded/binaries.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { writeAssets } from '../assets/asset-files.js';
 import type { Command } from '../command.js';
-import { findBinaries } from '../postgres/binaries.js';
 import { readVersion } from '../version.js';
 
 const groups = { logging: LoggingOptions } as const;

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { ConsoleOptions } from '../../config/console.options.js';
 import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
+import { stopLimit } from '../../machinery/lifecycle.js';
+import { checkPortFree } from '../../machinery/port-check.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
-import { stopLimit } from '../lifecycle.js';
-import { checkPortFree } from '../port-check.js';
 import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { console: ConsoleOptions, logging: LoggingOptions } as const;

@@ -9,10 +9,10 @@ import { parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups } from '../../config/server-options.js';
 import { shownFlags } from '../../config/shown-flags.js';
 import { StorageOptions } from '../../config/storage.options.js';
+import { stopLimit } from '../../machinery/lifecycle.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 import { knock } from '../knock.js';
-import { stopLimit } from '../lifecycle.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {

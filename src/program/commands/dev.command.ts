@@ -2,15 +2,16 @@ import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from '../../config/server-options.js';
+import { lockDirectory } from '../../local-postgres/directory-lock.js';
+import { EmbeddedPostgres } from '../../local-postgres/embedded/embedded-postgres.js';
 import { systemClock } from '../../machinery/clock.js';
+import { type Running, stopAll, stopLimit } from '../../machinery/lifecycle.js';
 import { makeFolder } from '../../machinery/make-folder.js';
+import { checkPortFree } from '../../machinery/port-check.js';
 import type { Logger } from '../../observability/logger.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
-import { lockDirectory } from '../directory-lock.js';
-import { EmbeddedPostgres } from '../embedded-postgres.js';
 import { localUrl } from '../kubeconfig.js';
-import { type Running, stopAll, stopLimit } from '../lifecycle.js';
 import { keepFile, OwnFiles } from '../own-files.js';
 import {
   authorityOf,
@@ -22,7 +23,6 @@ import {
 } from '../own-server.js';
 import { ensureNodePki } from '../pki/node-pki.js';
 import { ensurePki } from '../pki/pki.js';
-import { checkPortFree } from '../port-check.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
 

@@ -2,14 +2,14 @@ import { resolve } from 'node:path';
 import { AssetOptions, EtcdOptions, IgnoredEtcdOptions, ignoredEtcdFlags } from '../../config/assets.options.js';
 import { ignoredFlagsNote } from '../../config/ignored-flags.js';
 import { givenFlags, parseOptions } from '../../config/parse-options.js';
+import { lockDirectory } from '../../local-postgres/directory-lock.js';
+import { type Running, stopAll } from '../../machinery/lifecycle.js';
 import { makeFolder } from '../../machinery/make-folder.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { storeVersion, storeVersions } from '../assets/asset-versions.js';
 import { watchParent } from '../assets/parent-watch.js';
 import { usualPrefix } from '../assets/store-client.js';
 import { type Command, parseRequest } from '../command.js';
-import { lockDirectory } from '../directory-lock.js';
-import { type Running, stopAll } from '../lifecycle.js';
 
 const groups = { etcd: EtcdOptions, assets: AssetOptions, ignoredEtcd: IgnoredEtcdOptions } as const;
 
@@ -36,11 +36,11 @@ export const etcdCommand: Command = {
     makeFolder(folder, 0o700);
     const started: Running[] = [await lockDirectory(folder).then((lock) => ({ stop: () => lock.release() }))];
     try {
-      const { leaseKeeper } = await import('../../shared-postgres/keeper-lease.js');
+      const { leaseKeeper } = await import('../../local-postgres/shared/keeper-lease.js');
       const lease = await Promise.race([leaseKeeper(lingerMs), signals.wait()]);
       if (lease === undefined) return;
       started.push({ stop: () => lease.end() });
-      const { folderDatabase } = await import('../../shared-postgres/folder-databases.js');
+      const { folderDatabase } = await import('../../local-postgres/shared/folder-databases.js');
       const { startStoreServer } = await import('../assets/store-server.js');
       const database = inTurn((prefix: string) => folderDatabase(lease.adminUrl, folder, prefix));
       // Made before a server asks for it, so that a fault is told here.

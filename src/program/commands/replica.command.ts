@@ -3,10 +3,10 @@ import { LoggingOptions } from '../../config/logging.options.js';
 import { parseOptions } from '../../config/parse-options.js';
 import { ReplicaOptions } from '../../config/replica.options.js';
 import { StorageOptions } from '../../config/storage.options.js';
+import { stopLimit } from '../../machinery/lifecycle.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 import { knock } from '../knock.js';
-import { stopLimit } from '../lifecycle.js';
 import { migrateDatabase, requireDatabaseUrl } from './migrate.command.js';
 
 const groups = {

@@ -2,8 +2,8 @@ import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { memoryLimits } from '../../machinery/memory-limits.js';
+import { checkPortFree } from '../../machinery/port-check.js';
 import { errorText } from '../../machinery/startup-error.js';
-import { checkPortFree } from '../port-check.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 
 /** What the machine has; injected so that tests can look at others. */

@@ -2,13 +2,13 @@ import { Socket } from 'node:net';
 import { OptionsError } from '../../config/parse-options.js';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
 import { flowTable } from '../../flow-control/flow-dumps.js';
+import { type Running, stopLimit } from '../../machinery/lifecycle.js';
 import { errorText } from '../../machinery/startup-error.js';
 import { Logger } from '../../observability/logger.js';
 import { Metrics } from '../../observability/metrics.js';
 import { limitStart } from '../../start/engine-phases.js';
 import { keepIdleMemorySmall } from '../idle-memory.js';
 import { LastResort } from '../last-resort.js';
-import { type Running, stopLimit } from '../lifecycle.js';
 import { ParentLink } from './parent-link.js';
 import { hubDescriptor, type ParentMessage } from './worker-messages.js';
 

@@ -1,7 +1,7 @@
 import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StartupError } from '../machinery/startup-error.js';
-import { isAlive } from './postgres/postmaster.js';
+import { isAlive } from './embedded/postmaster.js';
 
 const fileName = 'plinth.pid';
 

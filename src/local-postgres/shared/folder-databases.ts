@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readFileIfPresent, writeFileAtomically } from '../machinery/files.js';
+import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { copyFiles } from './acquire-database.js';
 import { databaseAt, withClient } from './databases.js';
 import { migratedTemplate } from './template.js';

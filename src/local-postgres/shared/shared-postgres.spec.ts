@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../../test/support/child-guard.js';
-import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
-import { isAlive } from '../program/postgres/postmaster.js';
+import { endWithUs } from '../../../test/support/child-guard.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { isAlive } from '../embedded/postmaster.js';
 import { acquireDatabase } from './acquire-database.js';
 import { withClient } from './databases.js';
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { chmod, lstat, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readFileIfPresent } from '../machinery/files.js';
-import { makeFolder } from '../machinery/make-folder.js';
-import { StartupError } from '../machinery/startup-error.js';
-import { findBinaries, type PostgresBinaries } from '../program/postgres/binaries.js';
+import { readFileIfPresent } from '../../machinery/files.js';
+import { makeFolder } from '../../machinery/make-folder.js';
+import { StartupError } from '../../machinery/startup-error.js';
+import { findBinaries, type PostgresBinaries } from '../embedded/binaries.js';
 
 /** The files of one shared Postgres. */
 export interface KeeperPlace {

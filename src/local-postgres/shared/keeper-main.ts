@@ -1,6 +1,6 @@
-import { errorText } from '../machinery/startup-error.js';
-import { Logger } from '../observability/logger.js';
-import { StopSignals } from '../program/lifecycle.js';
+import { StopSignals } from '../../machinery/lifecycle.js';
+import { errorText } from '../../machinery/startup-error.js';
+import { Logger } from '../../observability/logger.js';
 import { runKeeper } from './keeper.js';
 import { keeperPlace } from './keeper-place.js';
 

@@ -7,9 +7,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { checkPortFree } from '../machinery/port-check.js';
 import { StartupError } from '../machinery/startup-error.js';
 import { lockDirectory } from './directory-lock.js';
-import { checkPortFree } from './port-check.js';
 
 describe('directory lock', () => {
   let directory: string;

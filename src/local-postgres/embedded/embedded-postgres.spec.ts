@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../test/support/ports.js';
-import { Logger } from '../observability/logger.js';
+import { freePort } from '../../../test/support/ports.js';
+import { Logger } from '../../observability/logger.js';
 import { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-import { isAlive, readPostmasterPid } from './postgres/postmaster.js';
+import { isAlive, readPostmasterPid } from './postmaster.js';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -229,7 +229,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
   });
 
   it('makes its own library links when the package has none', { timeout: 90_000 }, async () => {
-    const { binariesIn, copyBinaries, locateBinaries } = await import('./postgres/binaries.js');
+    const { binariesIn, copyBinaries, locateBinaries } = await import('./binaries.js');
     const bare = join(root, 'package', 'native');
     await copyBinaries(locateBinaries(), bare);
     for (const { target } of JSON.parse(await readFile(join(bare, 'pg-symlinks.json'), 'utf8')) as {
@@ -256,7 +256,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
   async function startInChild() {
     const href = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
     const script = `const { EmbeddedPostgres } = await import(${href('./embedded-postgres.js')});
-      const { Logger } = await import(${href('../observability/logger.js')});
+      const { Logger } = await import(${href('../../observability/logger.js')});
       await EmbeddedPostgres.start({ directory: ${JSON.stringify(options.directory)}, logger: new Logger() });
       console.log('up'); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
-import { migrate } from '../storage/postgres/migrate.js';
-import { schemaFingerprint } from '../storage/postgres/schema-texts.js';
+import { migrate } from '../../storage/postgres/migrate.js';
+import { schemaFingerprint } from '../../storage/postgres/schema-texts.js';
 import { databaseAt } from './databases.js';
 
 /** What databases begin with. It is made once on each server, and copied. */

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createServer, isIP } from 'node:net';
-import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
+import { errorCode, errorText, StartupError } from './startup-error.js';
 
 /**
  * Makes sure that a port is free to listen on, before anything else is started.

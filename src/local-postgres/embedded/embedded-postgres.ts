@@ -1,17 +1,17 @@
 import { open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, systemClock } from '../machinery/clock.js';
-import { errorCode, errorText, StartupError } from '../machinery/startup-error.js';
-import type { Logger } from '../observability/logger.js';
-import { locateBinaries, type PostgresBinaries } from './postgres/binaries.js';
-import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './postgres/cluster.js';
-import { type PostgresHome, preparePostgresHome } from './postgres/home.js';
-import { chooseLoopbackPort, isPortFree } from './postgres/loopback-port.js';
-import { endLeftPostmaster, readPostmasterPid } from './postgres/postmaster.js';
-import { chooseServiceUser, type ServiceUser } from './postgres/service-user.js';
-import { disposableSettings, serverSettings } from './postgres/settings.js';
-import { type SupervisedProcess, startSupervised } from './postgres/supervised-process.js';
+import { type Clock, systemClock } from '../../machinery/clock.js';
+import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
+import type { Logger } from '../../observability/logger.js';
+import { locateBinaries, type PostgresBinaries } from './binaries.js';
+import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './cluster.js';
+import { type PostgresHome, preparePostgresHome } from './home.js';
+import { chooseLoopbackPort, isPortFree } from './loopback-port.js';
+import { endLeftPostmaster, readPostmasterPid } from './postmaster.js';
+import { chooseServiceUser, type ServiceUser } from './service-user.js';
+import { disposableSettings, serverSettings } from './settings.js';
+import { type SupervisedProcess, startSupervised } from './supervised-process.js';
 
 export interface EmbeddedPostgresOptions {
   /** Absolute folder of the data; the caller holds its lock. */

@@ -4,9 +4,9 @@ import { open, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { environment } from '../config/environment.js';
-import { errorCode, StartupError } from '../machinery/startup-error.js';
-import { lockDirectory } from '../program/directory-lock.js';
+import { environment } from '../../config/environment.js';
+import { errorCode, StartupError } from '../../machinery/startup-error.js';
+import { lockDirectory } from '../directory-lock.js';
 import { type KeeperPlace, keeperPlace } from './keeper-place.js';
 import { type KeeperLine, received, send } from './keeper-protocol.js';
 

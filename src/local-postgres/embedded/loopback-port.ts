@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
+import { checkPortFree } from '../../machinery/port-check.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
-import { checkPortFree } from '../port-check.js';
 import { changeNote, readNote } from './note.js';
 
 /** The address where other roles log in. */

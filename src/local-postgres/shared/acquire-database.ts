@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
-import { errorText, StartupError } from '../machinery/startup-error.js';
+import { errorText, StartupError } from '../../machinery/startup-error.js';
 import { databaseAt, withClient } from './databases.js';
 import { type KeeperLease, leaseKeeper } from './keeper-lease.js';
 import { sharedPrefix } from './keeper-protocol.js';
