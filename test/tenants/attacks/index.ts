@@ -1,0 +1,25 @@
+import type { Attack } from '../attack.js';
+import { administrators } from './administrators.js';
+import { connections } from './connections.js';
+import { lists } from './lists.js';
+import { networks } from './networks.js';
+import { owners } from './owners.js';
+import { rights } from './rights.js';
+import { scheduling } from './scheduling.js';
+import { watches } from './watches.js';
+import { workloads } from './workloads.js';
+import { writes } from './writes.js';
+
+/** In the order in which they are tried. */
+export const allAttacks: readonly Attack[] = [
+  ...lists,
+  ...watches,
+  ...writes,
+  ...rights,
+  ...connections,
+  ...administrators,
+  ...networks,
+  ...owners,
+  ...scheduling,
+  ...workloads,
+];

@@ -1,0 +1,170 @@
+import type { Plane } from './plane.js';
+import { Requester, type Shot } from './requester.js';
+
+/** One answer to an honest tenant. */
+export interface Outcome {
+  readonly at: number;
+  readonly ms: number;
+  /** What was wrong, such as a status that no honest request deserves. */
+  readonly fault?: string;
+}
+
+export const probeNames = ['get', 'lease', 'livez', 'list', 'create', 'watch'] as const;
+export type ProbeName = (typeof probeNames)[number];
+export const honestNamespace = 'honest';
+export const honestAccount = 'tenant';
+
+const everyMs: Readonly<Record<ProbeName, number>> = {
+  get: 30,
+  lease: 60,
+  livez: 60,
+  list: 250,
+  create: 250,
+  watch: 0,
+};
+/** After so long nobody waits any more. */
+const patienceMs = 30_000;
+/** A server that does not answer gets no more than so many requests of a kind at one time. */
+const mostUnderWay = 100;
+const maps = `/api/v1/namespaces/${honestNamespace}/configmaps`;
+
+/**
+ * Honest tenants, who send at a steady rate whatever the answers do, so that a server that stands still is felt by all
+ * requests that come meanwhile: gets and lists of a service account, the lease of a node, health, creates, and the time
+ * from such a create to the event of a watch on the other server.
+ */
+export class HonestProbes {
+  private readonly outcomes = new Map<ProbeName, Outcome[]>(probeNames.map((name) => [name, []]));
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly requesters: Requester[] = [];
+  private readonly created = new Map<string, number>();
+  private readonly underWay = new Map<ProbeName, number>();
+  private isOver = false;
+  private turn = 0;
+
+  private constructor() {}
+
+  /** @param token of the honest account, which may do what the probes do */
+  static async start(plane: Plane, token: string): Promise<HonestProbes> {
+    const probes = new HonestProbes();
+    const each = (bearer: string | undefined, headers = {}) =>
+      plane.urls.map((url) => probes.own(new Requester(url, bearer, headers, mostUnderWay)));
+    const accounts = each(token);
+    const node = { 'impersonate-user': 'system:node:honest', 'impersonate-group': 'system:nodes' };
+    const nodes = each(plane.adminToken, node);
+    const nobody = each(undefined);
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    const [firstNode] = nodes as [Requester];
+    await firstNode.must({ method: 'POST', path: leases, body: { metadata: { name: 'honest' }, spec: {} } }, 201, 409);
+    const [first] = accounts as [Requester];
+    for (let i = 0; i < 50; i++) {
+      const body = { metadata: { name: `kept-${i}`, labels: { kept: 'yes' } }, data: { text: 'x'.repeat(1024) } };
+      await first.must({ method: 'POST', path: maps, body }, 201, 409);
+    }
+    probes.every('get', () => probes.probe('get', accounts, { method: 'GET', path: `${maps}/kept-0` }));
+    probes.every('lease', () => probes.probe('lease', nodes, probes.renewal(`${leases}/honest`)));
+    probes.every('livez', () => probes.probe('livez', nobody, { method: 'GET', path: '/livez' }));
+    probes.every('list', () =>
+      probes.probe('list', accounts, { method: 'GET', path: `${maps}?labelSelector=kept%3Dyes` }),
+    );
+    probes.every('create', () => probes.create(accounts));
+    void probes.watch(accounts.at(-1) as Requester);
+    return probes;
+  }
+
+  /** What was begun in a time of `performance.now()`. */
+  between(name: ProbeName, from: number, until: number): Outcome[] {
+    return (this.outcomes.get(name) as Outcome[]).filter(({ at }) => at >= from && at < until);
+  }
+
+  stop(): void {
+    this.isOver = true;
+    for (const timer of this.timers) clearInterval(timer);
+    for (const requester of this.requesters) requester.close();
+  }
+
+  private own(requester: Requester): Requester {
+    this.requesters.push(requester);
+    return requester;
+  }
+
+  private every(name: ProbeName, send: () => Promise<unknown>): void {
+    this.timers.push(
+      setInterval(() => {
+        const count = this.underWay.get(name) ?? 0;
+        if (count >= mostUnderWay) return;
+        this.underWay.set(name, count + 1);
+        void send().finally(() => this.underWay.set(name, (this.underWay.get(name) ?? 1) - 1));
+      }, everyMs[name]),
+    );
+  }
+
+  private renewal(path: string): Shot {
+    return { method: 'PATCH', path, body: { spec: { renewTime: new Date().toISOString().replace('Z', '000Z') } } };
+  }
+
+  private async probe(name: ProbeName, requesters: readonly Requester[], shot: Shot): Promise<boolean> {
+    const at = performance.now();
+    const requester = requesters[this.turn++ % requesters.length] as Requester;
+    try {
+      const { status } = await requester.send(shot, patienceMs);
+      const isGood = status < 300;
+      this.note(name, at, isGood ? undefined : String(status));
+      return isGood;
+    } catch (error) {
+      this.note(name, at, error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : 'failed');
+      return false;
+    }
+  }
+
+  private note(name: ProbeName, at: number, fault: string | undefined): void {
+    if (this.isOver) return;
+    const ms = performance.now() - at;
+    (this.outcomes.get(name) as Outcome[]).push(fault === undefined ? { at, ms } : { at, ms, fault });
+  }
+
+  private async create(accounts: readonly Requester[]): Promise<void> {
+    const name = `made-${this.turn}-${Math.round(performance.now())}`;
+    this.created.set(name, performance.now());
+    const isMade = await this.probe('create', accounts, {
+      method: 'POST',
+      path: maps,
+      body: { metadata: { name, labels: { made: 'yes' } } },
+    });
+    if (!isMade) this.created.delete(name);
+    await accounts[0]?.send({ method: 'DELETE', path: `${maps}/${name}` }, patienceMs).catch(() => undefined);
+  }
+
+  /** Follows what is created, and counts what never shows up. */
+  private async watch(requester: Requester): Promise<void> {
+    const path = `${maps}?watch=true&labelSelector=made%3Dyes&timeoutSeconds=3600`;
+    while (!this.isOver) {
+      try {
+        const response = await requester.open({ method: 'GET', path }, patienceMs);
+        let rest = '';
+        for await (const chunk of response) {
+          const lines = (rest + (chunk as Buffer).toString('utf8')).split('\n');
+          rest = lines.pop() ?? '';
+          for (const line of lines) this.seen(line);
+        }
+      } catch {
+        // The next watch goes on; what was missed counts as late below.
+      }
+      const now = performance.now();
+      for (const [name, at] of this.created) {
+        if (now - at < patienceMs) continue;
+        this.note('watch', at, 'never seen');
+        this.created.delete(name);
+      }
+    }
+  }
+
+  private seen(line: string): void {
+    if (!line.includes('"ADDED"')) return;
+    const name = /"name":"(made-[^"]+)"/.exec(line)?.[1];
+    const at = name === undefined ? undefined : this.created.get(name);
+    if (name === undefined || at === undefined) return;
+    this.created.delete(name);
+    this.note('watch', at, undefined);
+  }
+}

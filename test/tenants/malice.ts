@@ -1,0 +1,211 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Attack } from './attack.js';
+import { AttackerProcess, type Loot } from './attacker-process.js';
+import { HonestProbes, probeNames } from './honest-probes.js';
+import { HonestWork } from './honest-work.js';
+import { MemoryWatch, type Peak } from './memory-watch.js';
+import type { Plane } from './plane.js';
+import { Tenancy } from './tenancy.js';
+import { complaints, type Span, shownPeaks, slowestStep, type Welfare, welfareIn } from './verdict.js';
+
+/** One line of the table. */
+export interface Row {
+  readonly name: string;
+  readonly loot: Loot;
+  readonly quiet: Welfare;
+  readonly during: Welfare;
+  readonly loops: string;
+  readonly peaks: readonly Peak[];
+  /** Resident memory over time. */
+  readonly course: readonly string[];
+  /** Seconds after the attack until all was as before; undefined when it was not within a minute. */
+  readonly normalAfter: number | undefined;
+  readonly faults: readonly string[];
+}
+
+export interface Times {
+  readonly quietSeconds: number;
+  readonly attackSeconds: number;
+  readonly attackers: number;
+}
+
+/** After an attack everything has to be as before within so long. */
+const recoveryMs = 60_000;
+const windowMs = 5_000;
+const stepsMs = 70_000;
+/** A restart, and the removal of what attackers stored, may take longer than a step of honest tenants. */
+const removalMs = 180_000;
+const noLoot: Loot = { counts: {}, samples: {}, megabytes: 0 };
+
+/** A day on one control plane: honest tenants live there all the time, and attackers come one after the other. */
+export class Malice {
+  private readonly quietSpans: Span[] = [];
+  private readonly namespaces: string[] = [];
+
+  private constructor(
+    private readonly plane: Plane,
+    private readonly times: Times,
+    private readonly tenancy: Tenancy,
+    private readonly probes: HonestProbes,
+    private readonly work: HonestWork,
+    private readonly memory: MemoryWatch,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  static async begin(plane: Plane, times: Times, log: (line: string) => void): Promise<Malice> {
+    const tenancy = new Tenancy(plane);
+    const token = await tenancy.honest();
+    const probes = await HonestProbes.start(plane, token);
+    const work = new HonestWork(plane, token);
+    const malice = new Malice(plane, times, tenancy, probes, work, new MemoryWatch(plane.processes), log);
+    // Code is compiled and caches are filled before anything is measured.
+    await work.allSince(performance.now(), stepsMs);
+    await malice.rest(times.quietSeconds);
+    log(`quiet: ${shown(malice.quiet)}`);
+    return malice;
+  }
+
+  async suffer(attack: Attack): Promise<Row> {
+    const namespace = `mallory-${attack.name}`;
+    this.namespaces.push(namespace);
+    const ended = this.ends.length;
+    const target = await this.tenancy.attacker(namespace);
+    const began = performance.now();
+    await this.rest(Math.min(8, this.times.quietSeconds));
+    const quiet = this.quiet;
+    const attackers = await Promise.all(
+      Array.from({ length: this.times.attackers }, () => AttackerProcess.start(target, attack.name)),
+    );
+    const from = performance.now();
+    for (const attacker of attackers) attacker.go();
+    await delay(this.times.attackSeconds * 1000);
+    await this.work.allSince(from, stepsMs);
+    const until = performance.now();
+    const loot = together(await Promise.all(attackers.map((attacker) => attacker.stop())));
+    const normalAfter = await this.recover(quiet);
+    const faults = [...(loot.fault === undefined ? [] : [`the attacker: ${loot.fault}`])];
+    return this.row(attack.name, { loot, quiet, span: [from, until], began, ended, normalAfter, faults });
+  }
+
+  /** All processes end and start with everything that attackers have stored. */
+  async restart(): Promise<Row> {
+    const quiet = this.quiet;
+    const ended = this.ends.length;
+    const began = performance.now();
+    const faults: string[] = [];
+    await this.plane.restart().catch((error: unknown) => faults.push(`no restart: ${error}`));
+    const from = performance.now();
+    this.log(`restarted after ${((from - began) / 1000).toFixed(1)} s`);
+    const normalAfter = await this.recover(quiet);
+    const span: Span = [from, performance.now()];
+    return this.row('restart', { loot: noLoot, quiet, span, began, ended, normalAfter, faults, isAfter: true });
+  }
+
+  /** An administrator deletes all that attackers have stored, while the honest live on. */
+  async removal(): Promise<Row> {
+    const quiet = this.quiet;
+    const ended = this.ends.length;
+    const began = performance.now();
+    const took = await this.tenancy.remove(this.namespaces, removalMs);
+    await this.work.allSince(began, stepsMs);
+    const until = performance.now();
+    // What has finalizers that nobody removes stays, as it should.
+    this.log(took === undefined ? 'some namespaces stay' : `namespaces gone after ${(took / 1000).toFixed(1)} s`);
+    const normalAfter = await this.recover(quiet);
+    return this.row('removal', { loot: noLoot, quiet, span: [began, until], began, ended, normalAfter, faults: [] });
+  }
+
+  async end(): Promise<void> {
+    this.memory.stop();
+    await this.work.stop();
+    this.probes.stop();
+    this.tenancy.close();
+  }
+
+  private get quiet(): Welfare {
+    return welfareIn(this.quietSpans.slice(-6), this.probes, this.work);
+  }
+
+  private get ends(): string[] {
+    return this.plane.processes.flatMap((one) => one.ends);
+  }
+
+  /** A quiet time beside processes that compute as much as attackers may. */
+  private async rest(seconds: number): Promise<void> {
+    const idle = { urls: [], token: '', adminToken: '', namespace: '', hasScheduler: false };
+    const spinners = await Promise.all(
+      Array.from({ length: this.times.attackers }, () => AttackerProcess.start(idle, 'spin')),
+    );
+    for (const spinner of spinners) spinner.go();
+    const from = performance.now();
+    await delay(seconds * 1000);
+    await this.work.allSince(from, stepsMs);
+    this.quietSpans.push([from, performance.now()]);
+    await Promise.all(spinners.map((spinner) => spinner.stop()));
+  }
+
+  /** Resolves with the seconds until honest tenants fare as before. */
+  private async recover(quiet: Welfare): Promise<number | undefined> {
+    const began = performance.now();
+    for (;;) {
+      const from = performance.now();
+      await delay(windowMs);
+      await this.work.allSince(from, Math.max(windowMs, recoveryMs - (performance.now() - began)));
+      const now = welfareIn([[from, performance.now()]], this.probes, this.work);
+      if (complaints(quiet, now).length === 0) return (from - began) / 1000;
+      if (performance.now() - began > recoveryMs) return undefined;
+    }
+  }
+
+  private row(
+    name: string,
+    seen: Omit<Row, 'name' | 'during' | 'loops' | 'peaks' | 'course'> & {
+      readonly span: Span;
+      readonly began: number;
+      readonly ended: number;
+      /** What counts is only that it became as before. */
+      readonly isAfter?: boolean;
+    },
+  ): Row {
+    const { loot, quiet, span, began, ended, normalAfter, isAfter } = seen;
+    const during = welfareIn([span], this.probes, this.work);
+    const peaks = this.memory.peaks(began);
+    const faults = [
+      ...this.ends.slice(ended),
+      ...seen.faults,
+      ...peaks.filter(({ isWithin }) => !isWithin).map((peak) => `memory: ${shownPeaks([peak])} MiB`),
+      ...(isAfter === true ? [] : complaints(quiet, during)),
+      ...(normalAfter === undefined ? ['not as before within a minute'] : []),
+    ];
+    const course = this.memory.course(began, 5);
+    const loops = slowestStep(quiet, during);
+    const row = { name, loot, quiet, during, loops, peaks, course, normalAfter, faults };
+    this.log(
+      `${name}: ${faults.length === 0 ? 'passed' : 'FAILED'}; ${JSON.stringify(loot.counts)}, ${loot.megabytes} MB sent`,
+    );
+    this.log(`  quiet  ${shown(quiet)}`);
+    this.log(`  during ${shown(during)}; slowest: ${loops}; as before after ${normalAfter?.toFixed(0) ?? '> 60'} s`);
+    for (const line of course) this.log(`  ${line}`);
+    for (const [code, sample] of Object.entries(loot.samples)) this.log(`  ${code}: ${sample}`);
+    for (const fault of faults) this.log(`  FAULT ${fault}`);
+    return row;
+  }
+}
+
+function shown({ probes, steps }: Welfare): string {
+  const latencies = probeNames.map((name) => {
+    const { p50, p99, faults } = probes.get(name) ?? { p50: 0, p99: 0, faults: [] };
+    return `${name} ${p50.toFixed(0)}/${p99.toFixed(0)}${faults.length === 0 ? '' : ` (${faults.length} failed)`}`;
+  });
+  const seconds = [...steps].map(([name, { ms }]) => `${name} ${(ms / 1000).toFixed(1)}`);
+  return `${latencies.join(', ')} ms; ${seconds.join(', ')} s`;
+}
+
+function together(all: readonly Loot[]): Loot {
+  const counts: Record<string, number> = {};
+  for (const loot of all) for (const [what, n] of Object.entries(loot.counts)) counts[what] = (counts[what] ?? 0) + n;
+  const samples = Object.assign({}, ...all.map((loot) => loot.samples)) as Loot['samples'];
+  const megabytes = all.reduce((sum, loot) => sum + loot.megabytes, 0);
+  const fault = all.find((loot) => loot.fault !== undefined)?.fault;
+  return fault === undefined ? { counts, samples, megabytes } : { counts, samples, megabytes, fault };
+}

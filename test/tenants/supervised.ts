@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { endWithUs } from '../support/child-guard.js';
+
+/** Bytes that a process may take; none for programs whose limits nobody knows. */
+export interface MemoryLimits {
+  readonly resident?: number;
+  readonly heap?: number;
+}
+
+export interface Program {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where its log goes, and where it reports its heap. */
+  readonly folder: string;
+  readonly limits?: MemoryLimits;
+}
+
+/** Between an end that nobody asked for and the next start, as a supervisor of services waits. */
+const restartMs = 1_000;
+/** Longer than a stop takes that lets requests finish. */
+const stopMs = 90_000;
+
+/** A process that is started again whenever it ends, and that remembers how often it did. */
+export class Supervised {
+  /** How it ended without being asked, each with the last lines of its log. */
+  readonly ends: string[] = [];
+  readonly logFile: string;
+  private child: ChildProcess | undefined;
+  private isWanted = false;
+
+  constructor(private readonly program: Program) {
+    this.logFile = join(program.folder, `${program.name.replaceAll(' ', '-')}.log`);
+  }
+
+  get name(): string {
+    return this.program.name;
+  }
+
+  get limits(): MemoryLimits {
+    return this.program.limits ?? {};
+  }
+
+  get folder(): string {
+    return this.program.folder;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  start(): void {
+    this.isWanted = true;
+    const { file, args, env } = this.program;
+    const child = spawn(file, args, { env: env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const log = createWriteStream(this.logFile, { flags: 'a' });
+    child.stdout?.pipe(log, { end: false });
+    child.stderr?.pipe(log, { end: false });
+    endWithUs(child);
+    child.once('close', (code, signal) => {
+      log.end();
+      if (this.child !== child) return;
+      this.child = undefined;
+      if (this.isWanted) void this.startAgain(`${code ?? signal}`);
+    });
+    this.child = child;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.isWanted = false;
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    const late = setTimeout(() => child.kill('SIGKILL'), stopMs);
+    child.kill(signal);
+    await closed;
+    clearTimeout(late);
+  }
+
+  /** The last lines of its log that are no requests. */
+  lastLines(count: number): string {
+    if (!existsSync(this.logFile)) return '';
+    return readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+  }
+
+  private async startAgain(how: string): Promise<void> {
+    this.ends.push(`${this.name} ended with ${how}:\n${this.lastLines(12)}`);
+    await delay(restartMs);
+    if (this.isWanted) this.start();
+  }
+}

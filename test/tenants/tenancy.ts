@@ -1,0 +1,78 @@
+import type { Target } from './attacker.js';
+import { honestAccount, honestNamespace } from './honest-probes.js';
+import { honestWorkNamespace } from './honest-work.js';
+import type { Plane } from './plane.js';
+import { Requester } from './requester.js';
+
+const apiGroup = 'rbac.authorization.k8s.io';
+const rbac = `/apis/${apiGroup}/v1`;
+
+/** Makes tenants and takes them away, as an administrator. */
+export class Tenancy {
+  private readonly admin: Requester;
+
+  constructor(private readonly plane: Plane) {
+    this.admin = new Requester(plane.urls[0] as string, plane.adminToken);
+  }
+
+  /** The honest account: it may do all, but stands in the queues like everybody. Returns its token. */
+  async honest(): Promise<string> {
+    await this.namespace(honestNamespace);
+    await this.namespace(honestWorkNamespace);
+    await this.account(honestNamespace, honestAccount);
+    const subjects = [{ kind: 'ServiceAccount', name: honestAccount, namespace: honestNamespace }];
+    const roleRef = { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' };
+    const body = { metadata: { name: 'honest' }, subjects, roleRef };
+    await this.admin.must({ method: 'POST', path: `${rbac}/clusterrolebindings`, body }, 201, 409);
+    return this.token(honestNamespace, honestAccount);
+  }
+
+  /** An account with the role `admin` in a namespace of its own, and nothing else. */
+  async attacker(namespace: string): Promise<Target> {
+    const { urls, adminToken, hasScheduler } = this.plane;
+    await this.namespace(namespace);
+    await this.account(namespace, 'mallory');
+    const subjects = [{ kind: 'ServiceAccount', name: 'mallory', namespace }];
+    const roleRef = { apiGroup, kind: 'ClusterRole', name: 'admin' };
+    const body = { metadata: { name: 'mallory' }, subjects, roleRef };
+    await this.admin.must({ method: 'POST', path: `${rbac}/namespaces/${namespace}/rolebindings`, body }, 201, 409);
+    return { urls, adminToken, hasScheduler, namespace, token: await this.token(namespace, 'mallory') };
+  }
+
+  /** Deletes namespaces; resolves with the milliseconds until the last was gone, or undefined when one stays. */
+  async remove(namespaces: readonly string[], withinMs: number): Promise<number | undefined> {
+    const began = performance.now();
+    for (const name of namespaces) {
+      await this.admin.must({ method: 'DELETE', path: `/api/v1/namespaces/${name}` }, 200, 202, 404, 409);
+    }
+    for (const name of namespaces) {
+      const path = `/api/v1/namespaces/${name}`;
+      for (;;) {
+        const { status } = await this.admin.send({ method: 'GET', path }).catch(() => ({ status: 0 }));
+        if (status === 404) break;
+        if (performance.now() - began > withinMs) return undefined;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+    return performance.now() - began;
+  }
+
+  close(): void {
+    this.admin.close();
+  }
+
+  private async namespace(name: string): Promise<void> {
+    await this.admin.must({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } }, 201, 409);
+  }
+
+  private async account(namespace: string, name: string): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+    await this.admin.must({ method: 'POST', path, body: { metadata: { name } } }, 201, 409);
+  }
+
+  private async token(namespace: string, name: string): Promise<string> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
+    return (await this.admin.must({ method: 'POST', path, body }, 201)).body.status.token as string;
+  }
+}
