@@ -1,3 +1,4 @@
+import { validateClientConfig } from '../../../apis/admissionregistration/v1/webhook-client.validation.js';
 import type {
   MutatingWebhook,
   ValidatingWebhook,
@@ -13,7 +14,6 @@ import {
 } from '../../../machinery/field-error.js';
 import { isDns1035Label, isDns1123Subdomain } from '../../../machinery/names.js';
 import { ExpressionCheck } from '../expression-check.js';
-import { validateClientConfig } from './webhook-client.validation.js';
 import { validateRule } from './webhook-rules.validation.js';
 
 /** Either kind of webhook; only mutating ones have a reinvocation policy. */

@@ -1,3 +1,4 @@
+import { validateClientConfig } from '../../../apis/admissionregistration/v1/webhook-client.validation.js';
 import type { CustomResourceConversion } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import {
   type FieldError,
@@ -8,7 +9,6 @@ import {
   required,
 } from '../../../machinery/field-error.js';
 import { isDns1035Label } from '../../../machinery/names.js';
-import { validateClientConfig } from '../../admissionregistration/webhook-configuration/webhook-client.validation.js';
 
 const strategies: readonly string[] = ['None', 'Webhook'];
 

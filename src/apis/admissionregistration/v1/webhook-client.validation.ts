@@ -1,9 +1,6 @@
-import type {
-  ServiceReference,
-  WebhookClientConfig,
-} from '../../../apis/admissionregistration/v1/webhook-client-config.types.js';
 import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
 import { isDns1123Subdomain, isPortNumber } from '../../../machinery/names.js';
+import type { ServiceReference, WebhookClientConfig } from './webhook-client-config.types.js';
 
 const urlForm = 'desired format: https://host[/path]';
 

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+// @ts-expect-error: plain JavaScript
+import { layerProblems } from '../../scripts/layer-rules.js';
+// @ts-expect-error: plain JavaScript
+import { layers } from '../../scripts/layers.js';
+
+const problemsOf = layerProblems as (
+  rows: readonly { readonly folder: string; readonly imports: readonly string[] }[],
+  sources: readonly { readonly file: string; readonly imports: readonly string[] }[],
+) => string[];
+
+describe('layers', () => {
+  const broken = [
+    ['machinery/names.ts', 'large/large-lane.js', 'machinery may not import large'],
+    ['storage/storage.interface.ts', 'quota/charges.js', 'storage may not import quota'],
+    ['storage/postgres/finder.ts', 'backup/make-backup.js', 'storage/postgres may not import backup'],
+    ['storage/cacher/cacher.ts', 'flow-control/flow-control.js', 'storage/cacher may not import flow-control'],
+    ['flow-control/flow-control.ts', 'program/serving.js', 'flow-control may not import program'],
+    ['registry/store/store.ts', 'storage/postgres/sequencer.js', 'registry may not import storage/postgres'],
+    ['console/ui/app.tsx', 'console/upstream.js', 'console/ui may not import console'],
+    ['modules/policy/a/b.ts', 'modules/core/pod/pod.strategy.js', 'modules/policy may not import modules/core'],
+    ['admission/chain.ts', 'storage/storage.interface.js', 'admission may not import storage'],
+    ['cluster/a.ts', 'machinery/names.js', 'its folder has no row'],
+    ['machinery/names.ts', 'cluster/a.js', 'cluster/a.js has no row'],
+  ] as const;
+  for (const [file, path, problem] of broken) {
+    it(`refuses the import of ${path} by ${file}`, () => {
+      const [found, ...more] = problemsOf(layers, [{ file, imports: [path] }]);
+      assert.match(found ?? '', new RegExp(`^src/${file}: .*${problem}`));
+      assert.deepEqual(more, []);
+    });
+  }
+
+  const allowed = [
+    ['storage/feed/change-feed.ts', 'storage/postgres/finder.js'],
+    ['console/console-server.ts', 'console/ui/table.js'],
+    ['admission/admission.module.ts', 'storage/storage.module.js'],
+    ['modules/policy/policy-api.module.ts', 'modules/api-group-modules.js'],
+    ['machinery/names.spec.ts', 'storage/storage.interface.js'],
+  ] as const;
+  for (const [file, path] of allowed) {
+    it(`allows the import of ${path} by ${file}`, () => {
+      assert.deepEqual(problemsOf(layers, [{ file, imports: [path] }]), []);
+    });
+  }
+
+  it('refuses rows that name a row below, and two rows for a folder', () => {
+    const rows = [
+      { folder: 'a', imports: ['b'] },
+      { folder: 'b', imports: ['a'] },
+      { folder: 'b', imports: [] },
+    ];
+    assert.deepEqual(problemsOf(rows, []), [
+      'scripts/layers.js: a may not import b, whose row is not above',
+      'scripts/layers.js: b has two rows',
+    ]);
+  });
+});
