@@ -76,6 +76,7 @@ describe('default roles of people', () => {
     bindings: 'the scheduler decides where pods run',
     'controllerrevisions.apps': 'made by a control loop',
     'csistoragecapacities.storage.k8s.io': 'made by storage drivers',
+    endpoints: 'would send the traffic of services anywhere (CVE-2021-25740)',
     'endpointslices.discovery.k8s.io': 'made by a control loop',
     events: 'made by components',
     'events.events.k8s.io': 'made by components',

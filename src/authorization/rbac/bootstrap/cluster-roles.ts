@@ -32,7 +32,7 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow(
           change,
           'core',
-          'configmaps endpoints persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+          'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
         ),
         allow(
           change,
@@ -137,8 +137,6 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         writeEvents,
         allow('create', 'coordination', 'leases'),
         allow('get update', 'coordination', 'leases', 'kube-controller-manager'),
-        allow('create', 'core', 'endpoints'),
-        allow('get update', 'core', 'endpoints', 'kube-controller-manager'),
         allow('create', 'core', 'secrets serviceaccounts'),
         allow('delete', 'core', 'secrets'),
         allow('get', 'core', 'configmaps namespaces secrets serviceaccounts'),
@@ -159,8 +157,6 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         writeEvents,
         allow('create', 'coordination', 'leases'),
         allow('get update', 'coordination', 'leases', 'kube-scheduler'),
-        allow('create', 'core', 'endpoints'),
-        allow('get update', 'core', 'endpoints', 'kube-scheduler'),
         allow(read, 'core', 'nodes'),
         allow('delete get list watch', 'core', 'pods'),
         allow('create', 'core', 'bindings pods/binding'),
@@ -180,7 +176,7 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
       rules: [
         allow(read, 'core', 'nodes'),
         allow('proxy', 'core', 'nodes'),
-        allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/spec nodes/stats'),
+        allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
       ],
     },
     {

@@ -13,6 +13,7 @@ import type { ResourceStores } from '../../../registry/store/resource-stores.js'
 import type { Store } from '../../../registry/store/store.js';
 import { autoUpdateAnnotation, bootstrapPolicy } from './bootstrap-policy.js';
 import { bindsAnotherRole, isOptedOut, reconciledBinding, reconciledRole } from './reconcile.js';
+import { withoutRetired } from './retired-rules.js';
 
 type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
@@ -20,8 +21,8 @@ type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 export type PolicyResource = 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
 
 /**
- * Creates the missing objects of the default policy, and adds missing parts to the others unless they opted out. Many
- * processes may start at once. Throws when the store can't be used.
+ * Creates the missing objects of the default policy. Unless they opted out, it adds missing parts to the others, and takes
+ * away what former releases gave too much. Many processes may start at once. Throws when the store can't be used.
  *
  * @returns the version of the newest object of each resource of the policy: whoever has seen these knows the policy
  */
@@ -128,7 +129,7 @@ class PolicyWriter {
 
   private change(live: PolicyObject, wanted: PolicyObject): PolicyObject {
     if ('roleRef' in live) return reconciledBinding(live, wanted as RoleBinding);
-    return reconciledRole(live, wanted as ClusterRole);
+    return reconciledRole(withoutRetired(live, this.names), wanted as ClusterRole);
   }
 }
 

@@ -19,7 +19,7 @@ export function namespacedRoles(names: VendorNames): readonly NamespacedRole[] {
   const leaderLock = (component: string): NamespacedRole => ({
     namespace: systemNamespace,
     name: `system::leader-locking-${component}`,
-    rules: [allow('watch', 'core', 'configmaps'), allow('get update', 'core', 'configmaps', component)],
+    rules: [allow('create get list update watch', 'coordination', 'leases')],
     subjects: [`user system:${component}`, `account ${component}`],
   });
   return [
