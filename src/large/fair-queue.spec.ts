@@ -6,8 +6,15 @@ it('lets owners take turns, and none fill the queue', () => {
   const queue = new FairQueue<string>({ running: 3, runningOfOwner: 2, waiting: 5, waitingOfOwner: 3 });
   assert.deepEqual(
     ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((job) => queue.add(job[0] as string, job)),
-    [true, true, true, false, true, true, false],
+    [undefined, undefined, undefined, 'a4', undefined, undefined, 'a3'],
   );
+  // Who has fewer takes the place of who has most; who would have as many takes none.
+  assert.deepEqual(
+    ['d1', 'e1', 'f1'].map((job) => queue.add(job[0] as string, job)),
+    ['a2', 'b2', 'f1'],
+  );
+  for (const job of ['c1', 'd1', 'e1']) assert.equal(queue.remove(job[0] as string, job), true);
+  for (const job of ['a2', 'b2', 'a3']) assert.equal(queue.add(job[0] as string, job), undefined);
   assert.equal(queue.next()?.job, 'a1');
   assert.equal(queue.next()?.job, 'b1');
   assert.equal(queue.next()?.job, 'a2');
@@ -43,7 +50,7 @@ it('lets jobs of one owner wait in any number, which take no places', () => {
   const queue = new FairQueue<string>(limits);
   assert.deepEqual(
     ['', '', '', 'a', 'b'].map((owner) => queue.add(owner, owner)),
-    [true, true, true, true, false],
+    [undefined, undefined, undefined, undefined, 'b'],
   );
   assert.equal(queue.next()?.owner, '');
   queue.done('');

@@ -12,7 +12,7 @@ export interface FairQueueLimits {
 
 /**
  * A queue in which the owners of jobs take turns: an owner with many jobs delays only their own, and can't fill the
- * queue for others.
+ * queue for others. When it is full, a job of an owner with few takes the place of the newest job of the owner with most.
  */
 export class FairQueue<Job> {
   private readonly waiting = new Map<string, Job[]>();
@@ -22,18 +22,23 @@ export class FairQueue<Job> {
 
   constructor(private readonly limits: FairQueueLimits) {}
 
-  /** Adds a job; false when the queue is full. */
-  add(owner: string, job: Job): boolean {
+  /** Adds a job. Returns the one that there is no room for, if any: this one, or one of another owner. */
+  add(owner: string, job: Job): Job | undefined {
     const own = this.waiting.get(owner) ?? [];
     const { waiting, waitingOfOwner, unlimitedOwner } = this.limits;
+    let displaced: Job | undefined;
     if (owner !== unlimitedOwner) {
+      if (own.length >= waitingOfOwner) return job;
       const unlimited = unlimitedOwner === undefined ? 0 : (this.waiting.get(unlimitedOwner)?.length ?? 0);
-      if (this.waitingCount - unlimited >= waiting || own.length >= waitingOfOwner) return false;
+      if (this.waitingCount - unlimited >= waiting) {
+        displaced = this.displace(own.length + 1);
+        if (displaced === undefined) return job;
+      }
     }
     own.push(job);
     this.waiting.set(owner, own);
     this.waitingCount++;
-    return true;
+    return displaced;
   }
 
   /** Starts the job whose turn it is; undefined when none may start. */
@@ -71,6 +76,17 @@ export class FairQueue<Job> {
     if (jobs.length === 0) this.waiting.delete(owner);
     this.waitingCount--;
     return true;
+  }
+
+  /** Takes the newest job from the owner with most, if that is more than so many. */
+  private displace(moreThan: number): Job | undefined {
+    let longest: Job[] | undefined;
+    for (const [owner, jobs] of this.waiting) {
+      if (owner !== this.limits.unlimitedOwner && jobs.length > (longest?.length ?? moreThan)) longest = jobs;
+    }
+    const job = longest?.pop();
+    if (job !== undefined) this.waitingCount--;
+    return job;
   }
 
   get isIdle(): boolean {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import { timeoutError } from '../machinery/status-error.js';
+import { yieldToMainThread } from '../machinery/yield-to-main-thread.js';
 import { traced } from '../observability/trace-scope.js';
 import type { StoredObject, UpdateDecision } from '../storage/storage.interface.js';
 import { packError, unpackError } from './lane-errors.js';
@@ -13,6 +14,7 @@ import { RemoteStorage } from './remote-storage.js';
 
 const port = parentPort;
 if (port === null) throw new Error('this is the entry of a thread');
+yieldToMainThread();
 
 interface Pending {
   readonly resolve: (value: unknown) => void;

@@ -98,6 +98,20 @@ it('answers as the process would, one user not keeping the places of others', ()
     }
   }));
 
+it('lets the accounts of a namespace keep no more places than a user', () =>
+  withLane({}, async (lane) => {
+    const many = Array.from({ length: 120 }, (_, i) =>
+      lane.answer(request(`system:serviceaccount:greedy:a-${i}`), never).then(
+        ({ status }) => status,
+        (error: unknown) => (error as StatusError).code,
+      ),
+    );
+    const { status } = await lane.answer(request('system:serviceaccount:modest:a'), never);
+    assert.equal(status, 422);
+    const refused = (await Promise.all(many)).filter((code) => code === 429);
+    assert.equal(refused.length, 120 - 26);
+  }));
+
 it('never takes the user of a request from its headers', () =>
   withLane({}, async (lane) => {
     const other = request('alice');

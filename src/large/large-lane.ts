@@ -10,6 +10,7 @@ import { forward } from './forward.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneHost, type LaneParts } from './lane-host.js';
 import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
+import { tenantOf } from './tenant-of.js';
 
 export interface LaneOptions {
   /** An idle thread ends after this time, in milliseconds. */
@@ -97,7 +98,7 @@ export class LargeLane implements LargeRequests {
       const id = ++this.lastId;
       const message = { type: 'request', id, request } as const;
       const job: Job = { id, message, transfer: [request.body.buffer], resolve, reject, begunAt: undefined };
-      const owner = request.user.name;
+      const owner = tenantOf(request.user.name);
       if (!this.add(owner, job)) return;
       signal.addEventListener('abort', () => {
         if (this.queue.remove(owner, job)) reject(signal.reason as Error);
@@ -136,9 +137,9 @@ export class LargeLane implements LargeRequests {
       job.reject(serviceUnavailableError('the server is shutting down'));
       return false;
     }
-    if (this.queue.add(owner, job)) return true;
-    job.reject(tooManyRequestsError(1));
-    return false;
+    const refused = this.queue.add(owner, job);
+    refused?.reject(tooManyRequestsError(1));
+    return refused !== job;
   }
 
   private advance(): void {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../support/child-guard.js';
 import type { Target } from './attacker.js';
@@ -18,7 +18,7 @@ export interface Loot {
  * Attackers give way to the servers, as they would on machines of their own, though not wholly: an attack that gets no
  * processor is none.
  */
-const niceness = 10;
+const niceness = 5;
 const prepareMs = 90_000;
 const endMs = 60_000;
 
@@ -33,7 +33,7 @@ export class AttackerProcess {
     const file = fileURLToPath(new URL('./attacker.process.js', import.meta.url));
     const child = fork(file, [JSON.stringify(target), attack]);
     endWithUs(child);
-    if (child.pid !== undefined) setPriority(child.pid, niceness);
+    if (child.pid !== undefined) setPriority(child.pid, Math.min(19, getPriority() + niceness));
     const process = new AttackerProcess(child);
     const ready = once(child, 'message').then(([message]) => {
       process.fault = (message as { fault?: string }).fault;

@@ -67,7 +67,7 @@ export class Attacker {
    * @param reads whether the client reads what comes
    */
   async hold(shot: Shot, reads: boolean, n = 0): Promise<void> {
-    if (this.isFull(shot)) return this.rest();
+    if (this.bounded(shot) === undefined) return this.rest();
     let response: IncomingMessage;
     try {
       response = await (this.requesters[n % this.requesters.length] as Requester).open(shot);
@@ -89,7 +89,7 @@ export class Attacker {
 
   /** The same as {@link hold} as a stream of an HTTP/2 connection, of which each has many. */
   async holdStream(shot: Shot, reads: boolean): Promise<void> {
-    if (this.isFull(shot)) return this.rest();
+    if (this.bounded(shot) === undefined) return this.rest();
     const own = this.sessionWithRoom();
     own.streams++;
     const stream = own.session.request({
@@ -179,12 +179,13 @@ export class Attacker {
   }
 
   private async counted(requester: Requester, shot: Shot): Promise<Answer | undefined> {
-    if (this.isFull(shot)) {
+    const bounded = this.bounded(shot);
+    if (bounded === undefined) {
       await this.rest();
       return undefined;
     }
     try {
-      const answer = await requester.send(shot);
+      const answer = await requester.send(bounded);
       const code = String(answer.status);
       this.count(code);
       if (answer.status >= 400)
@@ -199,10 +200,12 @@ export class Attacker {
     }
   }
 
-  private isFull({ path, body }: Shot): boolean {
-    const size = typeof body === 'string' ? body.length : Buffer.isBuffer(body) ? body.length : 500;
-    this.sentBytes += path.length + size;
-    return this.sentBytes > mostBytes;
+  /** The request with its body as text, or undefined when the attack has sent what it may. */
+  private bounded(shot: Shot): Shot | undefined {
+    const { path, body } = shot;
+    const text = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined ? body : JSON.stringify(body);
+    this.sentBytes += path.length + (text?.length ?? 0);
+    return this.sentBytes > mostBytes ? undefined : { ...shot, body: text };
   }
 
   private sessionWithRoom(): { session: ClientHttp2Session; streams: number } {

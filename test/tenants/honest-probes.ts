@@ -1,3 +1,4 @@
+import { times } from './attacks/bodies.js';
 import type { Plane } from './plane.js';
 import { Requester, type Shot } from './requester.js';
 
@@ -30,7 +31,7 @@ const maps = `/api/v1/namespaces/${honestNamespace}/configmaps`;
 
 /**
  * Honest tenants, who send at a steady rate whatever the answers do, so that a server that stands still is felt by all
- * requests that come meanwhile: gets and lists of a service account, the lease of a node, health, creates, and the time
+ * requests that come meanwhile: gets and lists of a service account, leases of nodes, health, creates, and the time
  * from such a create to the event of a watch on the other server.
  */
 export class HonestProbes {
@@ -50,19 +51,31 @@ export class HonestProbes {
     const each = (bearer: string | undefined, headers = {}) =>
       plane.urls.map((url) => probes.own(new Requester(url, bearer, headers, mostUnderWay)));
     const accounts = each(token);
-    const node = { 'impersonate-user': 'system:node:honest', 'impersonate-group': 'system:nodes' };
-    const nodes = each(plane.adminToken, node);
+    const nodes = times(20, (i) => {
+      const node = { 'impersonate-user': `system:node:honest-${i}`, 'impersonate-group': 'system:nodes' };
+      return each(plane.adminToken, node)[i % plane.urls.length] as Requester;
+    });
     const nobody = each(undefined);
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-    const [firstNode] = nodes as [Requester];
-    await firstNode.must({ method: 'POST', path: leases, body: { metadata: { name: 'honest' }, spec: {} } }, 201, 409);
+    for (const [i, node] of nodes.entries()) {
+      const body = { metadata: { name: `honest-${i}` }, spec: {} };
+      await node.must({ method: 'POST', path: leases, body }, 201, 409);
+    }
     const [first] = accounts as [Requester];
     for (let i = 0; i < 50; i++) {
       const body = { metadata: { name: `kept-${i}`, labels: { kept: 'yes' } }, data: { text: 'x'.repeat(1024) } };
       await first.must({ method: 'POST', path: maps, body }, 201, 409);
     }
     probes.every('get', () => probes.probe('get', accounts, { method: 'GET', path: `${maps}/kept-0` }));
-    probes.every('lease', () => probes.probe('lease', nodes, probes.renewal(`${leases}/honest`)));
+    // A node has one renewal under way at a time: the next one comes when all others had their turn.
+    const atRest = [...nodes.entries()];
+    probes.every('lease', async () => {
+      const next = atRest.shift();
+      if (next === undefined) return;
+      const [i, node] = next;
+      await probes.probe('lease', [node], probes.renewal(`${leases}/honest-${i}`));
+      atRest.push(next);
+    });
     probes.every('livez', () => probes.probe('livez', nobody, { method: 'GET', path: '/livez' }));
     probes.every('list', () =>
       probes.probe('list', accounts, { method: 'GET', path: `${maps}?labelSelector=kept%3Dyes` }),

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { yieldToMainThread } from '../../machinery/yield-to-main-thread.js';
 import { type Duplicates, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 
@@ -7,6 +8,7 @@ import { parseYaml } from './parse-yaml.js';
  */
 export type YamlAnswer = { readonly json: string; readonly duplicates: Duplicates } | { readonly fault: string };
 
+yieldToMainThread();
 parentPort?.on('message', (text: string) => parentPort?.postMessage(answer(text)));
 
 function answer(text: string): YamlAnswer {

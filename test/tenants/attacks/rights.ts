@@ -52,10 +52,7 @@ export const rights: readonly Attack[] = [
       }
     },
     act: (attacker, n) => {
-      const headers = {
-        'impersonate-user': account(attacker, n % 500),
-        'impersonate-group': [`system:serviceaccounts:${attacker.target.namespace}`, 'system:serviceaccounts'],
-      };
+      const headers = { 'impersonate-user': account(attacker, n % 500) };
       return attacker.send({ method: 'GET', path: attacker.path('configmaps'), headers }, n);
     },
   },
