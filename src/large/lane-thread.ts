@@ -14,7 +14,6 @@ import { RemoteStorage } from './remote-storage.js';
 
 const port = parentPort;
 if (port === null) throw new Error('this is the entry of a thread');
-yieldToMainThread();
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -124,4 +123,6 @@ port.on('message', (message: ToThread) => {
 });
 // A start that fails ends the thread.
 await starting;
+// Not before: requests wait for the start, which is short.
+yieldToMainThread();
 send({ type: 'ready' });

@@ -34,20 +34,6 @@ export const networks: readonly Attack[] = [
     },
   },
   {
-    name: 'slices',
-    about: '2,000 endpoint slices of 1,000 addresses, which change',
-    parallel: 8,
-    act: async (attacker, n) => {
-      const endpoints = times(1000, (i) => ({ addresses: [`10.${n % 200}.${i >> 8}.${i & 255}`] }));
-      const name = `e-${n % 2000}`;
-      const labels = { 'kubernetes.io/service-name': 'x' };
-      const body = { metadata: { name, labels }, addressType: 'IPv4', endpoints, ports: [{ port: 80 }] };
-      await attacker.create('discovery.k8s.io/v1/endpointslices', body, n);
-      const path = attacker.path(`discovery.k8s.io/v1/endpointslices/${name}`);
-      await attacker.send({ method: 'PATCH', path, body: { metadata: { annotations: { n: String(n) } } } }, n);
-    },
-  },
-  {
     name: 'budgets',
     about: '1,000 disruption budgets over all pods, and evictions without end',
     parallel: 16,
