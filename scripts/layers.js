@@ -24,8 +24,9 @@ export const layers = [
   { folder: 'apis', imports: ['machinery'] },
   { folder: 'cel', imports: ['machinery'] },
 
-  { folder: 'storage', imports: base },
-  { folder: 'storage/postgres', imports: base },
+  { folder: 'database', imports: ['machinery', 'config'] },
+  { folder: 'storage', imports: [...base, 'database'] },
+  { folder: 'storage/postgres', imports: [...base, 'database'] },
   { folder: 'storage/feed', imports: base },
   { folder: 'storage/cacher', imports: base },
   { folder: 'storage/hub', imports: base },
@@ -117,15 +118,15 @@ export const layers = [
   },
 
   { folder: 'console/ui', imports: ['machinery', 'observability/scrape'], apart: true },
-  { folder: 'console', imports: ['machinery', 'observability', 'outgoing'] },
+  { folder: 'console', imports: ['machinery', 'observability', 'outgoing', 'database'] },
   { folder: 'restoring', imports: ['machinery'] },
   { folder: 'backup', imports: ['machinery', 'config', 'outgoing', 'restoring'] },
   { folder: 'restore', imports: ['machinery', 'restoring', 'backup'] },
-  { folder: 'local-postgres', imports: [...base, 'storage/postgres'] },
+  { folder: 'local-postgres', imports: [...base, 'database', 'storage/postgres'] },
   {
     folder: 'program',
     imports: [
-      ...[...base, 'observability/scrape', 'outgoing', ...objects, 'storage/postgres', 'storage/hub'],
+      ...[...base, 'observability/scrape', 'outgoing', 'database', ...objects, 'storage/postgres', 'storage/hub'],
       ...['authorization', 'authentication', 'flow-control', 'endpoints', 'controllers', 'simulated-nodes'],
       ...['application-context.ts', 'controllers-app.module.ts', 'resources-app.module.ts', 'start', 'server.ts'],
       ...['console', 'backup', 'restore', 'local-postgres'],
@@ -136,7 +137,7 @@ export const layers = [
   {
     folder: 'test-host',
     imports: [
-      ...[...base, 'registry', 'storage/postgres', 'custom-resources', 'advertise', 'server.ts', 'backup'],
+      ...[...base, 'database', 'registry', 'storage/postgres', 'custom-resources', 'advertise', 'server.ts', 'backup'],
       ...['local-postgres', 'program', 'test-library'],
     ],
   },

@@ -1,14 +1,16 @@
+import type { Agent } from 'node:https';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../machinery/clock.js';
 import type { Logger } from '../observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
 import { forward } from './forward.js';
 import { cookieOf, Origins, securityHeaders } from './guard.js';
-import { LoginError } from './login.js';
+import { LoginError, type UserCredentials } from './login.js';
 import { refuse } from './refuse.js';
-import { type Session, type SessionKeys, Sessions } from './sessions.js';
+import { type Session, type SessionKeys, Sessions, type SessionUser, TooManySessions } from './sessions.js';
 import { SqlReader } from './sql-reader.js';
 import { SqlRoutes } from './sql-routes.js';
+import { UnderWay } from './under-way.js';
 import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
 
 export interface ConsoleSettings {
@@ -34,6 +36,12 @@ export const keyHeader = 'x-plinth-console';
 const loginBytes = 256 * 1024;
 const loginMs = 15_000;
 const expireMs = 10_000;
+/** Logins under way of one address, which may be that of a proxy before everybody, and of all. */
+const loginLimits = { ofOne: 16, ofAll: 64 } as const;
+/** Requests, watches and logs under way: a browser keeps 6 of one page over HTTP/1.1, and many people have several pages. */
+const forwardLimits = { ofOne: 128, ofAll: 8192 } as const;
+/** How long a request may take to arrive. */
+const arrivalMs = 60_000;
 
 /** A running console. */
 export interface RunningConsole {
@@ -54,6 +62,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
   const options = {
     forceCloseConnections: true,
     bodyLimit: loginBytes,
+    requestTimeout: arrivalMs,
     logger: false,
     // URLs that can't be decoded come to no hook.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
@@ -93,6 +102,8 @@ class ConsoleServer {
   private origins = new Origins([]);
   private cookieName = '';
   private readonly sql: SqlRoutes;
+  private readonly logins = new UnderWay(loginLimits);
+  private readonly forwarded = new UnderWay(forwardLimits);
 
   constructor(
     private readonly upstream: Upstream,
@@ -162,10 +173,13 @@ class ConsoleServer {
   private async login(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { login } = (request.body ?? {}) as { login?: unknown };
     if (typeof login !== 'string') return refuse(reply, 400, 'login must be a text');
+    // Each asks the API server twice, for somebody who is nobody yet.
+    const end = this.logins.begin(request.ip);
+    if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
     try {
-      const { user, agent, authorization } = await this.upstream.login(login, AbortSignal.timeout(loginMs));
+      const { user, agent, credentials } = await this.upstream.login(login, AbortSignal.timeout(loginMs));
       this.sessions.close(this.keysOf(request));
-      const keys = this.sessions.open(user, agent, authorization);
+      const keys = this.openSession(user, agent, credentials);
       this.settings.logger.info('logged in to the console', { user: user.name });
       const session = this.sessions.find(keys) as Session;
       return reply
@@ -174,9 +188,21 @@ class ConsoleServer {
         .send({ ...(await this.shown(session)), key: keys.key });
     } catch (error) {
       if (error instanceof LoginError) return refuse(reply, 400, error.message);
+      if (error instanceof TooManySessions) return refuse(reply, 503, error.message);
       if (error instanceof RefusedLogin) return refuse(reply, 401, error.message);
       if (error instanceof UpstreamError) return refuse(reply, 502, error.message);
       if ((error as Error).name === 'TimeoutError') return refuse(reply, 504, 'the API server does not answer');
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  private openSession(user: SessionUser, agent: Agent, credentials: UserCredentials): SessionKeys {
+    try {
+      return this.sessions.open(user, agent, credentials);
+    } catch (error) {
+      agent.destroy();
       throw error;
     }
   }
@@ -186,6 +212,10 @@ class ConsoleServer {
     if (asset !== undefined) return sendAsset(asset, request, reply);
     const session = this.sessionOf(request);
     if (session === undefined) return refuse(reply, 401, 'log in first');
+    const end = this.forwarded.begin(session.share);
+    if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
+    // Also of an answer that nobody reads.
+    reply.raw.once('close', end);
     return forward(this.upstream, session, request, reply);
   }
 
@@ -209,6 +239,10 @@ class ConsoleServer {
     const secure = this.isSecure ? '; Secure' : '';
     return `${this.cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
   }
+}
+
+function tooMany(reply: FastifyReply, problem: string): FastifyReply {
+  return refuse(reply.header('retry-after', '1'), 429, problem);
 }
 
 function sendAsset(asset: Asset, { method, headers }: FastifyRequest, reply: FastifyReply): FastifyReply {

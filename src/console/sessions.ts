@@ -3,6 +3,7 @@ import { Agent } from 'node:https';
 import type { Clock } from '../machinery/clock.js';
 import type { ClientTls } from '../outgoing/client-config.js';
 import type { UserCredentials } from './login.js';
+import { shareOf } from './share-of.js';
 
 /** Who is logged in, as the API server says. */
 export interface SessionUser {
@@ -22,6 +23,8 @@ export interface SessionKeys {
 export class Session {
   /** Aborted when the session ends; so is everything that is under way for it. */
   readonly ended = new AbortController();
+  /** Whose limits it counts against. */
+  readonly share: string;
 
   constructor(
     readonly user: SessionUser,
@@ -29,7 +32,11 @@ export class Session {
     readonly authorization: string | undefined,
     readonly keyHash: Buffer,
     readonly until: number,
-  ) {}
+    /** Tells users without a name apart. */
+    credentials: string,
+  ) {
+    this.share = shareOf(user, credentials);
+  }
 
   end(): void {
     this.ended.abort(new Error('the session has ended'));
@@ -37,9 +44,13 @@ export class Session {
   }
 }
 
-/** More are only made by somebody who logs in again and again; the oldest give way. */
+/** In all browsers of one user; the user's own oldest gives way to one more. */
+const mostOfUser = 20;
 const mostSessions = 1000;
 const keyBytes = 32;
+
+/** There are as many sessions as there may be, and nobody has so many that one could give way. */
+export class TooManySessions extends Error {}
 
 /** The sessions of a console, in its memory: they end with the process. */
 export class Sessions {
@@ -61,13 +72,20 @@ export class Sessions {
     });
   }
 
-  open(user: SessionUser, agent: Agent, authorization: string | undefined): SessionKeys {
-    this.drop();
+  /**
+   * Opens a session. It takes the place of an older one only if that is of the same user, or if all places are taken and
+   * another user has more of them.
+   *
+   * @throws TooManySessions
+   */
+  open(user: SessionUser, agent: Agent, { authorization, tls }: UserCredentials): SessionKeys {
+    const credentials = authorization ?? tls.cert ?? '';
+    this.makeRoom(shareOf(user, credentials));
     const keys = { cookie: secret(), key: secret() };
     const until = this.clock.now() + this.lifetimeMs;
     this.byCookie.set(
       hashOf(keys.cookie).toString('hex'),
-      new Session(user, agent, authorization, hashOf(keys.key), until),
+      new Session(user, agent, authorization, hashOf(keys.key), until, credentials),
     );
     return keys;
   }
@@ -98,12 +116,27 @@ export class Sessions {
     for (const [id, session] of this.byCookie) this.remove(id, session);
   }
 
-  private drop(): void {
+  private makeRoom(share: string): void {
     this.expire();
-    for (const [id, session] of this.byCookie) {
-      if (this.byCookie.size < mostSessions) return;
-      this.remove(id, session);
+    const shares = new Map<string, [id: string, session: Session][]>();
+    for (const entry of this.byCookie) {
+      const own = shares.get(entry[1].share);
+      if (own === undefined) shares.set(entry[1].share, [entry]);
+      else own.push(entry);
     }
+    const own = shares.get(share) ?? [];
+    if (own.length >= mostOfUser) {
+      for (const [id, session] of own.slice(0, own.length - mostOfUser + 1)) this.remove(id, session);
+      return;
+    }
+    if (this.byCookie.size < mostSessions) return;
+    const largest = [...shares.values()].reduce((most, next) => (next.length > most.length ? next : most), own);
+    const [oldest] = largest;
+    // Whoever has no more than the newcomer would have keeps what is there.
+    if (oldest === undefined || (largest !== own && largest.length <= own.length + 1)) {
+      throw new TooManySessions('too many people are logged in to this console: try again later');
+    }
+    this.remove(...oldest);
   }
 
   private remove(id: string, session: Session): void {

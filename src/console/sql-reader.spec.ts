@@ -36,16 +36,16 @@ describe('questions in SQL', () => {
   });
 
   it('are answered with texts as the database writes them', async () => {
-    const { columns, rows, isCut } = await reader.ask(
+    const { columns, rows, isCut } = await reader.ask('alice', 
       `select 9007199254740993 as big, null as none, '{"a": 1.10}'::jsonb as json, 'a' as a, 'b' as a; -- the end`,
     );
     assert.deepEqual(columns, ['big', 'none', 'json', 'a', 'a']);
     assert.deepEqual(rows, [['9007199254740993', null, '{"a": 1.10}', 'a', 'b']]);
     assert.equal(isCut, false);
-    assert.deepEqual((await reader.ask('select $1 || $2 as x', [`'; drop table kept --`, '"'])).rows, [
+    assert.deepEqual((await reader.ask('alice', 'select $1 || $2 as x', [`'; drop table kept --`, '"'])).rows, [
       [`'; drop table kept --"`],
     ]);
-    assert.deepEqual(await reader.ask('select 1 where false').then((answer) => [answer.columns.length, answer.rows]), [
+    assert.deepEqual(await reader.ask('alice', 'select 1 where false').then((answer) => [answer.columns.length, answer.rows]), [
       1,
       [],
     ]);
@@ -73,7 +73,7 @@ describe('questions in SQL', () => {
       `select set_config('transaction_read_only', 'off', false), nextval('numbers')`,
     ];
     for (const attack of attacks) {
-      await assert.rejects(reader.ask(attack), SqlError, attack);
+      await assert.rejects(reader.ask('alice', attack), SqlError, attack);
     }
     assert.deepEqual((await owner.query('select id from kept')).rows, [{ id: 1 }]);
     assert.deepEqual((await owner.query('select is_called from numbers')).rows, [{ is_called: false }]);
@@ -81,22 +81,37 @@ describe('questions in SQL', () => {
   });
 
   it('leave no settings to the next', async () => {
-    await reader.ask(`select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`);
-    assert.deepEqual((await reader.ask('select id from kept')).rows, [['1']]);
-    assert.deepEqual((await reader.ask(`select current_setting('statement_timeout')`)).rows, [['30s']]);
+    await reader.ask('alice', `select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`);
+    assert.deepEqual((await reader.ask('alice', 'select id from kept')).rows, [['1']]);
+    assert.deepEqual((await reader.ask('alice', `select current_setting('statement_timeout')`)).rows, [['30s']]);
   });
 
   it('have limits of time, rows, size and number', async () => {
     const hasty = new SqlReader(url, { timeoutMs: 200, rows: 1 });
     // The database ends the question, unless it is so slow that the console is first.
-    await assert.rejects(hasty.ask('select pg_sleep(60)'), /timeout|the time for one question is over/);
-    const many = await reader.ask('select generate_series(1, 1000000000) as i');
+    await assert.rejects(hasty.ask('alice', 'select pg_sleep(60)'), /timeout|the time for one question is over/);
+    const many = await reader.ask('alice', 'select generate_series(1, 1000000000) as i');
     assert.deepEqual([many.rows.length, many.isCut, many.rows.at(-1)], [250, true, ['250']]);
-    const large = await reader.ask(`select repeat('x', 200000) from generate_series(1, 100)`);
+    const large = await reader.ask('alice', `select repeat('x', 200000) from generate_series(1, 100)`);
     assert.ok(large.isCut && large.rows.length <= 42);
-    await assert.rejects(reader.ask(`select repeat('x', 100000000)`), /more than \d+ bytes/);
-    const asked = Array.from({ length: 5 }, () => reader.ask('select pg_sleep(0.3)').catch((error: unknown) => error));
-    assert.equal((await Promise.all(asked)).filter((outcome) => outcome instanceof SqlBusy).length, 1);
+    await assert.rejects(reader.ask('alice', `select repeat('x', 100000000)`), /more than \d+ bytes/);
+  });
+
+  it('of one user wait behind their own, not before those of others', async () => {
+    const gone = new AbortController();
+    const asked = Array.from({ length: 12 }, () =>
+      reader.ask('mallory', 'select pg_sleep(600)', [], gone.signal).catch((error: unknown) => error),
+    );
+    const running = `select from pg_stat_activity where query like '%pg_sleep(600)%' and pid <> pg_backend_pid()`;
+    await eventually(async () => (await owner.query(running)).rowCount === 2, 'two questions');
+    assert.deepEqual((await reader.ask('alice', 'select 1')).rows, [['1']]);
+    gone.abort();
+    const outcomes = await Promise.all(asked);
+    assert.deepEqual(
+      [SqlBusy, SqlError].map((kind) => outcomes.filter((outcome) => outcome instanceof kind).length),
+      [2, 10],
+    );
+    await eventually(async () => (await owner.query(running)).rowCount === 0, 'the end of all');
   });
 
   it('leave no work behind when the time is over, or whoever asked has gone', async () => {
@@ -107,10 +122,10 @@ describe('questions in SQL', () => {
       from generate_series(1, 300) i`;
     // Long enough for the question to begin before the limit of the database is over.
     const hasty = new SqlReader(url, { timeoutMs: 2_000, rows: 1000 });
-    await assert.rejects(hasty.ask(endless), /the time for one question is over/);
+    await assert.rejects(hasty.ask('alice', endless), /the time for one question is over/);
     await eventually(async () => (await left()) === 0, 'the end of what took too long');
     const gone = new AbortController();
-    const asked = assert.rejects(reader.ask('select pg_sleep(600)', [], gone.signal), SqlError);
+    const asked = assert.rejects(reader.ask('alice', 'select pg_sleep(600)', [], gone.signal), SqlError);
     await eventually(async () => (await left()) === 1, 'the question');
     gone.abort();
     await asked;
@@ -130,17 +145,17 @@ describe('questions in SQL', () => {
     for (const role of ['postgres', 'admin_by_set', 'all_data', 'all_files', 'all_programs', 'objects_too']) {
       const more = new SqlReader(as(role), { timeoutMs: 10_000, rows: 1 });
       await assert.rejects(more.check(), SqlRoleError, role);
-      await assert.rejects(more.ask('select 1'), SqlError, role);
+      await assert.rejects(more.ask('alice', 'select 1'), SqlError, role);
     }
     const less = new SqlReader(as('reader'), { timeoutMs: 10_000, rows: 1 });
     await less.check();
-    assert.deepEqual((await less.ask('select count(*) from cluster.lag()')).rows, [['0']]);
+    assert.deepEqual((await less.ask('alice', 'select count(*) from cluster.lag()')).rows, [['0']]);
   });
 
   it('say what the database says', async () => {
-    await assert.rejects(reader.ask('select nothing'), /column "nothing" does not exist/);
+    await assert.rejects(reader.ask('alice', 'select nothing'), /column "nothing" does not exist/);
     const nowhere = new SqlReader('postgresql://u:secret-word@127.0.0.1:1/x', { timeoutMs: 1000, rows: 1 });
-    await assert.rejects(nowhere.ask('select 1'), (error: Error) => !error.message.includes('secret-word'));
+    await assert.rejects(nowhere.ask('alice', 'select 1'), (error: Error) => !error.message.includes('secret-word'));
   });
 
   describe('in the console', () => {

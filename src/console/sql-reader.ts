@@ -1,5 +1,9 @@
-import { connect, type Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
+import { cancelStatement } from '../database/cancel-statement.js';
+import { connectDatabase, type DatabaseConnection } from '../database/connect-database.js';
+import { type DatabaseTarget, databaseTargets } from '../database/database-targets.js';
+import type { Protection } from '../database/protection.js';
+import { FairSeats, NoSeat } from './fair-seats.js';
 
 /** Rows as texts, as the database writes them; null is no value. */
 export interface SqlAnswer {
@@ -15,7 +19,7 @@ export class SqlError extends Error {}
 /** The role may do more than ask: nobody is to ask as that role. */
 export class SqlRoleError extends SqlError {}
 
-/** Others are asking already. */
+/** Others are asking already, or whoever asks has too many questions under way. */
 export class SqlBusy extends Error {}
 
 export interface SqlLimits {
@@ -23,13 +27,14 @@ export interface SqlLimits {
   readonly rows: number;
 }
 
-const mostAtOnce = 4;
+/** Each takes a connection, and up to `mostReceived` bytes. Nobody can take all: two more users find a seat at once. */
+const seatLimits = { seats: 6, seatsOfUser: 2, waitingOfUser: 8 } as const;
+/** On top of the time of a question, after which the seats of the others are free. */
+const moreWaitMs = 15_000;
 const mostBytes = 8 * 1024 * 1024;
 /** Of what comes from the database before it is looked at: a single value may have a gigabyte. */
 const mostReceived = 4 * mostBytes;
 const batch = 100;
-/** Of the protocol: the first message of a connection asks to cancel what another one does. */
-const cancelCode = 80_877_102;
 /**
  * Why a role must not be used: what it may become counts as well, since a question can change the role. Catalogs are open to
  * everybody.
@@ -58,38 +63,64 @@ const graceMs = 2000;
  * over the protocol that takes one statement only. What the role may see is for the database to say.
  */
 export class SqlReader {
-  private asking = 0;
+  private readonly seats: FairSeats;
+  private readonly targets: readonly DatabaseTarget[];
 
+  /** @throws DatabaseUrlError */
   constructor(
-    private readonly url: string,
+    url: string,
     readonly limits: SqlLimits,
-  ) {}
-
-  /**
-   * Whether the role of the URL may ask.
-   *
-   * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be asked
-   */
-  async check(): Promise<void> {
-    await this.ask('select 1');
+  ) {
+    this.targets = databaseTargets(url);
+    this.seats = new FairSeats({ ...seatLimits, waitMs: limits.timeoutMs + moreWaitMs });
   }
 
   /**
+   * Looks whether the role of the URL may ask, and how the connection is protected.
+   *
+   * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be asked
+   */
+  async check(): Promise<Protection> {
+    const connection = await this.connect().catch(asSqlError);
+    try {
+      await checkRole(connection.client);
+      return connection.protection;
+    } catch (error) {
+      return asSqlError(error);
+    } finally {
+      void connection.client.end().catch(() => {});
+    }
+  }
+
+  /**
+   * Waits for its turn first, if the user or others are asking.
+   *
+   * @param user whose limits it counts against
    * @param values of the parameters `$1` and so on
    * @param signal whoever asks has gone
    *
    * @throws SqlError, SqlBusy
    */
-  async ask(text: string, values: readonly string[] = [], signal?: AbortSignal): Promise<SqlAnswer> {
-    if (this.asking >= mostAtOnce) throw new SqlBusy('others are asking already: try again');
-    this.asking++;
-    let isLate = false;
-    const client = this.client();
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const stop = () => abandon(client);
+  async ask(user: string, text: string, values: readonly string[] = [], signal?: AbortSignal): Promise<SqlAnswer> {
+    const free = await this.seats.take(user, signal).catch((error: unknown) => {
+      throw error instanceof NoSeat ? new SqlBusy(error.message) : new SqlError((error as Error).message);
+    });
     try {
-      await client.connect();
-      limitReceived(client);
+      return await this.askNow(text, values, signal);
+    } finally {
+      free();
+    }
+  }
+
+  private async askNow(text: string, values: readonly string[], signal: AbortSignal | undefined): Promise<SqlAnswer> {
+    let isLate = false;
+    let connection: DatabaseConnection | undefined;
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => this.abandon(connection);
+    try {
+      connection = await this.connect(signal);
+      const { client } = connection;
+      limitReceived(connection);
       // A question can take the limit of its own statements away.
       late = setTimeout(() => {
         isLate = true;
@@ -105,24 +136,40 @@ export class SqlReader {
     } finally {
       clearTimeout(late);
       signal?.removeEventListener('abort', stop);
-      this.asking--;
       // A connection that is stuck is cut, whatever it says.
-      void client.end().catch(() => {});
+      void connection?.client.end().catch(() => {});
     }
   }
 
-  private client(): pg.Client {
-    const client = new pg.Client({
-      connectionString: this.url,
-      connectionTimeoutMillis: connectMs,
+  /** To the first host of the URL that answers. */
+  private async connect(signal?: AbortSignal): Promise<DatabaseConnection> {
+    let failure: unknown;
+    for (const target of this.targets) {
+      try {
+        return await connectDatabase({ target, config: this.config, timeoutMs: connectMs, signal });
+      } catch (error) {
+        failure ??= error;
+        if (signal?.aborted === true) break;
+      }
+    }
+    throw failure;
+  }
+
+  private get config(): pg.ClientConfig {
+    return {
       statement_timeout: this.limits.timeoutMs,
       idle_in_transaction_session_timeout: this.limits.timeoutMs + graceMs,
       application_name: 'plinth-console',
       // Numbers and times stay as the database writes them.
-      types: { getTypeParser: () => (value: unknown) => String(value) },
-    } as pg.ClientConfig);
-    client.on('error', () => {});
-    return client;
+      types: { getTypeParser: () => (value: unknown) => String(value) } as unknown as pg.CustomTypesConfig,
+    };
+  }
+
+  /** Ends a connection and what it asks: the database itself does not look whether anybody still listens. */
+  private abandon(connection: DatabaseConnection | undefined): void {
+    if (connection === undefined) return;
+    void cancelStatement(connection);
+    connection.stream.destroy();
   }
 
   private async read(client: pg.Client, text: string, values: readonly string[]): Promise<SqlAnswer> {
@@ -151,30 +198,6 @@ export class SqlReader {
   }
 }
 
-/** Ends a connection and what it asks: the database itself does not look whether anybody still listens. */
-function abandon(client: pg.Client): void {
-  const { connection, host, port, processID, secretKey } = client as unknown as {
-    readonly connection: { readonly stream: Socket };
-    readonly host: string;
-    readonly port: number;
-    readonly processID: number | null;
-    readonly secretKey: number | null;
-  };
-  if (processID !== null && secretKey !== null) {
-    // Without TLS: the number of a session that is about to end is no secret.
-    const request = Buffer.alloc(16);
-    request.writeInt32BE(request.length, 0);
-    request.writeInt32BE(cancelCode, 4);
-    request.writeInt32BE(processID, 8);
-    request.writeInt32BE(secretKey, 12);
-    const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
-    socket.on('error', () => {});
-    socket.setTimeout(connectMs, () => socket.destroy());
-    socket.end(request);
-  }
-  connection.stream.destroy();
-}
-
 async function checkRole(client: pg.Client): Promise<void> {
   const { rows } = await client.query<[string]>({ text: roleProblem, rowMode: 'array' });
   if (rows[0] === undefined) return;
@@ -183,8 +206,11 @@ async function checkRole(client: pg.Client): Promise<void> {
   );
 }
 
-function limitReceived(client: pg.Client): void {
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+function asSqlError(error: unknown): never {
+  throw error instanceof SqlError ? error : new SqlError((error as Error).message, { cause: error });
+}
+
+function limitReceived({ stream }: DatabaseConnection): void {
   let received = 0;
   stream.on('data', (chunk: Buffer) => {
     received += chunk.length;

@@ -3,15 +3,22 @@ import type { Logger } from '../observability/logger.js';
 import { refuse } from './refuse.js';
 import type { Session } from './sessions.js';
 import { SqlBusy, SqlError, type SqlReader, timelineQuestion } from './sql-reader.js';
+import { UnderWay } from './under-way.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
 /** The path that stands for SQL in rules about who may do what: `nonResourceURLs: ["/sql"]`, verb `get`. */
 const rulePath = '/sql';
 const askMs = 10_000;
 const mostText = 64 * 1024;
+/** Questions of one user and of all, from asking to the end of the answer, which may have 8 MiB. */
+const limits = { ofOne: 12, ofAll: 60 } as const;
+/** How long somebody may take to read an answer. */
+const readMs = 60_000;
 
 /** Questions in SQL, for those whose role may. */
 export class SqlRoutes {
+  private readonly underWay = new UnderWay(limits);
+
   constructor(
     private readonly upstream: Upstream,
     private readonly reader: SqlReader | undefined,
@@ -60,13 +67,22 @@ export class SqlRoutes {
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
+    // Until the answer has been read: it is in memory as long.
+    const end = this.underWay.begin(session.share);
+    if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
     const left = new AbortController();
-    reply.raw.once('close', () => left.abort());
+    let patience: ReturnType<typeof setTimeout> | undefined;
+    reply.raw.once('close', () => {
+      clearTimeout(patience);
+      left.abort();
+      end();
+    });
     try {
       this.logger.info('SQL query in the console', { user: session.user.name });
-      return reply
-        .header('cache-control', 'no-store')
-        .send(await this.reader.ask(sql, values, AbortSignal.any([session.ended.signal, left.signal])));
+      const signal = AbortSignal.any([session.ended.signal, left.signal]);
+      const answer = await this.reader.ask(session.share, sql, values, signal);
+      patience = setTimeout(() => reply.raw.destroy(), readMs);
+      return reply.header('cache-control', 'no-store').send(answer);
     } catch (error) {
       if (error instanceof SqlBusy) return refuse(reply, 429, error.message);
       if (error instanceof SqlError) return refuse(reply, 422, error.message);

@@ -78,7 +78,7 @@ export class Upstream {
     const agent = Sessions.agentFor(await this.tls(), credentials);
     try {
       const user = await this.userOf(agent, credentials, signal);
-      return { user, agent, authorization: credentials.authorization };
+      return { user, agent, authorization: credentials.authorization, credentials };
     } catch (error) {
       agent.destroy();
       throw error;
@@ -172,4 +172,5 @@ export interface LoggedIn {
   readonly user: SessionUser;
   readonly agent: Agent;
   readonly authorization: string | undefined;
+  readonly credentials: UserCredentials;
 }

@@ -24,6 +24,7 @@ const repeatMs = 60_000;
 /** Turns the reports of storage into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
   const told = new Map<string, { readonly reason: string; readonly at: number }>();
+  const unprotected = new Set<string>();
   const queue = metrics.queues.of('storage-writes');
   return {
     began: (waitsMs: readonly number[], waiting: number) => {
@@ -46,6 +47,12 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       if (last?.reason === reason && elapsed() - last.at < repeatMs) return;
       told.set(role, { reason, at: elapsed() });
       logger.warn('no connection to the database', { role, reason });
+    },
+    unprotected: (problem: string) => {
+      // Every connection of the pool has the same one.
+      if (unprotected.has(problem)) return;
+      unprotected.add(problem);
+      logger.warn(problem);
     },
     resolved: (outcome: string) => logger.warn('outcome of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.feedRead(source, changes),

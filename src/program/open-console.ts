@@ -1,6 +1,8 @@
 import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
 import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
 import { Upstream } from '../console/upstream.js';
+import { DatabaseUrlError } from '../database/database-url-error.js';
+import { protectionProblem } from '../database/protection.js';
 import { errorText, StartupError } from '../machinery/startup-error.js';
 import type { Logger } from '../observability/logger.js';
 import { ClientConfigError, loadClientCluster } from '../outgoing/client-config.js';
@@ -23,8 +25,10 @@ export async function openConsole(kubeconfig: string, settings: ConsoleSettings)
 /** Each question checks the role again; here whoever starts the console hears of it. */
 async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger): Promise<void> {
   try {
-    await new SqlReader(sql.url, sql).check();
+    const problem = protectionProblem(await new SqlReader(sql.url, sql).check());
+    if (problem !== undefined) logger.warn(problem);
   } catch (error) {
+    if (error instanceof DatabaseUrlError) throw new StartupError(`--sql-url: ${error.message}`);
     if (error instanceof SqlRoleError) throw new StartupError(`--sql-url: ${error.message}`);
     // It may come later.
     logger.warn('the database of --sql-url does not answer', { error: errorText(error) });

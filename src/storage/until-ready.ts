@@ -1,3 +1,5 @@
+import { DatabaseUrlError } from '../database/database-url-error.js';
+import { noTls } from '../database/open-stream.js';
 import { noPassword, sqlState } from './postgres/postgres-errors.js';
 import { StorageError, type StorageErrorCode } from './storage.errors.js';
 import { Backoff, untilAborted } from './wait.js';
@@ -27,11 +29,9 @@ const lastingTls: ReadonlySet<unknown> = new Set([
 
 function isLasting(cause: Error): boolean {
   if (lasting.some((state) => sqlState(cause)?.startsWith(state) === true)) return true;
+  if (cause instanceof DatabaseUrlError) return true;
   return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls || cause.message === noPassword;
 }
-
-/** The message of the driver when the URL asks for TLS and the server has none. */
-const noTls = 'The server does not support SSL connections';
 
 /** Whether no wait heals the error of a connection. */
 export function isHopeless(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { withClient } from '../local-postgres/shared/databases.js';
+import { withClient } from '../database/with-client.js';
 import { type DatabaseTemplate, migratedTemplate } from '../local-postgres/shared/template.js';
 
 /**

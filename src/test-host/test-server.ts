@@ -45,6 +45,7 @@ const address = '127.0.0.1';
 /** Below the ports that systems give to outgoing connections. */
 const ports = { from: 20_000, to: 32_768 } as const;
 const portTries = 20;
+const connectMs = 30_000;
 const readyMs = 30_000;
 const pollMs = 5;
 /** Control loops have done what they do at the start when nothing was written for so long. */
@@ -374,10 +375,17 @@ async function serve(plan: Plan, databaseUrl: string, port: number) {
 }
 
 async function connect(databaseUrl: string): Promise<Client> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'plinth testing' });
-  client.on('error', () => undefined);
-  await client.connect();
+  const [{ connectDatabase }, { databaseTargets }] = await Promise.all([
+    import('../database/connect-database.js'),
+    import('../database/database-targets.js'),
+  ]);
+  const [target] = databaseTargets(databaseUrl);
+  if (target === undefined) throw new Error('the URL names no database');
+  const { client } = await connectDatabase({
+    target,
+    config: { application_name: 'plinth testing' },
+    timeoutMs: connectMs,
+  });
   return client;
 }
 

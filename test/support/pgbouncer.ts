@@ -13,6 +13,8 @@ export interface PgBouncerOptions {
   readonly poolSize?: number;
   /** Whether a client has a server connection for a transaction or for as long as it is connected; default `transaction`. */
   readonly mode?: 'transaction' | 'session';
+  /** Further settings of pgbouncer.ini. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A pooler of one test, in front of one server. */
@@ -29,7 +31,7 @@ export class PgBouncer {
 
   /** Starts one in front of the server of the URL. Throws when the program is not installed. */
   static async start(targetUrl: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
-    const { poolSize = 10, mode = 'transaction' } = options;
+    const { poolSize = 10, mode = 'transaction', settings: further = {} } = options;
     const program = locate();
     const user = await chooseServiceUser();
     const directory = mkdtempSync(join(tmpdir(), 'plinth-pgbouncer-'));
@@ -47,6 +49,7 @@ export class PgBouncer {
       max_client_conn: 1000,
       // How soon it retries after a server outage.
       server_login_retry: 1,
+      ...further,
     };
     const files = {
       'pgbouncer.ini': [

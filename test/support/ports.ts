@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withClient } from '../../src/database/with-client.js';
 import { removeWithUs } from './child-guard.js';
 
 /** Below the ports that systems give to outgoing connections and to listeners that ask for any. */
@@ -44,15 +44,10 @@ function isFree(port: number): Promise<boolean> {
 
 /** Whether a database answers at the URL. */
 export async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on('error', () => {});
   try {
-    await client.connect();
-    await client.query('select 1');
+    await withClient(url, (client) => client.query('select 1'), 2000);
     return true;
   } catch {
     return false;
-  } finally {
-    await client.end().catch(() => {});
   }
 }

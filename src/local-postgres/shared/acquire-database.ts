@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
+import { withClient } from '../../database/with-client.js';
 import { errorText, StartupError } from '../../machinery/startup-error.js';
-import { databaseAt, withClient } from './databases.js';
+import { databaseAt } from './databases.js';
 import { type KeeperLease, leaseKeeper } from './keeper-lease.js';
 import { sharedPrefix } from './keeper-protocol.js';
 import { type DatabaseTemplate, ensureTemplate, migratedTemplate } from './template.js';

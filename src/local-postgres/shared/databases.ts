@@ -1,18 +1,4 @@
-import type { Client } from 'pg';
-
-/** Runs work on a connection of its own. */
-export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // Errors of the connection also reject the call that waits for it.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await use(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+import { withClient } from '../../database/with-client.js';
 
 /** The URL of another database on the same server. */
 export function databaseAt(url: string, name: string): string {

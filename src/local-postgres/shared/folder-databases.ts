@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { withClient } from '../../database/with-client.js';
 import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { copyFiles } from './acquire-database.js';
-import { databaseAt, withClient } from './databases.js';
+import { databaseAt } from './databases.js';
 import { migratedTemplate } from './template.js';
 
 /*

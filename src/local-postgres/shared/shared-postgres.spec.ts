@@ -9,9 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../../../test/support/child-guard.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { withClient } from '../../database/with-client.js';
 import { isAlive } from '../embedded/postmaster.js';
 import { acquireDatabase } from './acquire-database.js';
-import { withClient } from './databases.js';
 
 const userProgram = fileURLToPath(new URL('./testing/database-user.js', import.meta.url));
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { protectionProblem } from '../../database/protection.js';
 import { errorCode, errorText } from '../../machinery/startup-error.js';
 import { schemaProblem } from '../../storage/postgres/migrate.js';
 import { sqlState } from '../../storage/postgres/postgres-errors.js';
@@ -40,7 +41,7 @@ export async function databaseFindings(needs: DatabaseNeeds, now: () => number):
     return [error('database', `it can't be used: ${errorText(fault)}`, connectionRemedy(fault))];
   }
   try {
-    const findings: Finding[] = [ok('database', 'it answers')];
+    const findings: Finding[] = [ok('database', 'it answers'), protectionFinding(session)];
     for (const look of [
       versionFindings,
       clockFinding,
@@ -68,6 +69,22 @@ function connect(url: string): Promise<Session> {
     role: 'reader',
     observer: silentObserver,
   });
+}
+
+function protectionFinding({ protection }: Session): Finding {
+  const check = 'database encryption';
+  const problem = protectionProblem(protection);
+  if (problem !== undefined) return warning(check, problem, tlsRemedy('--database-url'));
+  const { isLocal, protocol, verified } = protection;
+  if (protocol === undefined) return ok(check, 'none, and none needed: the connection stays on this machine');
+  const checked = { nothing: 'is not checked', chain: 'comes from a trusted authority', name: 'names the host' }[
+    verified
+  ];
+  return ok(check, `${protocol}; the certificate ${checked}${isLocal ? '; the connection stays on this machine' : ''}`);
+}
+
+function tlsRemedy(flag: string): string {
+  return `add sslmode=verify-full and sslrootcert to ${flag} (docs/security.md)`;
 }
 
 function connectionRemedy(fault: unknown): string {
@@ -196,6 +213,10 @@ async function poolerFinding(session: Session, { listenDatabaseUrl, databaseUrl 
     );
   }
   try {
+    const unprotected = protectionProblem(listener.protection);
+    if (listenDatabaseUrl !== undefined && unprotected !== undefined) {
+      return warning('notifications', unprotected, tlsRemedy('--listen-database-url'));
+    }
     const channel = `plinth_doctor_${randomBytes(6).toString('hex')}`;
     const heard = new Promise<boolean>((done) => listener.onNotification(() => done(true)));
     await listener.execute('doctor', `listen ${channel}`, limitMs);

@@ -45,6 +45,8 @@ export interface StorageObserver {
   query(name: string, durationMs: number, failed: boolean): void;
   /** A connection was lost or could not be made. There is no reason when the other side simply ended it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
+  /** A connection was made that strangers on the way may read or take over; `problem` says how, and what to do. */
+  unprotected(problem: string): void;
   /** The outcome of a batch whose connection broke is known, or unknown after the deadline. */
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
   /** The change log was read: how many changes, and what started the read. */
@@ -65,6 +67,7 @@ export const silentObserver: StorageObserver = {
   batch: () => {},
   query: () => {},
   connectionLost: () => {},
+  unprotected: () => {},
   resolved: () => {},
   logRead: () => {},
   slowConsumer: () => {},

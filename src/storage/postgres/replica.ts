@@ -1,3 +1,4 @@
+import { environment } from '../../config/environment.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
@@ -100,9 +101,12 @@ async function withSession<T>(url: string, work: (session: Session) => Promise<T
   }
 }
 
-/** PostgreSQL itself connects with it. */
+/** PostgreSQL itself connects with it, in another environment: how ours asks for protection goes along. */
 function libpqUrl(url: string): string {
-  return url.replace(/^postgres:/, 'postgresql:');
+  const { PGSSLMODE: mode = '' } = environment;
+  const named = url.replace(/^postgres:/, 'postgresql:');
+  if (mode === '' || /[?&]sslmode=/.test(url)) return named;
+  return `${named}${named.includes('?') ? '&' : '?'}sslmode=${encodeURIComponent(mode)}`;
 }
 
 function ask(session: Session, sql: string): ReturnType<Session['execute']> {

@@ -144,7 +144,7 @@ describe('TLS parameters of a database URL', () => {
   };
 
   it('mean what they mean to libpq', async () => {
-    assert.equal(await encrypted(''), false);
+    assert.equal(await encrypted(''), true);
     assert.equal(await encrypted('?sslmode=disable'), false);
     assert.equal(await encrypted('?sslmode=prefer'), true);
     assert.equal(await encrypted('?sslmode=require'), true);

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectDatabase } from '../../database/connect-database.js';
+import { type DatabaseTarget, databaseTargets } from '../../database/database-targets.js';
+import { DatabaseUrlError } from '../../database/database-url-error.js';
+import { type Protection, protectionProblem } from '../../database/protection.js';
 import { StorageError } from '../storage.errors.js';
 import { textArray } from './binary-array.js';
-import { type ConnectionTarget, connectionTargets } from './connection-targets.js';
 import { noPassword } from './postgres-errors.js';
 import type { StorageObserver } from './postgres-storage-options.js';
 
@@ -57,11 +60,14 @@ export class Session {
   private isPooled = false;
   private isBroken = false;
   private closing = false;
-  /** Nobody is told of the end of a connection that is still being made: its caller gets the error instead. */
-  private connecting = true;
   private readonly brokenCallbacks: (() => void)[] = [];
 
-  private constructor(client: pg.Client, options: SessionOptions) {
+  private constructor(
+    client: pg.Client,
+    options: SessionOptions,
+    /** How the connection is protected on its way. */
+    readonly protection: Protection,
+  ) {
     this.client = client;
     this.observer = options.observer;
     this.role = options.role;
@@ -74,11 +80,11 @@ export class Session {
    * standby: its answers to later statements show that. Rejects with the error of the last host.
    */
   static async open(options: SessionOptions): Promise<Session> {
-    const targets = connectionTargets(options.url);
+    const targets = targetsOf(options.url);
     let failure: unknown;
     for (const target of targets) {
       try {
-        const session = await Session.reach(options, target);
+        const session = await Session.connect(options, target);
         const standby = await session.look(options.connectTimeoutMs);
         await session.limit(options);
         if (!standby || targets.length === 1) return session;
@@ -91,43 +97,34 @@ export class Session {
     throw failure;
   }
 
-  private static async reach(options: SessionOptions, target: ConnectionTarget): Promise<Session> {
-    try {
-      return await Session.connect(options, target.connectionString);
-    } catch (error) {
-      if (target.inTheClear !== undefined && error instanceof Error && error.message.includes('does not support SSL')) {
-        return await Session.connect(options, target.inTheClear);
-      }
-      throw error;
-    }
-  }
-
-  private static async connect(options: SessionOptions, connectionString: string): Promise<Session> {
-    const client = new pg.Client({
-      connectionString,
-      types: rawTypes as unknown as pg.CustomTypesConfig,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      connectionTimeoutMillis: options.connectTimeoutMs,
-      application_name: options.applicationName,
-    });
-    const session = new Session(client, options);
+  private static async connect(options: SessionOptions, target: DatabaseTarget): Promise<Session> {
     const { signal } = options;
-    const giveUp = (): void => session.destroy();
-    signal?.addEventListener('abort', giveUp);
-    session.onBroken(() => signal?.removeEventListener('abort', giveUp));
     try {
-      if (signal?.aborted === true) throw new StorageError('Closed', 'storage is shutting down');
-      await client.connect();
-      if (session.isBroken) throw new Error('the connection ended while it was made');
+      if (isAborted(signal)) throw new StorageError('Closed', 'storage is shutting down');
+      const { client, protection } = await connectDatabase({
+        target,
+        config: {
+          types: rawTypes as unknown as pg.CustomTypesConfig,
+          keepAlive: true,
+          keepAliveInitialDelayMillis: 10_000,
+          application_name: options.applicationName,
+        },
+        timeoutMs: options.connectTimeoutMs,
+        signal,
+      });
+      const session = new Session(client, options, protection);
+      const giveUp = (): void => session.destroy();
+      signal?.addEventListener('abort', giveUp);
+      session.onBroken(() => signal?.removeEventListener('abort', giveUp));
+      if (isAborted(signal)) giveUp();
+      const problem = protectionProblem(protection);
+      if (problem !== undefined) options.observer.unprotected(problem);
+      return session;
     } catch (error) {
-      session.destroy();
       const reason = connectionProblem(error);
       options.observer.connectionLost(options.role, reason);
       throw reason;
     }
-    session.connecting = false;
-    return session;
   }
 
   /**
@@ -279,8 +276,21 @@ export class Session {
   private markBroken(reason?: unknown): void {
     if (this.isBroken) return;
     this.isBroken = true;
-    if (!this.closing && !this.connecting) this.observer.connectionLost(this.role, reason);
+    if (!this.closing) this.observer.connectionLost(this.role, reason);
     for (const callback of this.brokenCallbacks.splice(0)) callback();
+  }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+function targetsOf(url: string): readonly DatabaseTarget[] {
+  try {
+    return databaseTargets(url);
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) throw new StorageError('Unavailable', error.message, { cause: error });
+    throw error;
   }
 }
 

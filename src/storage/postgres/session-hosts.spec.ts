@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres, type TestStandby } from '../../../test/support/test-postgres.js';
-import { failsWith } from '../testing/storage-contract.js';
-import { connectionTargets } from './connection-targets.js';
+import { databaseTargets } from '../../database/database-targets.js';
+import { DatabaseUrlError } from '../../database/database-url-error.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 
-const strings = (url: string): string[] => connectionTargets(url).map((target) => target.connectionString);
+const strings = (url: string): string[] => databaseTargets(url, {}).map((target) => target.connectionString);
 
 describe('hosts of a connection URL', () => {
   it('become one URL each, with the rest unchanged', () => {
@@ -24,16 +24,18 @@ describe('hosts of a connection URL', () => {
       ['postgres://a,b/d?target_session_attrs=read-write', ['postgres://a/d', 'postgres://b/d']],
       ['postgres://u@/d?host=a,b&port=1,2', ['postgres://u@/d?host=a&port=1', 'postgres://u@/d?host=b&port=2']],
       ['postgres://u@/d?host=a,b&port=9', ['postgres://u@/d?host=a&port=9', 'postgres://u@/d?host=b&port=9']],
-      ['postgres://u@/d?host=/run/sockets', ['postgres://u@/d?host=%2Frun%2Fsockets']],
+      ['postgres://u@/d?host=/run/sockets', ['postgres://u@/d?host=/run/sockets']],
       ['postgres://a/d?target_session_attrs=any', ['postgres://a/d']],
     ];
     for (const [url, expected] of cases) assert.deepEqual(strings(url), expected, url);
   });
 
   it('each get the TLS parameters of the URL', () => {
-    for (const target of connectionTargets('postgres://a,b/d?sslmode=prefer')) {
-      assert.match(target.connectionString, /sslmode=prefer/);
-      assert.match(target.inTheClear ?? '', /sslmode=disable/);
+    const targets = databaseTargets('postgres://a,b/d?sslmode=require&connect_timeout=5', {});
+    assert.equal(targets.length, 2);
+    for (const { connectionString, tls } of targets) {
+      assert.match(connectionString, /^postgres:\/\/[ab]\/d\?connect_timeout=5$/);
+      assert.equal(tls.encrypt, 'always');
     }
   });
 
@@ -46,8 +48,8 @@ describe('hosts of a connection URL', () => {
       'postgres://u:secret@a,b/d?target_session_attrs=read-only',
     ]) {
       assert.throws(
-        () => connectionTargets(url),
-        (error: Error) => failsWith('Unavailable')(error) && !error.message.includes('secret'),
+        () => databaseTargets(url, {}),
+        (error: Error) => error instanceof DatabaseUrlError && !error.message.includes('secret'),
         url,
       );
     }

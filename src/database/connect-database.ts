@@ -1,0 +1,160 @@
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import type { DatabaseTarget } from './database-targets.js';
+import { openStream } from './open-stream.js';
+import { type Protection, protectionOf } from './protection.js';
+import type { TlsSettings } from './tls-settings.js';
+
+/** Where to connect, and for how long to try. */
+export interface ConnectOptions {
+  readonly target: DatabaseTarget;
+  /** Everything but the way to the server. */
+  readonly config: Omit<pg.ClientConfig, 'connectionString' | 'connectionTimeoutMillis' | 'ssl' | 'stream'>;
+  /** Of connection, handshake and authentication together. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A connection whose client is ready for statements. */
+export interface DatabaseConnection {
+  readonly client: pg.Client;
+  readonly stream: Socket;
+  readonly protection: Protection;
+  /** For further connections to the same server. */
+  readonly tls: TlsSettings;
+}
+
+/** The parts of the driver's client that its types keep to themselves. */
+interface ClientParts {
+  readonly host: string;
+  readonly port: number;
+  readonly connection: {
+    stream: Socket;
+    on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): void;
+  };
+}
+
+/** The server takes no encrypted connections of this user (`hostnossl` in its pg_hba.conf). */
+const refusesUser = '28000';
+const unbound = 'the server does not bind the password to its certificate, which channel_binding=require asks for';
+
+/**
+ * Connects a client. TLS is not left to the driver, which reads `sslmode` in another way than libpq, takes a server
+ * without TLS for a failure, and would connect twice for `prefer`. Rejects with the error of the system, of the handshake
+ * or of the server.
+ */
+export async function connectDatabase(options: ConnectOptions): Promise<DatabaseConnection> {
+  const { target } = options;
+  const attempt = new Attempt(options, target.tls);
+  try {
+    return await attempt.connect();
+  } catch (error) {
+    const { encrypt, verify } = target.tls;
+    const isRefused = error instanceof pg.DatabaseError && error.code === refusesUser;
+    // A server that asked for a password has taken the encrypted connection: it is not sent again in the clear.
+    if (!isRefused || encrypt !== 'prefer' || verify !== 'nothing' || !attempt.isEncrypted || attempt.wasAsked) throw error;
+    try {
+      return await new Attempt(options, { ...target.tls, encrypt: 'never' }).connect();
+    } catch {
+      throw error;
+    }
+  }
+}
+
+class Attempt {
+  private readonly client: pg.Client;
+  private readonly parts: ClientParts;
+  private stream: Socket | undefined;
+  /** Whether the server asked for a password. */
+  wasAsked = false;
+  private isBound = false;
+
+  constructor(
+    private readonly options: ConnectOptions,
+    private readonly tls: TlsSettings,
+  ) {
+    const { target, config } = options;
+    this.client = new pg.Client({
+      ...config,
+      connectionString: target.connectionString,
+      ssl: false,
+      sslnegotiation: 'postgres',
+      enableChannelBinding: tls.channelBinding !== 'no' && tls.encrypt !== 'never',
+    } as pg.ClientConfig);
+    this.client.on('error', () => undefined);
+    this.parts = this.client as unknown as ClientParts;
+  }
+
+  get isEncrypted(): boolean {
+    return this.stream !== undefined && 'getPeerCertificate' in this.stream;
+  }
+
+  async connect(): Promise<DatabaseConnection> {
+    const { timeoutMs, signal } = this.options;
+    const late = AbortSignal.timeout(timeoutMs);
+    const either = signal === undefined ? late : AbortSignal.any([late, signal]);
+    const expire = (): void => void this.stream?.destroy(timedOut());
+    try {
+      const stream = await openStream(this.parts, this.tls, either);
+      this.stream = stream;
+      either.addEventListener('abort', expire);
+      if (either.aborted) expire();
+      this.hand(stream);
+      this.watchPassword();
+      await this.client.connect();
+      if (this.tls.channelBinding === 'require' && !this.isBound) throw new Error(unbound);
+      if (stream.destroyed) throw new Error('the connection ended while it was made');
+      const protection = protectionOf(this.parts.host, stream, this.tls);
+      return { client: this.client, stream, protection, tls: this.tls };
+    } catch (error) {
+      this.stream?.destroy();
+      throw late.aborted && signal?.aborted !== true ? timedOut() : error;
+    } finally {
+      either.removeEventListener('abort', expire);
+    }
+  }
+
+  /** The driver connects its stream itself: this one is connected, and reports that once it is asked. */
+  private hand(stream: Socket): void {
+    const { config } = this.options;
+    if (config.keepAlive === true) stream.setKeepAlive(true, config.keepAliveInitialDelayMillis ?? 0);
+    const report = (): void => {
+      if (!stream.destroyed) {
+        stream.emit('connect');
+        return;
+      }
+      stream.emit('error', new Error('Connection terminated unexpectedly'));
+      stream.emit('close', true);
+    };
+    Object.assign(stream, {
+      connect: () => {
+        process.nextTick(report);
+        return stream;
+      },
+    });
+    this.parts.connection.stream = stream;
+  }
+
+  /** Without channel binding, whoever has taken the place of the server may pass the password on to it. */
+  private watchPassword(): void {
+    const { connection } = this.parts;
+    const isRequired = this.tls.channelBinding === 'require';
+    const refuse = (): void => {
+      this.wasAsked = true;
+      if (isRequired) this.stream?.destroy(new Error(unbound));
+    };
+    connection.on('authenticationCleartextPassword', refuse);
+    connection.on('authenticationMD5Password', refuse);
+    connection.on('authenticationSASL', ({ mechanisms = [] }) => {
+      this.wasAsked = true;
+      if (!this.isEncrypted || !mechanisms.includes('SCRAM-SHA-256-PLUS')) refuse();
+    });
+    connection.on('authenticationSASLFinal', () => {
+      this.isBound = this.isEncrypted;
+    });
+  }
+}
+
+function timedOut(): Error {
+  return new Error('timeout expired');
+}

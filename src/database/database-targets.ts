@@ -1,0 +1,76 @@
+import { environment } from '../config/environment.js';
+import { DatabaseUrlError } from './database-url-error.js';
+import { type TlsSettings, tlsSettings } from './tls-settings.js';
+
+/** One of the ways to connect that a connection URL names. */
+export interface DatabaseTarget {
+  /** For the driver, without what it reads differently from libpq. */
+  readonly connectionString: string;
+  readonly tls: TlsSettings;
+}
+
+/** This program needs a server that takes writes. These values ask for one, and `any` leaves the choice to us. */
+const writable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
+const portEnd = /:(\d+)$/;
+
+/**
+ * The hosts of a URL in their order, each as a URL of its own: `postgresql://user@a:5432,b:5433/database`, or
+ * `?host=a,b&port=5432,5433`, as libpq reads them. Only connecting shows which of them is the primary.
+ *
+ * @throws DatabaseUrlError when a host is empty, when the numbers of hosts and ports do not match, when
+ * `target_session_attrs` asks for a standby, and for TLS parameters that can't be followed.
+ */
+export function databaseTargets(url: string, variables = environment): readonly DatabaseTarget[] {
+  const parameters = parametersOf(url);
+  const wanted = parameters.get('target_session_attrs') ?? variables.PGTARGETSESSIONATTRS ?? '';
+  if (wanted !== '' && !writable.has(wanted)) {
+    throw new DatabaseUrlError(
+      `target_session_attrs must be one of ${[...writable].join(', ')}: a standby takes no writes`,
+    );
+  }
+  parameters.delete('target_session_attrs');
+  // Nothing of a unix socket is on the way of others, so variables that protect connections do not concern it.
+  const hosts = (parameters.get('host') ?? '').split(',');
+  const tls = tlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
+  // What is not touched keeps its spelling.
+  const rest = parameters.size === parametersOf(url).size ? url : withParameters(url, parameters);
+  return singleHosts(rest).map((connectionString) => ({ connectionString, tls }));
+}
+
+function singleHosts(url: string): string[] {
+  const parts = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url);
+  if (parts === null) return [url];
+  const [, start = '', authority = '', rest = ''] = parts;
+  if (authority.includes(',')) {
+    const hosts = authority.split(',');
+    if (hosts.some((host) => host.replace(portEnd, '') === '')) throw hostProblem();
+    return hosts.map((host) => start + host + rest);
+  }
+  const hosts = parametersOf(url).get('host')?.split(',') ?? [];
+  if (hosts.length < 2) return [url];
+  const ports = parametersOf(url).get('port')?.split(',') ?? [];
+  if (hosts.includes('') || (ports.length > 1 && ports.length !== hosts.length)) throw hostProblem();
+  return hosts.map((host, index) => {
+    const parameters = parametersOf(url);
+    const port = ports[index] ?? ports[0];
+    parameters.set('host', host);
+    if (port !== undefined) parameters.set('port', port);
+    return withParameters(url, parameters);
+  });
+}
+
+function hostProblem(): DatabaseUrlError {
+  return new DatabaseUrlError('the lists of hosts and ports do not go together');
+}
+
+function parametersOf(url: string): URLSearchParams {
+  const question = url.indexOf('?');
+  return new URLSearchParams(question < 0 ? '' : url.slice(question + 1));
+}
+
+function withParameters(url: string, parameters: URLSearchParams): string {
+  const question = url.indexOf('?');
+  const base = question < 0 ? url : url.slice(0, question);
+  const text = parameters.toString();
+  return text === '' ? base : `${base}?${text}`;
+}

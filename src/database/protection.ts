@@ -1,0 +1,45 @@
+import { BlockList, isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { TlsSettings } from './tls-settings.js';
+
+/** How a connection to the database is protected in fact. */
+export interface Protection {
+  /** As the URL has it. */
+  readonly host: string;
+  /** Whether it ends on this machine: a unix socket, or a loopback address. */
+  readonly isLocal: boolean;
+  /** `TLSv1.3`, or undefined in the clear. */
+  readonly protocol: string | undefined;
+  /** What was checked of the server's certificate. */
+  readonly verified: TlsSettings['verify'];
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+const mapped = /^::ffff:(?=\d+\.)/i;
+
+/** Looks at an open connection: its address counts, whatever the host is called. */
+export function protectionOf(host: string, stream: Socket | TLSSocket, { verify }: TlsSettings): Protection {
+  const protocol = 'getProtocol' in stream ? (stream.getProtocol() ?? undefined) : undefined;
+  const address = (stream.remoteAddress ?? '').replace(mapped, '');
+  const isLoopback = address !== '' && loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const verified = protocol === undefined ? 'nothing' : verify;
+  return { host, isLocal: host.startsWith('/') || isLoopback, protocol, verified };
+}
+
+/** What strangers on the way could do, and how to prevent it; undefined if nothing. */
+export function protectionProblem({ host, isLocal, protocol, verified }: Protection): string | undefined {
+  if (isLocal || verified === 'name') return undefined;
+  if (protocol === undefined) {
+    return (
+      `the connection to the database on ${host} is not encrypted: whoever is on the way reads and changes everything, ` +
+      'Secrets included. Switch TLS on in the database, and use sslmode=verify-full'
+    );
+  }
+  if (verified === 'chain') return undefined;
+  return (
+    `the connection to the database on ${host} is encrypted, but nobody checks that this is the database: ` +
+    'whoever is on the way can take its place. Use sslmode=verify-full, with sslrootcert for an authority of your own'
+  );
+}
