@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, StartupError } from '../machinery/startup-error.js';
@@ -17,8 +18,9 @@ export interface DirectoryLock {
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const path = join(directory, fileName);
-  const own = join(directory, `${fileName}.${process.pid}`);
-  await writeFile(own, `${process.pid} ${await processStart(process.pid)}\n`, { mode: 0o644 });
+  // A name that nobody knows before: whoever may write here could have put a link in its place.
+  const own = join(directory, `${fileName}.${randomBytes(6).toString('hex')}`);
+  await writeFile(own, `${process.pid} ${await processStart(process.pid)}\n`, { mode: 0o644, flag: 'wx' });
   try {
     // Linking a finished file makes the lock appear with its whole content or not at all.
     while (!(await tryLink(own, path))) {

@@ -1,20 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileProblem } from './file-problem.js';
 import { makeFolder } from './make-folder.js';
 import { errorCode, StartupError } from './startup-error.js';
 
+/** Whom a new file is given to. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /**
- * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists.
+ * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. Mode and owner
+ * are those of the file from the start: nobody sees it with others, and no link can be put in its place meanwhile.
  *
  * @throws StartupError that names the file and says why it can't be written
  */
-export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
+export async function writeFileAtomically(path: string, content: string, mode: number, owner?: FileOwner): Promise<void> {
   await replace(path, async (temporary) => {
-    await writeFile(temporary, content, { mode, flag: 'wx' });
-    // The umask limits the mode of writeFile.
-    await chmod(temporary, mode);
+    const file = await open(temporary, 'wx', mode & 0o600);
+    try {
+      await file.writeFile(content);
+      if (owner !== undefined) await file.chown(owner.uid, owner.gid);
+      await file.chmod(mode);
+    } finally {
+      await file.close();
+    }
     await rename(temporary, path);
   });
 }

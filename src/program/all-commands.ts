@@ -15,6 +15,7 @@ import { kubeconfigCommand } from './commands/kubeconfig.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
+import { pruneCommand } from './commands/prune.command.js';
 import { replicaCommand } from './commands/replica.command.js';
 import { restoreCommand } from './commands/restore.command.js';
 import { serveCommand } from './commands/serve.command.js';
@@ -41,6 +42,7 @@ export const commands: readonly Command[] = [
   sqlCommand,
   replicaCommand,
   assetsCommand,
+  pruneCommand,
   completionCommand(() => commands),
 ];
 

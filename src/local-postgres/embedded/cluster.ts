@@ -1,8 +1,9 @@
-import { chown, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environment } from '../../config/environment.js';
 import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { StartupError } from '../../machinery/startup-error.js';
+import { handOverFolder } from './hand-over.js';
 import type { PostgresHome } from './home.js';
 import { loopback } from './loopback-port.js';
 import { ourUserName, runAs, type ServiceUser } from './service-user.js';
@@ -35,8 +36,7 @@ export async function initialiseCluster(
   }
   const unfinished = `${dataDirectory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { mode: 0o700 });
-  await giveTo(user, unfinished);
+  await handOverFolder(unfinished, user, 0o700);
   const args = [
     '-D',
     unfinished,
@@ -77,16 +77,12 @@ export async function writeAccessRules(home: PostgresHome, user: ServiceUser): P
   for (const [name, content] of Object.entries(files)) {
     const path = join(home.dataDirectory, name);
     if ((await readFileIfPresent(path)) === content) continue;
-    await writeFileAtomically(path, content, 0o600);
-    await giveTo(user, path);
+    const { uid, gid } = user;
+    await writeFileAtomically(path, content, 0o600, uid === undefined || gid === undefined ? undefined : { uid, gid });
   }
 }
 
 /** Only the search path of ours: variables such as PGDATA would change the behaviour of Postgres. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: environment.PATH, LC_ALL: 'C', TZ: 'UTC' };
-}
-
-async function giveTo({ uid, gid }: ServiceUser, path: string): Promise<void> {
-  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
 }

@@ -1,6 +1,8 @@
+import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withClient } from '../../database/with-client.js';
 import { type Clock, systemClock } from '../../machinery/clock.js';
 import { errorCode, errorText, StartupError } from '../../machinery/startup-error.js';
 import type { Logger } from '../../observability/logger.js';
@@ -8,6 +10,7 @@ import { locateBinaries, type PostgresBinaries } from './binaries.js';
 import { initialiseCluster, postgresEnvironment, roleName, writeAccessRules } from './cluster.js';
 import { type PostgresHome, preparePostgresHome } from './home.js';
 import { chooseLoopbackPort, isPortFree } from './loopback-port.js';
+import { databasesRoot } from './orphans.js';
 import { endLeftPostmaster, readPostmasterPid } from './postmaster.js';
 import { chooseServiceUser, type ServiceUser } from './service-user.js';
 import { disposableSettings, serverSettings } from './settings.js';
@@ -33,6 +36,7 @@ const databaseName = 'plinth';
 /** Stands in the name of the socket when there is no TCP port. */
 const socketOnlyPort = 5432;
 const readyPollMs = 15;
+const connectMs = 5_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
 /** An end after such a long run counts as a new incident: the pause starts from the shortest again. */
@@ -76,12 +80,13 @@ export class EmbeddedPostgres {
    */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     const { directory, logger, clock = systemClock } = options;
-    const user = await chooseServiceUser(await ownerOf(join(directory, 'postgres')));
+    // Whoever made a folder there without data has not run Postgres yet.
+    const user = await chooseServiceUser(await ownerOf(join(directory, 'postgres', 'PG_VERSION')));
     const home = await preparePostgresHome({
       directory,
       user,
       clock,
-      fallbackRoot: options.fallbackRoot ?? '/var/lib/plinth',
+      fallbackRoot: options.fallbackRoot ?? databasesRoot,
       binaries: options.binaries ?? locateBinaries(),
     });
     if (dirname(home.dataDirectory) !== directory) {
@@ -252,24 +257,9 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-type Client = import('pg').Client;
-
-async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  // Errors of the connection also reject the call that waits for it.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await use(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 async function answers(url: string): Promise<boolean> {
   try {
-    await withClient(url, (client) => client.query('select 1'));
+    await withClient(url, (client) => client.query('select 1'), connectMs);
     return true;
   } catch {
     return false;
@@ -299,7 +289,8 @@ async function ownerOf(path: string): Promise<number | undefined> {
 }
 
 async function logTail(path: string, from: number): Promise<string> {
-  const file = await open(path, 'r');
+  // As root, we must not show what the user that runs Postgres could not read.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const { buffer, bytesRead } = await file.read({ position: from, buffer: Buffer.alloc(4096) });
     const lines = buffer.subarray(0, bytesRead).toString('utf8').trim().split('\n').slice(-4);

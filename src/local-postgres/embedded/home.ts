@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, rename, stat } from 'node:fs/promises';
+import { mkdir, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../machinery/clock.js';
-import { readFileIfPresent } from '../../machinery/files.js';
+import { readFileIfPresent, writeFileAtomically } from '../../machinery/files.js';
 import { makeFolder } from '../../machinery/make-folder.js';
 import { errorCode, StartupError } from '../../machinery/startup-error.js';
 import { copyBinaries, ensureLibraryLinks, type PostgresBinaries } from './binaries.js';
+import { isGuarded } from './guarded-path.js';
+import { handOverFolder } from './hand-over.js';
 import { changeNote, notePath, readNote } from './note.js';
 import { runAs, type ServiceUser } from './service-user.js';
 
@@ -28,40 +30,54 @@ export interface PostgresHomeOptions {
   readonly clock: Clock;
 }
 
+/** In the folder of a database: which data folder it belongs to. */
+export const ownerName = 'data-folder.json';
+
 /** A path of a unix socket has at most 107 bytes (103 on macOS); the file name takes up to 15 of them. */
 const longestSocketDirectory = 88;
 
 /**
- * Chooses the folders and makes them accessible to the service user only. When that user cannot pass through to
- * `directory` (for example below a home of mode 700, when we are root), data and a copy of the programs go below
+ * Chooses the folders and makes them accessible to the service user only. When we are root, and that user cannot pass
+ * through to `directory` (below a home of mode 700) or other users can change it, data and a copy of the programs go below
  * `fallbackRoot`, and `postgres.json` in `directory` says where.
  */
 export async function preparePostgresHome(options: PostgresHomeOptions): Promise<PostgresHome> {
   const { directory, user } = options;
   const place = await findPlace(options);
   const dataDirectory = join(place, 'postgres');
-  const socketDirectory = await prepareSocketDirectory(place, directory, user);
-  await own(dataDirectory, user, 0o700);
+  const socketDirectory = await prepareSocketDirectory(place, options);
+  await handOverFolder(dataDirectory, user, 0o700);
   const logDirectory = join(place, 'log');
-  await own(logDirectory, user, 0o700);
+  await handOverFolder(logDirectory, user, 0o700);
   const copyRoot = user.uid === undefined ? directory : options.fallbackRoot;
   const binaries = await usableBinaries(options.binaries, user, copyRoot);
   return { binaries, dataDirectory, socketDirectory, logFile: join(logDirectory, 'postgres.log') };
 }
 
-async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeOptions): Promise<string> {
+async function findPlace(options: PostgresHomeOptions): Promise<string> {
+  const { directory, fallbackRoot, user, clock } = options;
+  const place = join(fallbackRoot, createHash('sha256').update(directory).digest('hex').slice(0, 16));
   const { directory: recorded } = await readNote(directory);
   if (recorded !== undefined) {
-    if (await exists(join(recorded, 'postgres'))) return recorded;
-    throw new StartupError(
-      `${notePath(directory)} says that the database is in ${recorded}, but it is not there: remove the note to start empty`,
-    );
+    // Whoever can write the note could otherwise hand any folder to the service user.
+    if (dirname(resolve(recorded)) !== resolve(fallbackRoot)) {
+      throw new StartupError(`${notePath(directory)} names ${recorded}, which is not in ${fallbackRoot}: remove the note`);
+    }
+    await checkFallback(fallbackRoot);
+    if (!(await exists(join(recorded, 'postgres')))) {
+      throw new StartupError(
+        `${notePath(directory)} says that the database is in ${recorded}, but it is not there: remove the note to start empty`,
+      );
+    }
+    await recordOwner(recorded, directory);
+    return recorded;
   }
   const here = join(directory, 'postgres');
-  if (user.uid === undefined || (await exists(join(here, 'PG_VERSION'))) || canReach(user, directory)) return directory;
+  if (user.uid === undefined || (await exists(join(here, 'PG_VERSION')))) return directory;
+  if (canReach(user, directory) && (await isGuarded(directory))) return directory;
 
-  const place = join(fallbackRoot, createHash('sha256').update(directory).digest('hex').slice(0, 16));
   makeFolder(place, 0o755);
+  await checkFallback(fallbackRoot);
   if (!canReach(user, place)) {
     throw new StartupError(
       `user ${user.name}, who runs the embedded Postgres, can reach neither ${directory} nor ${place}`,
@@ -70,42 +86,40 @@ async function findPlace({ directory, fallbackRoot, user, clock }: PostgresHomeO
   const left = join(place, 'postgres');
   // A database without a note belongs to a folder that was deleted: it is kept, but not taken over.
   if (await exists(left)) await rename(left, `${left}.left-${clock.now()}`);
+  await recordOwner(place, directory);
   await mkdir(left, { mode: 0o700 });
   await changeNote(directory, { directory: place });
   return place;
 }
 
-async function prepareSocketDirectory(place: string, directory: string, user: ServiceUser): Promise<string> {
+/** Data folders that moved take their database along: the one that starts last counts. */
+async function recordOwner(place: string, directory: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  await writeFileAtomically(join(place, ownerName), `${JSON.stringify({ dataFolder: directory })}\n`, 0o644);
+}
+
+async function checkFallback(fallbackRoot: string): Promise<void> {
+  if (process.getuid?.() !== 0 || (await isGuarded(fallbackRoot))) return;
+  throw new StartupError(`${fallbackRoot}, where databases of root are kept, can be changed by other users: chown and chmod it`);
+}
+
+/**
+ * The path of a socket is short. Root's never lies in a folder that others write to: whoever was there first could have
+ * anything handed over.
+ */
+async function prepareSocketDirectory(place: string, options: PostgresHomeOptions): Promise<string> {
+  const { directory, fallbackRoot, user } = options;
   const near = join(place, 'socket');
-  const short = join(tmpdir(), `plinth-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`);
-  const path = Buffer.byteLength(near) <= longestSocketDirectory ? near : short;
-  await own(path, user, 0o700);
+  const isShort = Buffer.byteLength(near) <= longestSocketDirectory;
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 12);
+  const far = user.uid === undefined ? join(tmpdir(), `plinth-${name}`) : join(fallbackRoot, `socket-${name}`);
+  if (!isShort && user.uid !== undefined) {
+    makeFolder(fallbackRoot, 0o755);
+    await checkFallback(fallbackRoot);
+  }
+  const path = isShort ? near : far;
+  await handOverFolder(path, user, 0o700);
   return path;
-}
-
-/** A folder of the service user that nobody else may enter. */
-async function own(path: string, user: ServiceUser, mode: number): Promise<void> {
-  makeFolder(path, mode);
-  const uid = user.uid ?? process.getuid?.() ?? 0;
-  const present = await stat(path);
-  if (!present.isDirectory()) throw new StartupError(`${path} is not a folder`);
-  if (present.uid !== uid) {
-    if (process.getuid?.() !== 0) {
-      throw new StartupError(
-        `${path} belongs to user id ${present.uid}, not to ${user.name}: remove it or run as that user`,
-      );
-    }
-    await adopt(path, uid, user.gid ?? present.gid);
-  }
-  if ((present.mode & 0o777) !== mode) await chmod(path, mode);
-}
-
-/** Hands a whole tree over: an earlier start may have run as another user. */
-async function adopt(path: string, uid: number, gid: number): Promise<void> {
-  await chown(path, uid, gid);
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-    if (!entry.isSymbolicLink()) await chown(join(entry.parentPath, entry.name), uid, gid);
-  }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { StartupError } from '../../machinery/startup-error.js';
 import { identity, type ServiceUser } from './service-user.js';
 
 /**
@@ -42,7 +44,7 @@ export async function startSupervised(
   args: readonly string[],
   options: { readonly user: ServiceUser; readonly logFile: string; readonly environment: NodeJS.ProcessEnv },
 ): Promise<SupervisedProcess> {
-  const log = await open(options.logFile, 'a', 0o600);
+  const log = await openLog(options.logFile);
   let child: ChildProcess;
   let ended: Promise<ProcessEnd>;
   try {
@@ -64,4 +66,14 @@ export async function startSupervised(
   // The shell may be gone before we close our end.
   child.stdin?.on('error', () => undefined);
   return { pid: child.pid, ended, stop: () => child.stdin?.end() };
+}
+
+/** The service user owns its folder, and we may be root: a link there must not lead us to another file. */
+async function openLog(path: string): Promise<FileHandle> {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  const log = await open(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o600);
+  const found = await log.stat();
+  if (found.isFile() && found.nlink === 1) return log;
+  await log.close();
+  throw new StartupError(`${path} is not a file of its own: remove it`);
 }

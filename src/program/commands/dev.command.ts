@@ -88,6 +88,7 @@ async function start(
   if (databaseUrl === undefined) {
     const postgres = await EmbeddedPostgres.start({ directory, logger, port: parsed.dev.postgresPort });
     started.push(postgres);
+    await reportOrphans(logger);
     databaseUrl = postgres.databaseUrl;
     await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);
   }
@@ -128,6 +129,17 @@ async function start(
   const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
+}
+
+/** Databases whose data folder was deleted would stay for ever otherwise: nobody looks there. */
+async function reportOrphans(logger: Logger): Promise<void> {
+  const { databasesRoot, keptDatabases } = await import('../../local-postgres/embedded/orphans.js');
+  const orphans = (await keptDatabases(databasesRoot)).filter(({ state }) => state === 'orphaned');
+  if (orphans.length === 0) return;
+  logger.warn('databases of deleted data folders are left: plinth prune lists and removes them', {
+    folder: databasesRoot,
+    databases: orphans.length,
+  });
 }
 
 function announce({ print }: CommandContext, url: string, kubeconfig: string, consoleUrl: string | undefined): void {

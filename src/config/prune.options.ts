@@ -1,0 +1,13 @@
+import { Flag } from './flag.js';
+
+/** What `plinth prune` does with what it finds. */
+export class PruneOptions {
+  @Flag({
+    name: 'remove',
+    type: 'bool',
+    usage:
+      'Remove the databases whose data folder is gone. A data folder on a disk that is not mounted looks the same: look ' +
+      'at the list first.',
+  })
+  readonly remove: boolean = false;
+}
