@@ -26,6 +26,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   dev: 'Development',
   pki: 'Certificate',
   fence: 'Fence',
+  prune: 'Prune',
   events: 'Event',
   nodeAgents: 'Node agent',
   controllersServing: 'Metrics',

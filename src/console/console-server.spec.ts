@@ -133,6 +133,37 @@ describe('the server of the console', () => {
     assert.equal((await send('GET', '/', { 'sec-fetch-site': 'cross-site' })).status, 200);
   });
 
+  it('lets one user harm nobody else by logging in again and again, or by streams that never end', async () => {
+    const alice = await login('token-of-alice');
+    const first = await login('token-of-mallory');
+    let mallory = first;
+    for (let n = 0; n < 25; n++) mallory = await login('token-of-mallory');
+    assert.equal((await send('GET', '/api/v1/pods', alice)).status, 200);
+    assert.equal((await send('GET', '/api/v1/pods', first)).status, 401, 'the oldest of their own');
+    api.answers.set('/api/v1/hang', (response) => response.flushHeaders());
+    const streams: { destroy(): void }[] = [];
+    const opened = Array.from(
+      { length: 140 },
+      () =>
+        new Promise<number>((resolve, reject) => {
+          const sent = request({ host: '127.0.0.1', port, path: '/api/v1/hang', headers: mallory }, (response) => {
+            streams.push(response);
+            response.on('error', () => undefined).resume();
+            resolve(response.statusCode ?? 0);
+          });
+          sent.on('error', reject);
+          sent.end();
+        }),
+    );
+    const statuses = await Promise.all(opened);
+    assert.equal(statuses.filter((status) => status === 200).length, 128);
+    assert.equal(statuses.filter((status) => status === 429).length, 12);
+    assert.equal((await send('GET', '/api/v1/pods', mallory)).status, 429);
+    assert.equal((await send('GET', '/api/v1/pods', alice)).status, 200);
+    for (const stream of streams) stream.destroy();
+    for (;;) if ((await send('GET', '/api/v1/pods', mallory)).status === 200) break;
+  });
+
   it('passes nothing on without both secrets of a session', async () => {
     const alice = await login('token-of-alice');
     const bob = await login('token-of-bob');

@@ -11,15 +11,21 @@ describe('seats', () => {
     const first = await seats.take('mallory');
     await seats.take('mallory');
     const order: string[] = [];
-    const later = [1, 2, 3].map((n) => seats.take('mallory').then((free) => (order.push(`mallory ${n}`), free)));
+    const end = new AbortController();
+    const wait = async (user: string) => {
+      await seats.take(user, end.signal);
+      order.push(user);
+    };
+    const later = [1, 2, 3].map(() => assert.rejects(wait('mallory'), /over/));
     await assert.rejects(seats.take('mallory'), NoSeat);
     await seats.take('alice');
     await seats.take('alice');
-    const bob = seats.take('bob').then((free) => (order.push('bob'), free));
+    const bob = wait('bob');
     first();
     await bob;
     assert.deepEqual(order, ['bob'], 'who has none comes before who has one');
-    void later;
+    end.abort(new Error('over'));
+    await Promise.all(later);
   });
 
   it('go round between those who wait, and come back once', async () => {
@@ -36,7 +42,12 @@ describe('seats', () => {
     free();
     await Promise.all(all);
     assert.deepEqual(order, ['b', 'c', 'a', 'b', 'a']);
-    assert.equal(await Promise.race([seats.take('d').then(() => 'seat'), seats.take('e').then(() => 'two')]), 'seat');
+    await seats.take('d');
+    const late = new AbortController();
+    const second = assert.rejects(seats.take('e', late.signal), /late/);
+    await new Promise((resolve) => setImmediate(resolve));
+    late.abort(new Error('late'));
+    await second;
   });
 
   it('are not kept for those who leave or wait too long', async () => {

@@ -36,7 +36,8 @@ describe('questions in SQL', () => {
   });
 
   it('are answered with texts as the database writes them', async () => {
-    const { columns, rows, isCut } = await reader.ask('alice', 
+    const { columns, rows, isCut } = await reader.ask(
+      'alice',
       `select 9007199254740993 as big, null as none, '{"a": 1.10}'::jsonb as json, 'a' as a, 'b' as a; -- the end`,
     );
     assert.deepEqual(columns, ['big', 'none', 'json', 'a', 'a']);
@@ -45,10 +46,10 @@ describe('questions in SQL', () => {
     assert.deepEqual((await reader.ask('alice', 'select $1 || $2 as x', [`'; drop table kept --`, '"'])).rows, [
       [`'; drop table kept --"`],
     ]);
-    assert.deepEqual(await reader.ask('alice', 'select 1 where false').then((answer) => [answer.columns.length, answer.rows]), [
-      1,
-      [],
-    ]);
+    assert.deepEqual(
+      await reader.ask('alice', 'select 1 where false').then((answer) => [answer.columns.length, answer.rows]),
+      [1, []],
+    );
   });
 
   it('change nothing, however they are put', async () => {
@@ -81,7 +82,10 @@ describe('questions in SQL', () => {
   });
 
   it('leave no settings to the next', async () => {
-    await reader.ask('alice', `select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`);
+    await reader.ask(
+      'alice',
+      `select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`,
+    );
     assert.deepEqual((await reader.ask('alice', 'select id from kept')).rows, [['1']]);
     assert.deepEqual((await reader.ask('alice', `select current_setting('statement_timeout')`)).rows, [['30s']]);
   });

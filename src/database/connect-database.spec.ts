@@ -185,7 +185,11 @@ describe('the connection to the database', () => {
     for (const mode of ['', 'sslmode=prefer&', 'sslmode=require&', 'sslmode=verify-ca&', 'sslmode=verify-full&']) {
       await assert.rejects(named(`?${mode}sslrootcert=${file('other.pem')}`), /certificate/, mode);
     }
-    await assert.rejects(named(`?sslmode=verify-full&${roots}&sslcrl=${file('crl.pem')}`), /revoked|CRL/, 'the list counts');
+    await assert.rejects(
+      named(`?sslmode=verify-full&${roots}&sslcrl=${file('crl.pem')}`),
+      /revoked|CRL/,
+      'the list counts',
+    );
   });
 
   it('binds the password to the certificate when that is asked for', async () => {

@@ -52,7 +52,8 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
     const { encrypt, verify } = target.tls;
     const isRefused = error instanceof pg.DatabaseError && error.code === refusesUser;
     // A server that asked for a password has taken the encrypted connection: it is not sent again in the clear.
-    if (!isRefused || encrypt !== 'prefer' || verify !== 'nothing' || !attempt.isEncrypted || attempt.wasAsked) throw error;
+    if (!isRefused || encrypt !== 'prefer' || verify !== 'nothing' || !attempt.isEncrypted || attempt.wasAsked)
+      throw error;
     try {
       return await new Attempt(options, { ...target.tls, encrypt: 'never' }).connect();
     } catch {

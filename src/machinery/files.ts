@@ -17,7 +17,12 @@ export interface FileOwner {
  *
  * @throws StartupError that names the file and says why it can't be written
  */
-export async function writeFileAtomically(path: string, content: string, mode: number, owner?: FileOwner): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  content: string,
+  mode: number,
+  owner?: FileOwner,
+): Promise<void> {
   await replace(path, async (temporary) => {
     const file = await open(temporary, 'wx', mode & 0o600);
     try {

@@ -17,12 +17,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { systemClock } from '../../machinery/clock.js';
-import { lockDirectory } from '../directory-lock.js';
 import { writeFileAtomically } from '../../machinery/files.js';
+import { lockDirectory } from '../directory-lock.js';
+import { locateBinaries } from './binaries.js';
 import { isGuarded } from './guarded-path.js';
 import { handOverFolder } from './hand-over.js';
 import { preparePostgresHome } from './home.js';
-import { locateBinaries } from './binaries.js';
 import { keptDatabases, removeOrphan } from './orphans.js';
 import { chooseServiceUser, type ServiceUser } from './service-user.js';
 import { startSupervised } from './supervised-process.js';
@@ -45,7 +45,7 @@ describe('folders for the user that runs Postgres', () => {
 
   const uid = (): number => user.uid ?? process.getuid?.() ?? 0;
 
-  it('are made, or are that user\'s already', async () => {
+  it("are made, or are that user's already", async () => {
     const path = join(root, 'a', 'b');
     await handOverFolder(path, user, 0o700);
     assert.equal(statSync(path).uid, uid());
@@ -64,10 +64,13 @@ describe('folders for the user that runs Postgres', () => {
     assert.equal(statSync(target).mode & 0o777, 0o755);
     assert.equal(statSync(target).uid, process.getuid?.());
     writeFileSync(join(root, 'file'), '');
-    await assert.rejects(handOverFolder(join(root, 'file'), user, 0o700), /is a link or a file|is a file and no folder/);
+    await assert.rejects(
+      handOverFolder(join(root, 'file'), user, 0o700),
+      /is a link or a file|is a file and no folder/,
+    );
   });
 
-  it('are neither somebody else\'s nor full of what is not theirs', needsRoot, async () => {
+  it("are neither somebody else's nor full of what is not theirs", needsRoot, async () => {
     const others = join(root, 'others');
     mkdirSync(others);
     chownSync(others, mallory, mallory);
@@ -148,7 +151,12 @@ describe('folders for the user that runs Postgres', () => {
     symlinkSync(victim, join(folder, `plinth.pid.${process.pid}`));
     await (await lockDirectory(folder)).release();
     symlinkSync(victim, join(folder, 'secret'));
-    await writeFileAtomically(join(folder, 'secret'), 'secret', 0o600, isRoot ? { uid: mallory, gid: mallory } : undefined);
+    await writeFileAtomically(
+      join(folder, 'secret'),
+      'secret',
+      0o600,
+      isRoot ? { uid: mallory, gid: mallory } : undefined,
+    );
     assert.equal(lstatSync(join(folder, 'secret')).isFile(), true);
     assert.equal(readFileSync(victim, 'utf8'), 'mine');
     assert.equal(statSync(victim).mode & 0o777, 0o644);

@@ -43,7 +43,8 @@ async function openFolder(path: string): Promise<FileHandle> {
   } catch (error) {
     const code = errorCode(error) ?? '';
     // A link to a folder is ELOOP or ENOTDIR, depending on the system.
-    if (code === 'ELOOP' || code === 'ENOTDIR') throw new StartupError(`${path} is a link or a file, not a folder: remove it`);
+    if (code === 'ELOOP' || code === 'ENOTDIR')
+      throw new StartupError(`${path} is a link or a file, not a folder: remove it`);
     if (code === 'EACCES') throw new StartupError(`${path} belongs to somebody else: remove it or run as its owner`);
     throw error;
   }

@@ -61,7 +61,9 @@ async function findPlace(options: PostgresHomeOptions): Promise<string> {
   if (recorded !== undefined) {
     // Whoever can write the note could otherwise hand any folder to the service user.
     if (dirname(resolve(recorded)) !== resolve(fallbackRoot)) {
-      throw new StartupError(`${notePath(directory)} names ${recorded}, which is not in ${fallbackRoot}: remove the note`);
+      throw new StartupError(
+        `${notePath(directory)} names ${recorded}, which is not in ${fallbackRoot}: remove the note`,
+      );
     }
     await checkFallback(fallbackRoot);
     if (!(await exists(join(recorded, 'postgres')))) {
@@ -100,7 +102,9 @@ async function recordOwner(place: string, directory: string): Promise<void> {
 
 async function checkFallback(fallbackRoot: string): Promise<void> {
   if (process.getuid?.() !== 0 || (await isGuarded(fallbackRoot))) return;
-  throw new StartupError(`${fallbackRoot}, where databases of root are kept, can be changed by other users: chown and chmod it`);
+  throw new StartupError(
+    `${fallbackRoot}, where databases of root are kept, can be changed by other users: chown and chmod it`,
+  );
 }
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../machinery/startup-error.js';
 import { readFileIfPresent } from '../../machinery/files.js';
+import { errorCode } from '../../machinery/startup-error.js';
 import { ownerName } from './home.js';
 import { readNote } from './note.js';
 import { isAlive, readPostmasterPid } from './postmaster.js';

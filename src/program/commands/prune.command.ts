@@ -1,14 +1,20 @@
 import { parseOptions } from '../../config/parse-options.js';
 import { PruneOptions } from '../../config/prune.options.js';
+import {
+  databasesRoot,
+  type KeptDatabase,
+  keptDatabases,
+  removeOrphan,
+} from '../../local-postgres/embedded/orphans.js';
 import { StartupError } from '../../machinery/startup-error.js';
 import { type Command, parseRequest } from '../command.js';
-import { databasesRoot, type KeptDatabase, keptDatabases, removeOrphan } from '../../local-postgres/embedded/orphans.js';
 
 const groups = { prune: PruneOptions } as const;
 
 export const pruneCommand: Command = {
   name: 'prune',
-  summary: 'List the databases that plinth dev left in /var/lib/plinth when their data folder was deleted, or remove them.',
+  summary:
+    'List the databases that plinth dev left in /var/lib/plinth when their data folder was deleted, or remove them.',
   groups,
   defaults: {},
   async run(context) {
