@@ -14,6 +14,7 @@ export const controllerDefaults = {
   'pvc-protection': true,
   'pv-protection': true,
   'persistentvolume-binder': true,
+  'ephemeral-volume-controller': true,
   resourcequota: true,
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,

@@ -30,6 +30,7 @@ import { ResourceStores } from '../registry/store/resource-stores.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
 import { LoopFiles } from './loop-files.js';
+import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 /**
  * The control loops. From the start of the application, the process takes part in the election among all processes on
@@ -108,6 +109,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       aggregation: this.aggregation,
       enabled,
       queues: this.metrics.queues,
+      counters: new VolumeLoopMetrics(this.metrics.registry),
       eventTtlMs: this.events.eventTtlMs,
       eventLagMs: this.events.leaseReuseDurationSeconds * 1000,
       nodeLoops: this.nodeLoops,

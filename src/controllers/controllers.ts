@@ -25,6 +25,7 @@ import { LeaseLock } from './lease-lock.js';
 import { makeLoops } from './loop-table.js';
 import type { RootAuthority } from './root-authority/root-authority.js';
 import type { SecretTokenRequest } from './service-account-token/service-account-token.controller.js';
+import type { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;
@@ -77,6 +78,8 @@ export interface ControllersOptions {
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */
   readonly queues?: QueueMetrics | undefined;
+  /** Counts what the loops for volumes do. */
+  readonly counters?: VolumeLoopMetrics | undefined;
   readonly timers?: Timers | undefined;
   readonly random?: (() => number) | undefined;
 }

@@ -24,6 +24,7 @@ import { DisruptionController } from './disruption/disruption.controller.js';
 import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
 import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring.controller.js';
 import { EndpointsController } from './endpoints/endpoints.controller.js';
+import { EphemeralVolumeController } from './ephemeral-volume/ephemeral-volume.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
 import type { ReconcileParts } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
@@ -91,6 +92,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'pvc-protection': () => new PvcProtectionController(parts),
     'pv-protection': () => new PvProtectionController(parts),
     'persistentvolume-binder': () => new PersistentVolumeBinderController(parts),
+    'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...parts, counters: options.counters }),
     resourcequota: () => new ResourceQuotaController(parts),
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),

@@ -12,6 +12,7 @@ import { AuthorizationMetrics } from '../../src/authorization/authorization-metr
 import { AuthorizationMetrics as AuthorizerMetrics } from '../../src/authorization/configuration/authorization-metrics.js';
 import { FeatureGates } from '../../src/config/feature-gates.js';
 import { featureMetrics } from '../../src/config/feature-metrics.js';
+import { VolumeLoopMetrics } from '../../src/controllers/volume-loop-metrics.js';
 import { versionInfo } from '../../src/endpoints/discovery/version-info.js';
 import { registerFlowMetrics } from '../../src/flow-control/flow-metrics.js';
 import { encryptionReloads } from '../../src/observability/encryption-reloads.js';
@@ -42,6 +43,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   new HookMetrics(registry);
   for (const kind of ['validating', 'mutating'] as const) new PolicyMetrics(kind, registry);
   new PodSecurityMetrics(registry, 0);
+  new VolumeLoopMetrics(registry);
   new AvailabilityMetrics(registry, () => []);
   new AuditMetrics(registry);
   new AuthenticationMetrics(registry);

@@ -87,6 +87,12 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
       allow('create delete get list update', 'discovery', 'endpointslices'),
       writeEvents,
     ],
+    'ephemeral-volume-controller': [
+      allow(read, 'core', 'pods'),
+      allow('update', 'core', 'pods/finalizers'),
+      allow('create get list watch', 'core', 'persistentvolumeclaims'),
+      writeEvents,
+    ],
     'expand-controller': [
       allow('get list patch update watch', 'core', 'persistentvolumes'),
       allow('patch update', 'core', 'persistentvolumeclaims/status'),
