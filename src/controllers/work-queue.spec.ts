@@ -223,4 +223,26 @@ describe('WorkQueue', () => {
     stop.abort();
     await ended;
   });
+
+  it('lets namespaces take turns, however many keys one of them has', async () => {
+    const { queue, begun, finish } = setUp(2);
+    for (let i = 0; i < 1000; i++) queue.add(`crowd/${i}`);
+    queue.add('lone/a');
+    queue.add('lone/b');
+    await settle();
+    assert.ok(begun.includes('lone/a'), `the first keys: ${begun.join(' ')}`);
+    await finish('lone/a', 'done');
+    assert.ok(begun.includes('lone/b'), `the first keys: ${begun.join(' ')}`);
+  });
+
+  it('has a worker for a namespace while keys of another one take for ever', async () => {
+    const { queue, begun } = setUp(2);
+    for (let i = 0; i < 10; i++) queue.add(`stuck/${i}`);
+    await settle();
+    assert.deepEqual(begun, ['stuck/0', 'stuck/1']);
+    queue.add('lone/a');
+    queue.add('lone/b');
+    await settle();
+    assert.deepEqual(begun, ['stuck/0', 'stuck/1', 'lone/a']);
+  });
 });

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Timers } from '../machinery/timers.js';
 import { FaultBudget } from './fault-budget.js';
+import { namespaceOfKey, TurnQueue, type WaitingKey } from './turn-queue.js';
 
 /**
  * What happens to a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
@@ -16,7 +17,13 @@ export interface WorkQueueOptions {
    * `untold` errors since the last call were only counted.
    */
   readonly onFault: (key: string, error: unknown, untold: number) => void;
+  /**
+   * How many keys are worked on at once, in all and of one party. If there are several, as many again serve parties that
+   * have none, so keys that take long hold up only their own party.
+   */
   readonly workers: number;
+  /** Whose turn a key takes; default: that of its namespace, the text before the first slash. */
+  readonly partyOf?: (key: string) => string;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   readonly timers: Timers;
@@ -38,12 +45,15 @@ export interface QueueObserver {
 
 /**
  * A queue of keys that need work. A key waits at most once, and only one worker works on it at a time. A key added
- * during its work is worked on again afterwards.
+ * during its work is worked on again afterwards. Parties (namespaces, if nothing else is said) take turns, so a key waits for
+ * one key of each other party, not for all of them.
  */
 export class WorkQueue {
-  /** Keys that wait, and since when. */
-  private readonly waiting = new Map<string, number>();
+  private readonly waiting: TurnQueue;
   private readonly active = new Map<string, Promise<void>>();
+  /** How many keys of each party are under work. */
+  private readonly busy = new Map<string, number>();
+  private readonly mostActive: number;
   /** Keys added during work on them. */
   private readonly again = new Set<string>();
   /** When a postponed key is due. Adding the key cancels the postponement. */
@@ -55,7 +65,11 @@ export class WorkQueue {
   private signal: AbortSignal | undefined;
 
   constructor(private readonly options: WorkQueueOptions) {
-    this.budget = new FaultBudget(options.timers);
+    const { timers, workers, partyOf = namespaceOfKey } = options;
+    this.budget = new FaultBudget(timers);
+    this.waiting = new TurnQueue(partyOf);
+    // A single worker may mean that no two keys may be worked on at once.
+    this.mostActive = workers === 1 ? 1 : workers * 2;
   }
 
   /** Queues the key for the next free worker. */
@@ -92,23 +106,39 @@ export class WorkQueue {
   private dispatch(): void {
     const { signal } = this;
     if (signal === undefined || signal.aborted) return;
-    const { observer, timers, workers } = this.options;
-    for (const [key, since] of this.waiting) {
-      if (this.active.size >= workers) break;
-      this.waiting.delete(key);
-      const ended = observer?.began(timers.elapsed() - since);
-      this.active.set(
-        key,
-        // Work that asks for itself again at once must not keep everything else from running.
-        setImmediate()
-          .then(() => this.process(key, signal))
-          .finally(ended),
-      );
+    while (this.active.size < this.mostActive) {
+      const next = this.waiting.take(this.mayBegin);
+      if (next === undefined) break;
+      this.begin(next, signal);
     }
-    observer?.depth(this.waiting.size);
+    this.options.observer?.depth(this.waiting.size);
   }
 
-  private async process(key: string, signal: AbortSignal): Promise<void> {
+  private readonly mayBegin = (party: string): boolean => {
+    const { workers } = this.options;
+    const busy = this.busy.get(party) ?? 0;
+    return this.active.size < workers ? busy < workers : busy === 0;
+  };
+
+  private begin({ key, party, since }: WaitingKey, signal: AbortSignal): void {
+    const { observer, timers } = this.options;
+    const ended = observer?.began(timers.elapsed() - since);
+    this.busy.set(party, (this.busy.get(party) ?? 0) + 1);
+    const left = () => {
+      const busy = (this.busy.get(party) ?? 0) - 1;
+      if (busy > 0) this.busy.set(party, busy);
+      else this.busy.delete(party);
+    };
+    this.active.set(
+      key,
+      // Work that asks for itself again at once must not keep everything else from running.
+      setImmediate()
+        .then(() => this.process(key, left, signal))
+        .finally(ended),
+    );
+  }
+
+  private async process(key: string, left: () => void, signal: AbortSignal): Promise<void> {
     let outcome: WorkOutcome;
     try {
       const { work, observer } = this.options;
@@ -119,6 +149,7 @@ export class WorkQueue {
       if (!signal.aborted) this.report(key, error);
     }
     this.active.delete(key);
+    left();
     if (signal.aborted) return;
     if (outcome !== 'later') this.pauses.delete(key);
     // A time that was asked for is no failure.
@@ -134,8 +165,7 @@ export class WorkQueue {
   }
 
   private wait(key: string): void {
-    if (this.waiting.has(key)) return;
-    this.waiting.set(key, this.options.timers.elapsed());
+    if (!this.waiting.add(key, this.options.timers.elapsed())) return;
     this.options.observer?.added();
   }
 

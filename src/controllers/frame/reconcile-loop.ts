@@ -11,6 +11,7 @@ import type { SharedInformers } from '../../registry/informers/shared-informers.
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
+import { namespaceOfKey } from '../turn-queue.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
@@ -126,6 +127,11 @@ export abstract class ReconcileLoop implements ControlLoop {
    */
   protected abstract reconcile(key: string, work: Work): Promise<WorkOutcome>;
 
+  /** Whose turn a key takes: parties share the workers evenly. */
+  protected partyOf(key: string): string {
+    return namespaceOfKey(key);
+  }
+
   /** Called when all informers are filled, before any work. */
   protected started(_signal: AbortSignal): void | Promise<void> {}
 
@@ -199,6 +205,7 @@ export abstract class ReconcileLoop implements ControlLoop {
         logger.warn('a control loop could not finish yet', { loop: this.name, key, error, ...others });
       },
       workers: this.workers,
+      partyOf: (key) => this.partyOf(key),
       firstPauseMs: pauses.firstMs,
       longestPauseMs: pauses.longestMs,
       timers,

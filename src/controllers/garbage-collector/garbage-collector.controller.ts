@@ -46,6 +46,10 @@ export class GarbageCollector extends ReconcileLoop {
     super(parts);
   }
 
+  protected override partyOf(uid: string): string {
+    return this.graph.get(uid)?.namespace ?? '';
+  }
+
   protected override get component(): string {
     return 'garbage-collector-controller';
   }
