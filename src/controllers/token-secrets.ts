@@ -3,6 +3,7 @@ import type { ApiObject } from '../machinery/api-object.js';
 import { bootstrapTokenSecretPrefix } from '../machinery/bootstrap-token.js';
 import type { ResourceRegistry, StoredServedResource } from '../registry/resource-registry.js';
 import { parseStored } from '../registry/store/object-codec.js';
+import { mostPageBytes } from '../storage/page-size.js';
 import type { ListPosition } from '../storage/storage.interface.js';
 import { changeSource } from './frame/change-source.js';
 import type { ReconcileParts, Source } from './frame/reconcile-loop.js';
@@ -24,7 +25,7 @@ export async function listTokenSecrets({
   let after: ListPosition | undefined;
   let at: bigint | undefined;
   for (;;) {
-    const page = await storage.list({ ...scope, limit: pageSize, after, at });
+    const page = await storage.list({ ...scope, limit: pageSize, pageBytes: mostPageBytes, after, at });
     at = page.resourceVersion;
     for (const item of page.items) {
       const secret = parseStored(resource, item) as Secret & ApiObject;

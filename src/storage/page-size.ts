@@ -6,6 +6,8 @@ const largestPageSize = 4_000;
 const smallestPageSize = 16;
 /** Wanted size of a page, in UTF-16 units of JSON. */
 const pageCharacters = 4 * 1024 * 1024;
+/** Where a page of objects ends, however few they are: the next ones may be much larger than those of the last page. */
+export const mostPageBytes = 2 * pageCharacters;
 
 /** How many objects to read after this page, if they are as large as those of it. */
 export function nextPageSize({ items }: Pick<ListPage, 'items'>): number {

@@ -75,6 +75,11 @@ export interface ListQuery extends Scope {
   /** A store that has to fetch objects may end the page after this many; a store that holds them need not. */
   readonly pageSize?: number | undefined;
   /**
+   * A store that has to fetch objects ends the page with the object whose text exceeds so many bytes: for readers that
+   * keep little of each object, and must not fall over a page of large ones. `more` says whether objects follow.
+   */
+  readonly pageBytes?: number | undefined;
+  /**
    * Select only these objects; `limit` counts only them. `more` may then be true although no selected object follows.
    */
   readonly select?: SelectionPredicate | undefined;

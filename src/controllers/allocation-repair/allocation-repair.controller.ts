@@ -6,6 +6,7 @@ import type { FoundAllocation } from '../../registry/allocation/allocations.js';
 import { isStoredKind } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import { parseStored } from '../../registry/store/object-codec.js';
+import { mostPageBytes } from '../../storage/page-size.js';
 import type { ListQuery, Storage, StorageKey } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import { EventRecorder } from '../event-recorder.js';
@@ -127,7 +128,11 @@ class AllocationRound {
   /** The objects by the names that they use. */
   private async holders(): Promise<Map<string, Holder[]>> {
     const held = new Map<string, Holder[]>();
-    let query: ListQuery = { resource: this.resource.storageResource, limit: pageSize };
+    let query: ListQuery = {
+      resource: this.resource.storageResource,
+      limit: pageSize,
+      pageBytes: mostPageBytes,
+    };
     for (;;) {
       const page = await this.options.storage.list(query);
       for (const item of page.items) {

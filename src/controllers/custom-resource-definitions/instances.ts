@@ -5,6 +5,7 @@ import { StatusError } from '../../machinery/status-error.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { ResourceRegistry, type StoredServedResource } from '../../registry/resource-registry.js';
 import { Store } from '../../registry/store/store.js';
+import { mostPageBytes } from '../../storage/page-size.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { workContext } from '../work-context.js';
 
@@ -42,7 +43,12 @@ export class Instances {
     const errors: Error[] = [];
     let after: { namespace: string; name: string } | undefined;
     while (!signal.aborted) {
-      const page = await this.storage.list({ resource: this.resource, after, limit: pageSize });
+      const page = await this.storage.list({
+        resource: this.resource,
+        after,
+        limit: pageSize,
+        pageBytes: mostPageBytes,
+      });
       let next = 0;
       const worker = async () => {
         for (let item = page.items[next++]; item !== undefined && !signal.aborted; item = page.items[next++]) {

@@ -6,6 +6,7 @@ import { isStoredKind, verbsOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../registry/store/admitted-store.js';
 import { parseStored } from '../../registry/store/object-codec.js';
+import { mostPageBytes } from '../../storage/page-size.js';
 import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
 import type { ContentReport } from './namespace-conditions.js';
@@ -89,7 +90,13 @@ export class NamespaceContent {
     const { group, resource: plural } = resource.definition;
     let after: { namespace: string; name: string } | undefined;
     while (!signal.aborted) {
-      const page = await this.storage.list({ resource: resource.storageResource, namespace, after, limit: pageSize });
+      const page = await this.storage.list({
+        resource: resource.storageResource,
+        namespace,
+        after,
+        limit: pageSize,
+        pageBytes: mostPageBytes,
+      });
       const last = page.items.at(-1);
       if (last === undefined) return;
       // The objects existed while the namespace was terminating. The uid protects later objects of the same name.

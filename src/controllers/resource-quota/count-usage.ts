@@ -6,7 +6,7 @@ import { type Amounts, addAmount } from '../../quota/amounts.js';
 import type { MeasuredResource } from '../../quota/evaluators.js';
 import { countsObject } from '../../quota/quota-scopes.js';
 import { readStored, type StoredResources } from '../../registry/store/object-codec.js';
-import { firstPageSize, nextPageSize } from '../../storage/page-size.js';
+import { firstPageSize, mostPageBytes, nextPageSize } from '../../storage/page-size.js';
 import type { ListPosition, Storage, StoredObject } from '../../storage/storage.interface.js';
 
 /** Stands for an object that need not be looked at. */
@@ -91,7 +91,7 @@ async function* objectsOf(
   let limit = firstPageSize;
   do {
     signal.throwIfAborted();
-    const page = await storage.list({ resource, namespace, at, after, limit });
+    const page = await storage.list({ resource, namespace, at, after, limit, pageBytes: mostPageBytes });
     yield* page.items;
     limit = nextPageSize(page);
     const last = page.items.at(-1)?.key;

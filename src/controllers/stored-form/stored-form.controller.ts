@@ -5,6 +5,7 @@ import type { Logger } from '../../observability/logger.js';
 import { isStoredKind, type ResourceDefinition, storageOf } from '../../registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../registry/resource-registry.js';
 import { encodeForStorage, isPresentForm, readStored, storedForm } from '../../registry/store/object-codec.js';
+import { mostPageBytes } from '../../storage/page-size.js';
 import { StorageError } from '../../storage/storage.errors.js';
 import type { ListPosition, Storage, StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
@@ -72,7 +73,12 @@ export class StoredFormController implements ControlLoop {
     let count = 0;
     let after: ListPosition | undefined;
     while (!signal.aborted) {
-      const page = await storage.list({ resource: resource.storageResource, after, limit: pageSize });
+      const page = await storage.list({
+        resource: resource.storageResource,
+        after,
+        limit: pageSize,
+        pageBytes: mostPageBytes,
+      });
       for (const item of page.items) {
         if (signal.aborted) return count;
         if (isPresentForm(resource, item.json)) continue;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { Turn } from '../../machinery/turns.js';
-import { firstPageSize, nextPageSize } from '../../storage/page-size.js';
+import { firstPageSize, mostPageBytes, nextPageSize } from '../../storage/page-size.js';
 import type { Change, ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
@@ -93,15 +93,16 @@ export class Reflector {
 
   private async fill(): Promise<void> {
     const { resource } = this;
+    const bounds = { resource, pageBytes: mostPageBytes };
     const objects: ApiObject[] = [];
-    let page = await this.storage.list({ resource, limit: firstPageSize });
+    let page = await this.storage.list({ ...bounds, limit: firstPageSize });
     const at = page.resourceVersion;
     for (;;) {
       const last = page.items.at(-1);
       const isLast = !page.more || last === undefined || this.isStopped;
       const after = last && { namespace: last.key.namespace, name: last.key.name };
       // The database works on the next page while this one is read.
-      const next = isLast ? undefined : this.storage.list({ resource, limit: nextPageSize(page), at, after });
+      const next = isLast ? undefined : this.storage.list({ ...bounds, limit: nextPageSize(page), at, after });
       next?.catch(() => undefined);
       await this.readAll(page.items, objects);
       if (next === undefined) break;

@@ -1,5 +1,5 @@
 import { LinkedItems } from '../../machinery/linked-items.js';
-import { firstPageSize, nextPageSize } from '../page-size.js';
+import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   Change,
@@ -280,7 +280,12 @@ export class Cacher implements WatcherHome {
     const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
       let pageSize = firstPageSize;
-      let page: ListPage = await this.inner.list({ resource: this.resource, pageSize, countRemaining: true });
+      let page: ListPage = await this.inner.list({
+        resource: this.resource,
+        pageSize,
+        pageBytes: mostPageBytes,
+        countRemaining: true,
+      });
       const at = page.resourceVersion;
       if (!this.mayFit(page)) {
         this.coldUntil = timers.now() + this.options.idleMs;
@@ -299,7 +304,7 @@ export class Cacher implements WatcherHome {
         const after = page.items.at(-1)?.key;
         if (!page.more || after === undefined || this.stopped) break;
         pageSize = nextPageSize(page);
-        page = await this.inner.list({ resource: this.resource, at, after, pageSize });
+        page = await this.inner.list({ resource: this.resource, at, after, pageSize, pageBytes: mostPageBytes });
       }
       cache.begin(at);
       const subscription = await this.inner.watch({ resource: this.resource }, at);

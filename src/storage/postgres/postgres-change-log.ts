@@ -13,8 +13,8 @@ import { READ_CHANGES, text } from './statements.js';
 const TYPES = ['create', 'update', 'delete'] as const;
 const NO_END = 9_223_372_036_854_775_807n;
 const MOST_ROWS = 2_000;
-/** Bytes of stored (compressed) data. A read ends with the change that exceeds them. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Bytes of text, about. A read ends with the change that exceeds them. */
+const MOST_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 
 /** The log in plinth.changes. */

@@ -131,6 +131,49 @@ describe('PostgresStorage', () => {
       }
     });
 
+    it('ends a page with the object that exceeds its bytes, however well its text is compressed', async () => {
+      const json = (size: number) => JSON.stringify({ text: 'a'.repeat(size) });
+      for (let i = 0; i < 20; i++) {
+        await storage.create({ resource: 'heavy', namespace: '', name: `small-${i + 10}` }, `s${i}`, json(10));
+        await storage.create({ resource: 'heavy', namespace: '', name: `tall-${i + 10}` }, `t${i}`, json(100_000));
+      }
+      const sizes: number[] = [];
+      const names: string[] = [];
+      let query: ListQuery = { resource: 'heavy', limit: 50, pageBytes: 250_000 };
+      for (;;) {
+        const { items, more, resourceVersion } = await storage.list(query);
+        sizes.push(items.reduce((sum, item) => sum + item.json.length, 0));
+        names.push(...items.map(({ key }) => key.name));
+        const last = items.at(-1)?.key;
+        if (!more || last === undefined) break;
+        query = { ...query, at: resourceVersion, after: { namespace: '', name: last.name } };
+      }
+      assert.ok(Math.max(...sizes) < 350_100, `sizes of pages: ${sizes.join(' ')}`);
+      assert.equal(sizes.length, 7);
+      const all = (await storage.list({ resource: 'heavy' })).items.map(({ key }) => key.name);
+      assert.deepEqual(names, all);
+      // Fewer objects than asked for, and still the end.
+      const small = await storage.list({ resource: 'heavy', namespace: '', name: 'small-10', pageBytes: 10, limit: 5 });
+      assert.deepEqual([small.items.length, small.more], [1, false]);
+    });
+
+    it('reads the log in parts of bounded size, however well its text is compressed', async () => {
+      const { resourceVersion } = await storage.list({ resource: 'tall', limit: 1 });
+      const text = JSON.stringify({ text: 'a'.repeat(2_000_000) });
+      for (let i = 0; i < 25; i++)
+        await storage.create({ resource: 'tall', namespace: '', name: `${i}` }, `${i}`, text);
+      const changes = await storage.watch({ resource: 'tall' }, resourceVersion);
+      const counts: number[] = [];
+      for (let seen = 0; seen < 25; ) {
+        const batch = await changes.next();
+        assert.ok(batch);
+        counts.push(batch.changes.length);
+        seen += batch.changes.length;
+      }
+      changes.close();
+      assert.ok(Math.max(...counts) <= 10, `changes of one read: ${counts.join(' ')}`);
+    });
+
     it('pages an unlimited list at one version', async () => {
       const json = JSON.stringify({ filling: 'x'.repeat(20_000) });
       await Promise.all(

@@ -25,6 +25,7 @@ import {
   FIND_PAGE,
   GET_OBJECTS,
   LIST_PAGE,
+  LIST_PAGE_WITHIN,
   LOG_BOUNDS,
   NOTE_VERSION_TIME,
   OBJECTS_AT,
@@ -98,6 +99,8 @@ export class Reader {
     for await (const page of this.pages(query, query.limit)) {
       for (const item of page.items) items.push(item);
       last = page;
+      // The page is as large as it may be.
+      if (query.pageBytes !== undefined) break;
     }
     if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
     const { resourceVersion, more } = last;
@@ -240,27 +243,30 @@ export class Reader {
   }
 
   private async page(
-    scope: Scope,
+    { pageBytes, ...scope }: Scope & Pick<ListQuery, 'pageBytes'>,
     after: ListPosition | undefined,
     at: bigint | undefined,
     limit: number,
   ): Promise<ListPage> {
     const range = keyRange(scope, after);
-    const values = [...rangeValues(range), at?.toString() ?? null, limit + 1];
-    const read = async (statement: Statement) => {
+    const plainValues = [...rangeValues(range), at?.toString() ?? null, limit + 1];
+    const read = async (statement: Statement, values: readonly (string | number | null)[] = plainValues) => {
       const [bounds, ...rows] = await this.epochs.read(1, () =>
         this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)),
       );
       return { ...boundsOf(bounds), rows };
     };
-    let found = await read(LIST_PAGE);
+    let found =
+      pageBytes === undefined ? await read(LIST_PAGE) : await read(LIST_PAGE_WITHIN, [...plainValues, pageBytes]);
     // What the log has forgotten may be in the history.
     if (at !== undefined && at < found.compactRevision) found = await read(PAST_PAGE);
     const { head, rows } = found;
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows.slice(0, limit), keyOf, 4);
-    return { resourceVersion: at ?? head, items, more: rows.length > limit };
+    // The first row counts as well; only a page that may end early says how many there would have been.
+    const isCut = Number(rows.at(-1)?.[7] ?? 0) > rows.length + 1;
+    return { resourceVersion: at ?? head, items, more: rows.length > limit || isCut };
   }
 
   /** Objects after the page. Only the first page of a series is counted; the numbers of the others follow from it. */

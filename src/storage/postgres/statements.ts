@@ -43,6 +43,21 @@ export const LIST_PAGE: Statement = {
   text: 'select compact_revision, head, namespace, name, uid, resource_version, data from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8)',
 };
 
+/**
+ * {@link LIST_PAGE} up to the object whose text exceeds so many bytes, with the number of rows that it would have had. The size of
+ * compressed text is known only after a look at it.
+ */
+export const LIST_PAGE_WITHIN: Statement = {
+  name: 'list-page-within',
+  text: `select compact_revision, head, namespace, name, uid, resource_version, data, whole from (
+    select p.*, count(*) over () as whole, sum(
+      case when pg_column_compression(p.data) is null then pg_column_size(p.data) else octet_length(p.data::text) end
+    ) over (order by p.place rows between unbounded preceding and 1 preceding) as before
+    from plinth.list_page($1, $2, $3, $4, $5, $6, $7, $8) with ordinality
+      p (compact_revision, head, namespace, name, uid, resource_version, data, place)
+  ) w where before is null or before < $9 order by place`,
+};
+
 /** A page without most of the objects whose text has none of some words. */
 export const FIND_PAGE: Statement = {
   name: 'find-page',
@@ -168,6 +183,7 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
   [
     GET_OBJECTS,
     LIST_PAGE,
+    LIST_PAGE_WITHIN,
     FIND_PAGE,
     FIND_BLOCKS,
     CHANGED_KEYS,
@@ -188,6 +204,7 @@ export const readStatements: ReadonlyMap<string, Statement> = new Map(
 
 const withHead: ReadonlySet<Statement> = new Set([
   LIST_PAGE,
+  LIST_PAGE_WITHIN,
   FIND_PAGE,
   FIND_BLOCKS,
   CHANGED_KEYS,
