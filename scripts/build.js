@@ -51,6 +51,8 @@ async function build() {
   if (config.deleteOutDir) rmSync(join(root, 'dist'), { recursive: true, force: true });
   for (const path of orphans()) rmSync(path);
   rmSync(record, { force: true });
+  // Whoever only wants to start it would otherwise look at an idle terminal.
+  if (process.argv.includes('--if-stale')) console.log('Building Plinth: half a minute, or longer on a busy machine');
   // Sources saved during the compilation are newer than this.
   const begun = new Date();
   const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, config.project)], {

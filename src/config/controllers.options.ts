@@ -47,6 +47,8 @@ export const controllerDefaults = {
   'root-ca-cert-publisher': true,
   scheduler: true,
   bootstrapsigner: false,
+  /** Upstream's name for the same loop: it signs with the key that upstream's tools expect. */
+  'bootstrap-signer-controller': false,
   tokencleaner: false,
 } as const;
 

@@ -69,6 +69,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
   const { nodeLoops = new NodeLoopOptions() } = options;
+  const enabled = options.enabled ?? selectedControllers(['*']);
   const without = (text: string): undefined => {
     parts.logger.info(text);
     return undefined;
@@ -136,7 +137,13 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
         ? without('certificates are not signed: there is no --cluster-signing-cert-file')
         : new CsrSigningController({ ...parts, signing }),
     csrcleaner: () => new CsrCleanerController(parts),
-    bootstrapsigner: () => new BootstrapSignerController(parts),
+    bootstrapsigner: () => {
+      const signedWith = parts.names.clusterInfoKey;
+      // Under both names there is one loop, or they would replace each other's signatures.
+      const isOther = enabled.has('bootstrap-signer-controller');
+      return isOther ? undefined : new BootstrapSignerController({ ...parts, signedWith });
+    },
+    'bootstrap-signer-controller': () => new BootstrapSignerController({ ...parts, signedWith: 'secret' }),
     tokencleaner: () => new TokenCleanerController(parts),
     scheduler: () => new SchedulerLoop({ ...parts, schedulerNames: options.schedulerNames }),
     serviceaccount: () => new ServiceAccountController(parts),
@@ -149,9 +156,7 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
         ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
         : new RootAuthorityPublisher({ ...parts, rootAuthority }),
   };
-  return [...(options.enabled ?? selectedControllers(['*']))]
-    .map((name) => makers[name]())
-    .filter((loop) => loop !== undefined);
+  return [...enabled].map((name) => makers[name]()).filter((loop) => loop !== undefined);
 }
 
 function nodeRules(options: Readonly<NodeLoopOptions>): Pick<NodeLifecycleParts, 'grace' | 'rates'> {

@@ -74,6 +74,16 @@ describe('port check', () => {
     await checkPortFree('127.0.0.1', port);
   });
 
+  it('names the address where a server listens, not the one that was asked for', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const place = process.platform === 'linux' ? `127\\.0\\.0\\.1:${port}` : 'already listens';
+    await assert.rejects(checkPortFree('0.0.0.0', port), new RegExp(`listens on ${place}|${place}`));
+    server.close();
+    await once(server, 'close');
+  });
+
   it('says that an address does not belong to this machine', async () => {
     await assert.rejects(checkPortFree('192.0.2.1', 6443), /not an address of this machine/);
   });

@@ -1,3 +1,4 @@
+import { type AskedSelectors, askedSelectors } from './asked-selectors.js';
 import type { RequestInfo, UserInfo } from './request-context.js';
 
 /** Members may do everything, whatever the modules say, so a broken policy can't lock everybody out. */
@@ -15,6 +16,8 @@ export interface AuthorizerAttributes {
   readonly subresource: string;
   readonly name: string;
   readonly path: string;
+  /** Undefined: the question is about all objects. */
+  readonly selectors?: AskedSelectors | undefined;
 }
 
 /** `noOpinion` passes the question to the next module; if all abstain, the request is denied. */
@@ -49,6 +52,7 @@ export function attributesOf(user: UserInfo, info: RequestInfo): AuthorizerAttri
     subresource: info.subresource,
     name: info.name,
     path: info.path,
+    selectors: askedSelectors(info.fieldSelector ?? '', info.labelSelector ?? ''),
   };
 }
 

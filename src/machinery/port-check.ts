@@ -26,9 +26,10 @@ async function describeListenError(error: unknown, address: string, port: number
   const shown = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
   switch (errorCode(error)) {
     case 'EADDRINUSE': {
-      const pid = await findListener(port);
+      const { pid, address: taken = address } = await findListener(address, port);
       const who = pid === undefined ? 'another process' : `process ${pid}`;
-      return new StartupError(`${who} already listens on ${shown}: stop it, or choose another ${flag}`);
+      const place = isIP(taken) === 6 ? `[${taken}]:${port}` : `${taken}:${port}`;
+      return new StartupError(`${who} already listens on ${place}: stop it, or choose another ${flag}`);
     }
     case 'EACCES':
       return new StartupError(
@@ -41,22 +42,45 @@ async function describeListenError(error: unknown, address: string, port: number
   }
 }
 
-/** The pid of a process that listens on a TCP port; undefined where the system does not tell. */
-async function findListener(port: number): Promise<number | undefined> {
-  const inodes = new Set<string>();
+interface Listener {
+  readonly pid?: number;
+  /** Where it listens, which may be one of the addresses that were asked for. */
+  readonly address?: string;
+}
+
+/** The process that listens on a TCP port and so keeps others from an address; empty where the system does not tell. */
+async function findListener(address: string, port: number): Promise<Listener> {
+  const inodes = new Map<string, string>();
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     for (const line of (await readFile(table, 'utf8').catch(() => '')).split('\n').slice(1)) {
       const fields = line.trim().split(/\s+/);
       const listens = fields[3] === '0A';
-      if (listens && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port) inodes.add(`socket:[${fields[9]}]`);
+      const [place = '', hexPort = ''] = fields[1]?.split(':') ?? [];
+      if (!listens || Number.parseInt(hexPort, 16) !== port) continue;
+      const own = addressOf(place);
+      if (isAny(address) || isAny(own) || own === address) inodes.set(`socket:[${fields[9]}]`, own);
     }
   }
-  if (inodes.size === 0) return undefined;
+  if (inodes.size === 0) return {};
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const folder = `/proc/${pid}/fd`;
     for (const descriptor of await readdir(folder).catch(() => [])) {
-      if (inodes.has(await readlink(`${folder}/${descriptor}`).catch(() => ''))) return Number(pid);
+      const own = inodes.get(await readlink(`${folder}/${descriptor}`).catch(() => ''));
+      if (own !== undefined) return { pid: Number(pid), address: own };
     }
   }
-  return undefined;
+  const [own] = inodes.values();
+  return own === undefined ? {} : { address: own };
+}
+
+function isAny(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
+
+/** An address as the kernel lists it: words of four bytes, each with its last byte first. */
+function addressOf(hex: string): string {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
+  if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
+  const groups = Array.from({ length: 8 }, (_, i) => `${bytes[2 * i]}${bytes[2 * i + 1]}`);
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }

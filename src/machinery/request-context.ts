@@ -33,6 +33,9 @@ export interface RequestInfo {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
+  /** Selectors of a list, a watch or a delete of a collection, as sent; authorization may depend on them. */
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
   /** Path segments after the group version (and namespace). */
   readonly parts: readonly string[];
 }

@@ -33,6 +33,8 @@ export interface VendorNames {
   readonly labelPrefix: string;
   /** Annotation in which the command-line client records the last applied configuration. */
   readonly lastAppliedAnnotation: string;
+  /** What signs `cluster-info` for a bootstrap token: its whole text, or its secret alone as upstream's tools expect. */
+  readonly clusterInfoKey: 'token' | 'secret';
   /** The initial finalizer of every namespace. */
   readonly namespaceFinalizer: string;
   /** The term for node agents in messages: as one word, and in prose. */
@@ -83,6 +85,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       secretTypePrefix: 'kubernetes.io',
       labelPrefix: 'kubernetes.io',
       lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
+      clusterInfoKey: 'secret',
       namespaceFinalizer: 'kubernetes',
       nodeAgent: { word: 'kubelet', prose: 'kubelet' },
       apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
@@ -118,6 +121,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     secretTypePrefix: clientPrefix,
     labelPrefix: clientPrefix,
     lastAppliedAnnotation: `kubectl.${clientPrefix}/last-applied-configuration`,
+    clusterInfoKey: 'token',
     namespaceFinalizer: 'kubernetes',
     nodeAgent: { word: 'nodeagent', prose: 'node agent' },
     apiserverClientSigner: `${vendor}/apiserver-client`,

@@ -10,6 +10,7 @@ import { groupName, VENDOR_NAMES, type VendorNames } from '../machinery/vendor.j
 import type { Logger } from '../observability/logger.js';
 import { ResourceStores } from '../registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../resources-app.module.js';
+import { nodeAgentClient } from './pki/pki.js';
 
 /** The information that a node needs first of all. */
 export interface ClusterInfo {
@@ -17,6 +18,14 @@ export interface ClusterInfo {
   readonly server: string;
   /** PEM of the authority that clients check the server's certificate with. */
   readonly authority: string;
+}
+
+/** What a server on one machine leaves alone, and does beside. */
+export interface PublishRules {
+  /** Whether a published document may be replaced; by default any. */
+  readonly replaces?: (document: string) => boolean;
+  /** Whether the user of the server's client certificate for node agents gets the right to ask them. */
+  readonly grantsNodeAgents?: boolean;
 }
 
 /** Name of the Role that lets everybody read the map, and of its binding. */
@@ -34,20 +43,28 @@ export async function publishClusterInfo(
   options: Pick<ServerOptions, 'storage' | 'cluster'>,
   info: ClusterInfo,
   logger: Logger,
+  rules: PublishRules = {},
 ): Promise<void> {
   const resources = await openApplicationContext(ResourcesAppModule.of(options, logger), logger);
   try {
-    await ensureClusterInfo(resources.get<VendorNames>(VENDOR_NAMES), resources.get(ResourceStores), info);
+    const [names, stores] = [resources.get<VendorNames>(VENDOR_NAMES), resources.get(ResourceStores)];
+    await ensureClusterInfo(names, stores, info, rules);
+    if (rules.grantsNodeAgents === true) await ensureNodeAgentBinding(names, stores);
   } finally {
     await resources.close();
   }
 }
 
 /** Publishes the map with stores that are already open. */
-async function ensureClusterInfo(names: VendorNames, stores: ResourceStores, info: ClusterInfo): Promise<void> {
+async function ensureClusterInfo(
+  names: VendorNames,
+  stores: ResourceStores,
+  info: ClusterInfo,
+  rules: PublishRules,
+): Promise<void> {
   const rbac = groupName('rbac', names);
   const metadata = { name: clusterInfoRole, namespace: names.publicNamespace };
-  await ensureMap(names, stores, formatClusterInfo(info));
+  await ensureMap(names, stores, formatClusterInfo(info), rules);
   await create(stores, rbac, 'roles', {
     metadata,
     rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfoName], verbs: ['get'] }],
@@ -82,7 +99,22 @@ function formatClusterInfo({ server, authority }: ClusterInfo): string {
   ].join('\n');
 }
 
-async function ensureMap({ publicNamespace }: VendorNames, stores: ResourceStores, document: string): Promise<void> {
+/** Agents that ask who may see their logs ask for this user, who has no other rights. */
+async function ensureNodeAgentBinding(names: VendorNames, stores: ResourceStores): Promise<void> {
+  const apiGroup = groupName('rbac', names);
+  await create(stores, apiGroup, 'clusterrolebindings', {
+    metadata: { name: `plinth:${nodeAgentClient}` },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+    subjects: [{ apiGroup, kind: 'User', name: nodeAgentClient }],
+  });
+}
+
+async function ensureMap(
+  { publicNamespace }: VendorNames,
+  stores: ResourceStores,
+  document: string,
+  { replaces = () => true }: PublishRules,
+): Promise<void> {
   const data = { [clusterInfoKubeconfigKey]: document };
   await create(stores, '', 'configmaps', { metadata: { name: clusterInfoName, namespace: publicNamespace }, data });
   await stores.named('', 'configmaps').update(serverContext(stores.clock.now()), publicNamespace, clusterInfoName, {
@@ -91,6 +123,8 @@ async function ensureMap({ publicNamespace }: VendorNames, stores: ResourceStore
     // Nothing is written when nothing changes. Outdated signatures are replaced by the loop that makes them.
     transform: (live) => {
       const map = live as ConfigMap & ApiObject;
+      const published = map.data?.[clusterInfoKubeconfigKey];
+      if (published !== undefined && !replaces(published)) return map;
       return { ...map, data: { ...map.data, ...data } } as ApiObject;
     },
   });
@@ -100,10 +134,10 @@ async function create(
   stores: ResourceStores,
   group: string,
   resource: string,
-  body: { readonly metadata: { readonly name: string; readonly namespace: string } } & Record<string, unknown>,
+  body: { readonly metadata: { readonly name: string; readonly namespace?: string } } & Record<string, unknown>,
 ): Promise<void> {
   const store = stores.named(group, resource);
-  const { name, namespace } = body.metadata;
+  const { name, namespace = '' } = body.metadata;
   const key = { resource: store.resource.storageResource, namespace, name };
   if ((await stores.storage.get(key)) !== undefined) return;
   const object = decode(store.resource.served.type, body).value as ApiObject;

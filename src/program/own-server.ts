@@ -63,16 +63,20 @@ function nodeRules(
   };
 }
 
-/** The server reaches the simulated nodes, unless the user brings certificates for other ones. */
+/** The server reaches the simulated nodes, or else real ones that trust its authority, unless the user brings certificates. */
 export function withNodeAgents(
   options: ServerOptions,
   given: ReadonlySet<string>,
-  nodePki: NodePki | undefined,
+  { pki, nodePki }: { readonly pki: Pki; readonly nodePki: NodePki | undefined },
 ): ServerOptions {
-  if (nodePki === undefined || given.has('kubelet-client-certificate') || given.has('kubelet-certificate-authority')) {
+  if (given.has('kubelet-client-certificate') || given.has('kubelet-certificate-authority')) {
     return options;
   }
   const { nodeAgents } = options;
+  if (nodePki === undefined) {
+    const { certificateFile: kubeletClientCertificate, privateKeyFile: kubeletClientKey } = pki.nodeAgentClient;
+    return { ...options, nodeAgents: { ...nodeAgents, kubeletClientCertificate, kubeletClientKey } };
+  }
   return {
     ...options,
     nodeAgents: {

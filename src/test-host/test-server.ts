@@ -359,7 +359,7 @@ async function serve(plan: Plan, databaseUrl: string, port: number) {
   const options = withNodeAgents(
     await withTokenKey(completeOptions({ ...flags, secureServing }, given, own), tokenFolder(plan)),
     given,
-    nodePki,
+    { pki, nodePki },
   );
   const { events, nodeLoops, nodeIpam, autoscaler } = flags;
   const controllers = {

@@ -107,8 +107,12 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       anonymous.close();
       const [header, , signature] = (data[`jws-kubeconfig-${id}`] ?? '').split('.');
       const content = Buffer.from(data.kubeconfig ?? '').toString('base64url');
-      const key = new TextEncoder().encode(token);
-      await compactVerify(`${header}.${content}.${signature}`, key, { algorithms: ['HS256'] });
+      const text = `${header}.${content}.${signature}`;
+      const verify = (key: string) => compactVerify(text, new TextEncoder().encode(key), { algorithms: ['HS256'] });
+      // Tools of upstream's release 1.37 expect the secret alone as key, the specification the whole token.
+      const keys = [token, token.slice(id.length + 1)];
+      await verify((compat === 'kubernetes' ? keys[1] : keys[0]) as string);
+      await assert.rejects(verify((compat === 'kubernetes' ? keys[0] : keys[1]) as string));
       const [{ cluster: entry }] = parse(data.kubeconfig ?? '').clusters;
       const ca = Buffer.from(entry['certificate-authority-data'], 'base64').toString('latin1');
       found = { server: entry.server, ca };

@@ -204,7 +204,7 @@ describe('the mode Node', () => {
   });
 
   it('gives every node the common rules, and nodes alone', async () => {
-    for (const path of ['/api/v1/nodes', '/api/v1/pods', '/api/v1/services', '/apis/node.k8s.io/v1/runtimeclasses']) {
+    for (const path of ['/api/v1/services', '/apis/node.k8s.io/v1/runtimeclasses']) {
       assert.equal((await other.get(path, as('n1'))).status, 200, path);
     }
     refused(await other.get('/apis/apps/v1/deployments', as('n1')), /cannot list resource "deployments"/);
@@ -212,6 +212,49 @@ describe('the mode Node', () => {
     refused(await other.get(`${core}/secrets/volume`, stranger), /cannot get resource "secrets"/);
     const nameless = { headers: { 'impersonate-user': 'system:node:', 'impersonate-group': 'system:nodes' } };
     refused(await other.get('/api/v1/nodes', nameless), /unknown node for user "system:node:"$/);
+  });
+
+  it('lets a node read its own pods and its own node', async () => {
+    const own = '?fieldSelector=spec.nodeName%3Dn1';
+    const { status, body } = await other.get(`/api/v1/pods${own}`, as('n1'));
+    assert.equal(status, 200);
+    const nodes = body.items.map(({ spec }: { spec: { nodeName: string } }) => spec.nodeName);
+    assert.deepEqual([...new Set(nodes)], ['n1']);
+    const watch = await other.watch(`/api/v1/pods${own}&watch=1`, as('n1'));
+    assert.equal(watch.status, 200);
+    watch.close();
+    assert.equal((await other.get(`${core}/pods/web`, as('n1'))).status, 200);
+    const bySelector = /node: can only list\/watch pods with spec.nodeName field selector$/;
+    for (const query of ['', '?watch=1', '?fieldSelector=spec.nodeName%3Dn2', '?fieldSelector=spec.nodeName!%3Dn2']) {
+      refused(await other.get(`/api/v1/pods${query}`, as('n1')), bySelector);
+    }
+    refused(await other.get(`${core}/pods/web`, as('n2')), unrelated);
+    for (const path of ['/api/v1/nodes', '/api/v1/nodes/n2', '/api/v1/nodes?fieldSelector=metadata.name%3Dn2']) {
+      refused(await other.get(path, as('n1')), /only its own Node object$/);
+    }
+    // There need not be a node yet.
+    assert.equal((await other.get('/api/v1/nodes?fieldSelector=metadata.name%3Dn9', as('n9'))).status, 200);
+    const review = async (selector: object) => {
+      const spec = {
+        user: 'system:node:n1',
+        groups: ['system:nodes'],
+        resourceAttributes: { verb: 'list', resource: 'pods', fieldSelector: selector },
+      };
+      return (await other.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })).body.status;
+    };
+    const requirement = (operator: string, ...values: string[]) => ({ key: 'spec.nodeName', operator, values });
+    assert.deepEqual(await review({ rawSelector: 'spec.nodeName=n1' }), { allowed: true });
+    assert.deepEqual(await review({ requirements: [requirement('In', 'n1')] }), { allowed: true });
+    assert.equal((await review({ requirements: [requirement('In', 'n2')] })).allowed, false);
+    const partly = await review({ requirements: [requirement('In', 'n1', 'n2'), requirement('In', 'n1')] });
+    const ignored = 'ignored due to parse error';
+    assert.deepEqual(partly, {
+      allowed: true,
+      evaluationError: `spec.resourceAttributes.fieldSelector partially ${ignored}`,
+    });
+    const broken = await review({ rawSelector: 'spec.nodeName' });
+    assert.equal(broken.allowed, false);
+    assert.equal(broken.evaluationError, `spec.resourceAttributes.fieldSelector ${ignored}`);
   });
 
   it('gives tokens of accounts that pods on the node have', async () => {
@@ -331,7 +374,7 @@ describe('the mode Node', () => {
       return (await other.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })).body.status;
     };
     assert.deepEqual(await review('n1'), { allowed: true });
-    const reason = "no relationship found between node 'n2' and this object";
+    const reason = "node: no relationship found between node 'n2' and this object";
     assert.deepEqual(await review('n2'), { allowed: false, reason });
     const rules = await other.post(
       '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',

@@ -1,4 +1,5 @@
 import type { AnswerSource, AuthorizationAnswer, AuthorizationQuestion } from '../../cel/index.js';
+import { askedSelectors } from '../../machinery/asked-selectors.js';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../machinery/authorizer.js';
 import type { UserInfo } from '../../machinery/request-context.js';
 
@@ -52,9 +53,9 @@ export class Answers implements AnswerSource {
     }
   }
 
-  // Selectors of fields and labels narrow a question; without them it is asked for all objects, which grants no more.
   private attributesOf(question: AuthorizationQuestion): AuthorizerAttributes {
     const { verb, isResourceRequest, namespace, group, resource, subresource, name, path, serviceAccount } = question;
+    const { fieldSelector, labelSelector } = question;
     return {
       user: serviceAccount === undefined ? this.user : accountUser(serviceAccount),
       verb,
@@ -66,6 +67,7 @@ export class Answers implements AnswerSource {
       subresource,
       name,
       path,
+      selectors: isResourceRequest ? askedSelectors(fieldSelector, labelSelector) : undefined,
     };
   }
 }

@@ -14,9 +14,17 @@ import {
 } from '../../cel/index.js';
 import type { AuthorizerAttributes } from '../../machinery/authorizer.js';
 import { type FieldError, type FieldPath, invalid } from '../../machinery/field-error.js';
+import { selectorFields } from '../webhook/selector-fields.js';
 
 const { bool, string } = types;
 
+const selectorAttributes = (of: 'Field' | 'Label') =>
+  objectOf(`${of}SelectorAttributes`, {
+    rawSelector: string,
+    requirements: listOf(
+      objectOf(`${of}SelectorRequirement`, { key: string, operator: string, values: listOf(string) }),
+    ),
+  });
 const resourceAttributes = objectOf('ResourceAttributes', {
   namespace: string,
   verb: string,
@@ -25,6 +33,8 @@ const resourceAttributes = objectOf('ResourceAttributes', {
   resource: string,
   subresource: string,
   name: string,
+  fieldSelector: selectorAttributes('Field'),
+  labelSelector: selectorAttributes('Label'),
 });
 const request: CelType = objectOf('SubjectAccessReviewSpec', {
   resourceAttributes,
@@ -75,7 +85,12 @@ export function matchConditions(conditions: readonly Program[], attributes: Auth
 function requestValue(attributes: AuthorizerAttributes): Value {
   const { user, verb, path, namespace, apiGroup, apiVersion, resource, subresource, name } = attributes;
   const about = attributes.isResourceRequest
-    ? { resourceAttributes: { namespace, verb, group: apiGroup, version: apiVersion, resource, subresource, name } }
+    ? {
+        resourceAttributes: {
+          ...{ namespace, verb, group: apiGroup, version: apiVersion, resource, subresource, name },
+          ...selectorFields(attributes),
+        },
+      }
     : { nonResourceAttributes: { path, verb } };
   const who = { user: user.name, groups: user.groups, uid: user.uid, extra: user.extra };
   return { ...about, ...who } as unknown as Value;

@@ -107,6 +107,18 @@ describe('the informer of the graph', () => {
     assert.equal(await write({ nodeName: 'n5' }), true);
   });
 
+  it('knows which pods are on a node, mirror pods too, which give no access to anything', async () => {
+    const metadata = { name: 'static', namespace: 'ns', annotations: { 'kubernetes.io/config.mirror': 'x' } };
+    const volumes = [{ name: 'v', secret: { secretName: 'of-mirror' } }];
+    const text = JSON.stringify({ metadata, spec: { nodeName: 'n6', containers: [], volumes } });
+    await storage.create({ resource: 'pods', namespace: 'ns', name: 'static' }, 'static-uid', text);
+    await informer.catchUp();
+    assert.equal(graph.isPodOn('n6', 'ns', 'static'), true);
+    assert.equal(graph.isPodOn('n1', 'ns', 'static'), false);
+    assert.equal(graph.isPodOn('n6', 'ns', 'none'), false);
+    assert.equal(graph.refersTo('n6', secret('of-mirror')), false);
+  });
+
   it('reads the head of the log at most twice for any number of concurrent questions', async () => {
     heads = 0;
     const asked = Array.from({ length: 100 }, () => informer.catchUp());

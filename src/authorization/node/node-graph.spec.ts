@@ -65,10 +65,10 @@ describe('references of a pod', () => {
     assert.deepEqual(of('account'), ['robot']);
   });
 
-  it('do not exist for unscheduled pods and for mirror pods', () => {
+  it('do not exist for unscheduled pods, nor for mirror pods beyond their node', () => {
     const spec = { imagePullSecrets: [{ name: 'pull' }] };
     assert.deepEqual(references({ ...spec, nodeName: '' }), { node: '', keys: [] });
-    assert.deepEqual(references(spec, { [mirror]: '' }), { node: '', keys: [] });
+    assert.deepEqual(references(spec, { [mirror]: '' }), { node: 'n', keys: [] });
     assert.deepEqual(references(spec, { other: '' }), { node: 'n', keys: [secret('pull')] });
   });
 });

@@ -130,6 +130,11 @@ export class NodeGraph {
     return claim !== undefined && this.refersTo(node, claim.key);
   }
 
+  /** Whether the pod is on the node. */
+  isPodOn(node: string, namespace: string, name: string): boolean {
+    return this.pods.get(`${namespace}/${name}`)?.node === node;
+  }
+
   /** Whether the attachment is to the node. */
   isAttachedTo(node: string, attachment: string): boolean {
     return this.attachments.get(attachment) === node;

@@ -61,7 +61,7 @@ describe('the node authorizer', () => {
       async () => parts.ask(`GET ${path}`),
       (error: { code?: number }) => error.code === 503,
     );
-    assert.equal(await parts.ask('GET /api/v1/nodes'), 'allow');
+    assert.equal(await parts.ask('GET /api/v1/nodes/n'), 'allow');
   });
 
   it('has its own rules for objects that nodes own', async () => {
@@ -88,6 +88,60 @@ describe('the node authorizer', () => {
       ['PUT /api/v1/namespaces/ns/persistentvolumeclaims/c/status', false],
     ];
     for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
+  });
+
+  it('lets a node read its own pods and its own node, by selector or by name', async () => {
+    const { graph, authorizer, ask } = setUp();
+    const pods = '/api/v1/namespaces/ns/pods';
+    graph.setPod('ns/mine', { node: 'n', keys: [referenceKey('account', 'ns', 'robot')] });
+    graph.setPod('ns/other', { node: 'm', keys: [] });
+    const selected = (selector: string) => `fieldSelector=${encodeURIComponent(selector)}`;
+    const cases: readonly (readonly [string, boolean])[] = [
+      ['GET /api/v1/pods', false],
+      [`GET /api/v1/pods?${selected('spec.nodeName=n')}`, true],
+      [`GET /api/v1/pods?watch=1&${selected('spec.nodeName==n,status.phase!=Failed')}`, true],
+      [`GET ${pods}?${selected('spec.nodeName=n')}`, true],
+      [`GET ${pods}?${selected('spec.nodeName=m')}`, false],
+      [`GET ${pods}?${selected('spec.nodeName!=n')}`, false],
+      [`GET ${pods}?${selected('spec.nodeName!=m')}`, false],
+      [`GET ${pods}?${selected('spec.nodeName=')}`, false],
+      [`GET ${pods}?${selected('spec.nodeName=n,,=a=')}`, false],
+      [`GET ${pods}?${selected('spec.nodeName=m')}&${selected('spec.nodeName=n')}`, false],
+      [`GET ${pods}?labelSelector=spec.nodeName%3Dn`, false],
+      [`GET ${pods}?${selected('metadata.name=mine')}`, true],
+      [`GET ${pods}?${selected('metadata.name=other')}`, false],
+      [`GET /api/v1/watch/pods?watch=1&${selected('spec.nodeName=n')}`, false],
+      [`DELETE ${pods}?${selected('spec.nodeName=n')}`, false],
+      [`GET ${pods}/mine`, true],
+      [`GET ${pods}/other`, false],
+      [`GET ${pods}/gone`, false],
+      [`GET ${pods}/mine/log`, false],
+      [`PUT ${pods}/mine`, false],
+      [`PATCH ${pods}/mine/status`, true],
+      [`POST ${pods}/mine/eviction`, true],
+      [`POST ${pods}/mine/binding`, false],
+      [`POST ${pods}/mine/__proto__`, false],
+      [`DELETE ${pods}/mine`, true],
+      [`POST ${pods}`, true],
+      ['GET /api/v1/nodes', false],
+      ['GET /api/v1/nodes/n', true],
+      ['GET /api/v1/nodes/m', false],
+      ['GET /api/v1/nodes/n/status', false],
+      [`GET /api/v1/nodes?${selected('metadata.name=n')}`, true],
+      [`GET /api/v1/nodes?watch=1&${selected('metadata.name=n')}`, true],
+      [`GET /api/v1/nodes?${selected('metadata.name=m')}`, false],
+      [`GET /api/v1/nodes?${selected('metadata.name!=m')}`, false],
+      ['POST /api/v1/nodes', true],
+      ['PATCH /api/v1/nodes/n', true],
+      ['GET /api/v1/services', true],
+      ['GET /api/v1/namespaces/ns/serviceaccounts/robot', true],
+      ['GET /api/v1/namespaces/ns/serviceaccounts/other', false],
+      ['GET /api/v1/namespaces/ns/serviceaccounts', false],
+      ['DELETE /api/v1/namespaces/ns/serviceaccounts/robot', false],
+    ];
+    for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
+    const { reason } = await authorizer.authorize(attributesOfRequest(agent, 'GET /api/v1/nodes/m'));
+    assert.equal(reason, "node: node 'n' cannot read 'm', only its own Node object");
   });
 
   it('has no opinion on other users', () => {

@@ -1,3 +1,4 @@
+import { askedFields } from '../../machinery/asked-selectors.js';
 import type {
   AuthorizationDecision,
   Authorizer,
@@ -68,11 +69,13 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     const [storage, coordination] = ['storage', 'coordination'].map((group) => groupName(group, names));
     const resource = (name: string, group = '') => formatGroupResource({ group, resource: name });
     this.rules = new Map<string, Rule>([
+      ['nodes', ownNode],
+      ['pods', (node, attributes) => this.pods(node, attributes)],
       ['secrets', this.reading(refers('secret'))],
       ['configmaps', this.reading(refers('configmap'))],
       ['persistentvolumeclaims', this.claims(refers('claim'))],
       ['persistentvolumes', this.getting((node, _namespace, name) => graph.usesVolume(node, name))],
-      ['serviceaccounts', this.tokens(refers('account'))],
+      ['serviceaccounts', this.accounts(refers('account'))],
       [
         resource('volumeattachments', storage),
         this.getting((node, _namespace, name) => graph.isAttachedTo(node, name)),
@@ -129,14 +132,34 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     };
   }
 
-  private tokens(isConnected: Connection): Rule {
+  private accounts(isConnected: Connection): Rule {
     return (node, attributes) => {
+      // Plugins that get the credentials of images look at annotations of the account.
+      if (attributes.verb === 'get' && attributes.subresource === '')
+        return this.connected(node, attributes, isConnected);
       if (attributes.verb !== 'create' || attributes.name === '') {
         return no('can only create tokens for individual service accounts');
       }
       if (attributes.subresource !== 'token') return no('can only create token subresource of service account');
       return this.connected(node, attributes, isConnected);
     };
+  }
+
+  /** Reads of the pods that run there; NodeRestriction narrows the writes, whose pods it knows. */
+  private pods(node: string, attributes: AuthorizerAttributes): Decision {
+    const { verb, subresource, name, selectors } = attributes;
+    if (subresource !== '') return podWrites[subresource]?.includes(verb) === true ? allow : noOpinion;
+    if (verb === 'create' || verb === 'delete') return allow;
+    if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion;
+    if (verb !== 'get') {
+      const isOwn = askedFields(selectors).some(
+        ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
+      );
+      if (isOwn) return allow;
+      if (name === '') return no('can only list/watch pods with spec.nodeName field selector');
+    }
+    const { graph } = this.parts;
+    return this.connected(node, attributes, (_, namespace, pod) => graph.isPodOn(node, namespace, pod));
   }
 
   private ownLease(node: string, { verb, namespace, name, subresource }: AuthorizerAttributes): AuthorizationDecision {
@@ -189,6 +212,23 @@ type Connection = (node: string, namespace: string, name: string) => boolean;
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
 
+/** Subresources of pods that agents write, and how. */
+const podWrites: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
+  status: ['update', 'patch'],
+  eviction: ['create'],
+});
+
+/** Names are compared without the graph: an agent looks for its node before there is one. Admission narrows the writes. */
+function ownNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
+  if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion;
+  if (subresource !== '') return noOpinion;
+  if (verb === 'create' || verb === 'update' || verb === 'patch') return allow;
+  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion;
+  if (name === node) return allow;
+  const other = name === '' ? 'all nodes' : `'${name}'`;
+  return no(`node '${node}' cannot read ${other}, only its own Node object`);
+}
+
 function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
   if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a CSINode');
   if (subresource !== '') return no('cannot authorize CSINode subresources');
@@ -199,5 +239,5 @@ function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttribu
 }
 
 function no(reason: string): AuthorizationDecision {
-  return { decision: 'noOpinion', reason };
+  return { decision: 'noOpinion', reason: `node: ${reason}` };
 }

@@ -28,7 +28,7 @@ export interface PodReferences {
 export const noReferences: PodReferences = { node: '', keys: [] };
 
 /**
- * The keys of all objects that a pod refers to, each once. A mirror pod refers to nothing: its node created it, so the
+ * The node of a pod and the keys of all objects it refers to, each once. A mirror pod refers to nothing: its node created it, so the
  * node could otherwise read any object that it names there.
  *
  * @param mirror the annotation of mirror pods
@@ -36,7 +36,8 @@ export const noReferences: PodReferences = { node: '', keys: [] };
 export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferences {
   const { metadata, spec } = pod;
   const node = spec.nodeName ?? '';
-  if (node === '' || metadata.annotations?.[mirror] !== undefined) return noReferences;
+  if (node === '') return noReferences;
+  if (metadata.annotations?.[mirror] !== undefined) return { node, keys: [] };
   return { node, keys: referencedKeys(pod) };
 }
 

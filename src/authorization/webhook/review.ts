@@ -1,4 +1,5 @@
 import type { AuthorizationDecision, AuthorizerAttributes } from '../../machinery/authorizer.js';
+import { selectorFields } from './selector-fields.js';
 
 /** Versions of the review that a webhook accepts. */
 export const reviewVersions = ['v1beta1', 'v1'] as const;
@@ -9,15 +10,18 @@ export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAcc
   const { user, verb } = attributes;
   const about = attributes.isResourceRequest
     ? {
-        resourceAttributes: filled({
-          namespace: attributes.namespace,
-          verb,
-          group: attributes.apiGroup,
-          version: attributes.apiVersion,
-          resource: attributes.resource,
-          subresource: attributes.subresource,
-          name: attributes.name,
-        }),
+        resourceAttributes: {
+          ...filled({
+            namespace: attributes.namespace,
+            verb,
+            group: attributes.apiGroup,
+            version: attributes.apiVersion,
+            resource: attributes.resource,
+            subresource: attributes.subresource,
+            name: attributes.name,
+          }),
+          ...selectorFields(attributes),
+        },
       }
     : { nonResourceAttributes: filled({ path: attributes.path, verb }) };
   const groups = user.groups.length === 0 ? {} : { [version === 'v1' ? 'groups' : 'group']: user.groups };

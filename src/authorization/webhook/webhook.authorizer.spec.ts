@@ -66,6 +66,39 @@ describe('the webhook authorizer', () => {
     });
   });
 
+  it('asks with the selectors of a request, and keeps answers to different ones apart', async () => {
+    const bench = new Bench();
+    const fields = (selector: string) => `fieldSelector=${encodeURIComponent(selector)}`;
+    const labels = (selector: string) => `labelSelector=${encodeURIComponent(selector)}`;
+    const pods = 'GET /api/v1/pods';
+    await bench.ask(`${pods}?${fields('spec.nodeName=n,a!=b')}&${labels('a=b,c notin (e,d),f,!g,h>1')}`);
+    const { resourceAttributes } = (bench.asked[0] as { spec: object }).spec as { resourceAttributes: object };
+    assert.deepEqual(resourceAttributes, {
+      verb: 'list',
+      version: 'v1',
+      resource: 'pods',
+      fieldSelector: {
+        requirements: [
+          { key: 'spec.nodeName', operator: 'In', values: ['n'] },
+          { key: 'a', operator: 'NotIn', values: ['b'] },
+        ],
+      },
+      labelSelector: {
+        requirements: [
+          { key: 'a', operator: 'In', values: ['b'] },
+          { key: 'c', operator: 'NotIn', values: ['d', 'e'] },
+          { key: 'f', operator: 'Exists' },
+          { key: 'g', operator: 'DoesNotExist' },
+        ],
+      },
+    });
+    for (const query of ['', fields('a=b'), fields('a=c'), labels('a=b'), labels('a=c'), fields('broken')]) {
+      await bench.ask(`${pods}?${query}`);
+    }
+    // One that can't be parsed asks the same as none.
+    assert.equal(bench.asked.length, 6);
+  });
+
   it('caches allowing and other answers for their own time to live', async () => {
     const bench = new Bench();
     assert.equal(await bench.ask(), 'allow');

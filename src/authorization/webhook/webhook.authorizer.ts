@@ -125,5 +125,12 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
 function attributesLength(attributes: AuthorizerAttributes): number {
   const { namespace, verb, apiGroup, apiVersion, resource, subresource, name, path } = attributes;
-  return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path].join('').length;
+  const { fields = '', labels = '' } = attributes.selectors ?? {};
+  // Requests have selectors as text; those of reviews are as long as what they are made of.
+  const selectors = [fields, labels].map((part) => (typeof part === 'string' ? part : requirementsText(part)));
+  return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path, ...selectors].join('').length;
+}
+
+function requirementsText(requirements: readonly object[]): string {
+  return JSON.stringify(requirements, (_key, value: unknown) => (value instanceof Set ? [...value] : value));
 }

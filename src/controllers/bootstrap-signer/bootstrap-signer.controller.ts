@@ -7,8 +7,9 @@ import {
   clusterInfoName,
   clusterInfoSignaturePrefix,
 } from '../../machinery/cluster-info-names.js';
+import type { VendorNames } from '../../machinery/vendor.js';
 import { changeSource } from '../frame/change-source.js';
-import { ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
+import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
 import type { Work } from '../frame/work.js';
 import { listTokenSecrets, longestTokenWaitMs, tokenChanges } from '../token-secrets.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -16,12 +17,20 @@ import { signDetached } from './detached-jws.js';
 
 type StoredMap = ConfigMap & ApiObject;
 
+export interface BootstrapSignerParts extends ReconcileParts {
+  readonly signedWith: VendorNames['clusterInfoKey'];
+}
+
 /**
  * Keeps the signatures of the public `cluster-info` map: one for every valid token that may sign, and no others
  * (specification 5.8). Its one key is the name of the map.
  */
 export class BootstrapSignerController extends ReconcileLoop {
   readonly name = 'bootstrap-signer';
+
+  constructor(private readonly own: BootstrapSignerParts) {
+    super(own);
+  }
 
   protected override get queueName(): string {
     return 'bootstrap_signer_queue';
@@ -55,7 +64,8 @@ export class BootstrapSignerController extends ReconcileLoop {
       const others = Object.entries(map.data ?? {}).filter(([key]) => !key.startsWith(clusterInfoSignaturePrefix));
       const data = Object.fromEntries(others);
       for (const { id, secret } of tokens) {
-        data[`${clusterInfoSignaturePrefix}${id}`] = signDetached(content, id, `${id}.${secret}`);
+        const key = this.own.signedWith === 'secret' ? secret : `${id}.${secret}`;
+        data[`${clusterInfoSignaturePrefix}${id}`] = signDetached(content, id, key);
       }
       return isDeepStrictEqual(data, { ...map.data }) ? undefined : { ...map, data };
     };

@@ -19,6 +19,8 @@ const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'
 /** First segments that name the verb instead of a resource: old spellings of `?watch=true` and of proxying. */
 const verbSegments: ReadonlySet<string> = new Set(['watch', 'proxy']);
 
+const selectingVerbs: ReadonlySet<Verb> = new Set(['list', 'watch', 'deletecollection']);
+
 const noParts: readonly string[] = Object.freeze([]);
 
 /**
@@ -42,8 +44,10 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   let parts = segments.slice(isCore ? 2 : 3);
 
   let verb: Verb = ownValue(methodVerbs, method) ?? '';
+  let isVerbInPath = false;
   if (parts.length > 1 && verbSegments.has(parts[0] as string)) {
     verb = parts[0] as string;
+    isVerbInPath = true;
     parts = parts.slice(1);
   }
 
@@ -64,6 +68,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   } else if (name === '' && verb === 'delete') {
     verb = 'deletecollection';
   }
+  // Below `/watch/` one object may be meant, whose watch ignores selectors; so they narrow no question there.
+  const selectors = !isVerbInPath && selectingVerbs.has(verb) ? selectorsOf(query) : undefined;
   return {
     isResourceRequest: true,
     path,
@@ -76,6 +82,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     subresource,
     name,
     parts,
+    ...selectors,
   };
 }
 
@@ -91,6 +98,14 @@ export function isTrue(value: string | null): boolean {
 function endOfProxyPath(segments: readonly string[]): number {
   const at = segments[2] === 'namespaces' ? 6 : 4;
   return segments[at] === 'proxy' ? at + 1 : segments.length;
+}
+
+/** The selectors that the handlers obey. */
+function selectorsOf(query: URLSearchParams): Pick<RequestInfo, 'fieldSelector' | 'labelSelector'> | undefined {
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  const labelSelector = query.get('labelSelector') ?? '';
+  if (fieldSelector === '' && labelSelector === '') return undefined;
+  return { fieldSelector, labelSelector };
 }
 
 function selectedName(query: URLSearchParams): string {

@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path';
+import { advertisedAddress } from '../../advertise/advertised-address.js';
 import { DevOptions } from '../../config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../config/parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from '../../config/server-options.js';
@@ -23,6 +24,7 @@ import {
 } from '../own-server.js';
 import { ensureNodePki } from '../pki/node-pki.js';
 import { ensurePki } from '../pki/pki.js';
+import { isLoopback, publishedServers } from '../published-servers.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
 
@@ -77,15 +79,19 @@ async function start(
   const { bindAddress, securePort } = parsed.secureServing;
   await checkPortFree(bindAddress, securePort);
 
+  context.print(`Starting with the data in ${directory}`);
+  const reached = await reachedAddress(parsed.secureServing);
   const pkiDirectory = resolve(parsed.secureServing.certDir ?? join(directory, 'pki'));
   const pki = await ensurePki({
     directory: pkiDirectory,
     bindAddress,
     serviceClusterIpRange: parsed.cluster.serviceClusterIpRange,
+    names: reached === undefined ? [] : [reached],
     clock: systemClock,
   });
   let { databaseUrl } = parsed.storage;
   if (databaseUrl === undefined) {
+    context.print('Starting PostgreSQL');
     const postgres = await EmbeddedPostgres.start({ directory, logger, port: parsed.dev.postgresPort });
     started.push(postgres);
     await reportOrphans(logger);
@@ -93,6 +99,7 @@ async function start(
     await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);
   }
   if (context.signals.signal.aborted) return;
+  context.print('Preparing the database and the server');
   await migrateDatabase(databaseUrl, logger);
 
   const { dev, ...serverFlags } = parsed;
@@ -101,7 +108,7 @@ async function start(
   const options = withNodeAgents(
     await withTokenKey(completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes }), pkiDirectory),
     given,
-    nodePki,
+    { pki, nodePki },
   );
   const kubeconfig = join(directory, kubeconfigName);
   const authority = await authorityOf(options, given, pki);
@@ -120,7 +127,12 @@ async function start(
   });
   started.push(server);
   const { publishClusterInfo } = await import('../cluster-info.js');
-  await publishClusterInfo(options, { server: localUrl(bindAddress, securePort), authority }, logger);
+  const info = { server: localUrl(reached ?? bindAddress, securePort), authority };
+  await publishClusterInfo(options, info, logger, {
+    // What somebody has published for the nodes of other machines stays.
+    replaces: (document) => publishedServers(document).every(isLoopback),
+    grantsNodeAgents: true,
+  });
   if (nodePki !== undefined) {
     const { startDevNodes } = await import('../dev-nodes.js');
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
@@ -140,6 +152,13 @@ async function reportOrphans(logger: Logger): Promise<void> {
     folder: databasesRoot,
     databases: orphans.length,
   });
+}
+
+/** Where other machines reach the server; undefined when they don't. */
+async function reachedAddress(serving: Parsed['secureServing']): Promise<string | undefined> {
+  const { bindAddress, advertiseAddress } = serving;
+  if (advertiseAddress === undefined && isLoopback(bindAddress)) return undefined;
+  return advertisedAddress({ bindAddress, advertiseAddress });
 }
 
 function announce({ print }: CommandContext, url: string, kubeconfig: string, consoleUrl: string | undefined): void {

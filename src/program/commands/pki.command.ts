@@ -7,7 +7,7 @@ import { Logger } from '../../observability/logger.js';
 import { type Command, parseRequest } from '../command.js';
 import { formatKubeconfig } from '../kubeconfig.js';
 import { keepFile, OwnFiles } from '../own-files.js';
-import { ensurePki, type Pki } from '../pki/pki.js';
+import { ensurePki, nodeAgentClient, type Pki } from '../pki/pki.js';
 import { proxyHeaders } from '../pki/proxy-options.js';
 import { ensureServiceAccountKey } from '../pki/service-account-key.js';
 
@@ -38,6 +38,10 @@ export const pkiCommand: Command = {
     context.print(commandLine('serve', serveFlags(pki, tokenKey)));
     context.print('Run the control loops, on one machine or more:');
     context.print(commandLine('controllers', controllersFlags(pki, tokenKey)));
+    context.print('Let the server ask node agents, for logs and commands in pods:');
+    context.print(
+      `  kubectl create clusterrolebinding plinth:${nodeAgentClient} --clusterrole=system:kubelet-api-admin --user=${nodeAgentClient}`,
+    );
     context.print(`Admin kubeconfig: ${files.path(kubeconfigName)}`);
   },
 };
@@ -59,6 +63,8 @@ function serveFlags(pki: Pki, tokenKey: string): Flags {
     ['requestheader-group-headers', proxyHeaders.requestheaderGroupHeaders.join()],
     ['requestheader-extra-headers-prefix', proxyHeaders.requestheaderExtraHeadersPrefix.join()],
     ...proxyFlags(pki),
+    ['kubelet-client-certificate', pki.nodeAgentClient.certificateFile],
+    ['kubelet-client-key', pki.nodeAgentClient.privateKeyFile],
     // Without these, whoever reaches the port may do everything. The admin kubeconfig belongs to system:masters.
     ['authorization-mode', 'Node,RBAC'],
     ['enable-admission-plugins', 'NodeRestriction'],

@@ -29,6 +29,9 @@ export interface PkiOptions {
   readonly clock: Clock;
 }
 
+/** The user as whom a server asks node agents, named as by the usual set-up tool. */
+export const nodeAgentClient = 'kube-apiserver-kubelet-client';
+
 /** Paths of a certificate and its key. */
 export interface KeyPairFiles {
   readonly certificateFile: string;
@@ -49,12 +52,15 @@ export interface Pki {
   readonly proxyAuthorityFile: string;
   /** What extension servers know this server by: a certificate of that authority. */
   readonly proxy: KeyPairFiles;
+  /** What node agents know this server by: a client certificate of the user {@link nodeAgentClient}. */
+  readonly nodeAgentClient: KeyPairFiles;
 }
 
 /**
  * Makes missing files in `directory`: an authority, a serving certificate, an administrator's client certificate (user
- * `admin`, group `system:masters`), an authority of proxies and the certificate of one, this server itself. Files that are still good are kept. Files that others
- * made are used and never overwritten.
+ * `admin`, group `system:masters`), an authority of proxies and the certificate of one, this server itself, and the
+ * client certificate that this server shows to node agents. Files that are still good are kept. Files that others made
+ * are used and never overwritten.
  *
  * @throws StartupError for a foreign file that can't be used.
  */
@@ -71,6 +77,8 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
   const proxies = await ensurePair(options, 'front-proxy-ca', authorityRequest('plinth-front-proxy-ca'));
   const proxyRequest: CertificateRequest = { commonName: proxyName, usage: 'client', validDays: leafDays };
   const proxy = await ensurePair(options, proxyName, proxyRequest, proxies.pair);
+  const agentRequest: CertificateRequest = { commonName: nodeAgentClient, usage: 'client', validDays: leafDays };
+  const agents = await ensurePair(options, 'apiserver-kubelet-client', agentRequest, authority.pair);
   const isOurs = isSignedBy(new X509Certificate(serving.pair.certificate), authority.pair.certificate);
   const servingAuthority = isOurs ? authority : serving;
   return {
@@ -83,6 +91,7 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
     admin: admin.pair,
     proxyAuthorityFile: proxies.files.certificateFile,
     proxy: proxy.files,
+    nodeAgentClient: agents.files,
   };
 }
 

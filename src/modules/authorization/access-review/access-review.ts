@@ -7,6 +7,7 @@ import type { Authorizer, AuthorizerAttributes } from '../../../machinery/author
 import type { FieldError } from '../../../machinery/field-error.js';
 import type { UserInfo } from '../../../machinery/request-context.js';
 import { invalidError } from '../../../machinery/status-error.js';
+import { reviewedSelectors } from './reviewed-selectors.js';
 
 /** The subject of a review's question; a valid review has exactly one of the two. */
 export interface AskedAttributes {
@@ -29,11 +30,13 @@ export async function reviewAccess(
   asked: AskedAttributes,
 ): Promise<SubjectAccessReviewStatus> {
   try {
-    const { decision, reason } = await authorizer.authorize(attributesFor(user, asked));
+    const { selectors, problem } = reviewedSelectors(asked.resourceAttributes);
+    const { decision, reason } = await authorizer.authorize({ ...attributesFor(user, asked), selectors });
     return {
       allowed: decision === 'allow',
       ...(decision === 'deny' ? { denied: true } : {}),
       ...(reason === '' ? {} : { reason }),
+      ...(problem === '' ? {} : { evaluationError: problem }),
     };
   } catch (error) {
     return { allowed: false, evaluationError: error instanceof Error ? error.message : String(error) };
