@@ -127,7 +127,8 @@ export const layers = [
     folder: 'program',
     imports: [
       ...[...base, 'observability/scrape', 'outgoing', 'database', ...objects, 'storage/postgres', 'storage/hub'],
-      ...['authorization', 'authentication', 'flow-control', 'endpoints', 'controllers', 'simulated-nodes'],
+      ...['authorization', 'authentication', 'flow-control', 'endpoints', 'advertise', 'controllers'],
+      ...['simulated-nodes'],
       ...['application-context.ts', 'controllers-app.module.ts', 'resources-app.module.ts', 'start', 'server.ts'],
       ...['console', 'backup', 'restore', 'local-postgres'],
     ],
