@@ -65,7 +65,22 @@ export class Malice {
     return malice;
   }
 
+  /** One attack, and what comes after it. A plane that lets nobody prepare an attack any more has a fault, too. */
   async suffer(attack: Attack): Promise<Row> {
+    const quiet = this.quiet;
+    const ended = this.ends.length;
+    const began = performance.now();
+    try {
+      return await this.attack(attack);
+    } catch (error) {
+      const normalAfter = await this.recover(quiet);
+      const span: Span = [began, performance.now()];
+      const faults = [`not prepared: ${error}`];
+      return this.row(attack.name, { loot: noLoot, quiet, span, began, ended, normalAfter, faults });
+    }
+  }
+
+  private async attack(attack: Attack): Promise<Row> {
     const namespace = `mallory-${attack.name}`;
     this.namespaces.push(namespace);
     const ended = this.ends.length;
@@ -106,7 +121,7 @@ export class Malice {
     const quiet = this.quiet;
     const ended = this.ends.length;
     const began = performance.now();
-    const took = await this.tenancy.remove(this.namespaces, removalMs);
+    const took = await this.tenancy.remove(this.namespaces, removalMs).catch(() => undefined);
     await this.work.allSince(began, stepsMs);
     const until = performance.now();
     // What has finalizers that nobody removes stays, as it should.

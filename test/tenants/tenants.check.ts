@@ -35,7 +35,7 @@ const { values: flags } = parseArgs({
 const began = performance.now();
 const log = (line: string) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
 /** Beside each attack there are a quiet time, preparations and a return to what was before. */
-const partOfAttacks = 0.5;
+const partOfAttacks = 0.4;
 
 function chosenAttacks(): readonly Attack[] {
   if (flags.only === '') return allAttacks;

@@ -82,9 +82,12 @@ export const networks: readonly Attack[] = [
     parallel: 16,
     prepare: async (attacker) => {
       const hard = Object.fromEntries(times(50, (i) => [`count/kind${i}.example.com`, '5']));
-      Object.assign(hard, { pods: '100000', 'count/configmaps': '100000', 'requests.cpu': '100000' });
+      Object.assign(hard, { pods: '100000', 'count/configmaps': '100000' });
       const max = Object.fromEntries(times(50, (i) => [`example.com/r${i}`, '5']));
-      const limits = times(20, () => ({ type: 'Container', max, default: max, defaultRequest: max }));
+      const limits = [
+        { type: 'Container', max, default: max, defaultRequest: max },
+        { type: 'Pod', max },
+      ];
       for (let n = 0; n < 200; n++) {
         const metadata = { name: `q-${n}` };
         await attacker.asAdmin({
