@@ -118,6 +118,10 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       autoscaler: this.autoscaler,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,
+      creationLimits: {
+        objectsPerSecond: this.options.creationRate,
+        bytesPerSecond: this.options.creationBytes,
+      },
     });
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }

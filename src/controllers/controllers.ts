@@ -18,6 +18,7 @@ import { Store } from '../registry/store/store.js';
 import type { Storage } from '../storage/storage.interface.js';
 import { keepRunning } from './control-loop.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
+import { CreationBudget, type CreationLimits } from './frame/creation-budget.js';
 import { LoopClient } from './frame/loop-client.js';
 import type { MetricsApi } from './horizontal-pod-autoscaler/metrics-api.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
@@ -68,6 +69,8 @@ export interface ControllersOptions {
   readonly schedulerNames?: readonly string[] | undefined;
   /** How many finished pods are kept; 0: all. Default 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** How fast loops create objects in one namespace. Default: as fast as they can. */
+  readonly creationLimits?: CreationLimits | undefined;
   /** How nodes are treated. Default: as the flags say when they are not given. */
   readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
   /** The ranges that nodes get theirs from. Default: none. */
@@ -109,6 +112,8 @@ export function startControllers(options: ControllersOptions): RunningController
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
   const onLost = (error: unknown) => logger.warn('the control loops lost their place in the change log', { error });
+  const { creationLimits } = options;
+  const creations = creationLimits && new CreationBudget(creationLimits, timers);
   const loops = makeLoops(options, {
     storage,
     admission,
@@ -118,7 +123,7 @@ export function startControllers(options: ControllersOptions): RunningController
     timers,
     random,
     informers: new SharedInformers(storage, registry, onLost),
-    client: new LoopClient({ storage, registry, timers, admission, authorizer: options.authorizer }),
+    client: new LoopClient({ storage, registry, timers, admission, authorizer: options.authorizer, creations }),
     queues: options.queues,
   });
 

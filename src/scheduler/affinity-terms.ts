@@ -76,8 +76,10 @@ export function affinityTerm(term: PodAffinityTerm, owner: LabelledPod, weight =
     key: JSON.stringify([topologyKey, weight, [...named], hasSelector ? namespaceSelector : 0, text]),
     topologyKey,
     weight,
+    // Most pods are elsewhere: their labels need no look.
     matches: (pod, namespaceLabels) =>
+      (hasSelector || named.has(pod.namespace)) &&
       selector.matches(pod.labels) &&
-      (named.has(pod.namespace) || (hasSelector && byLabels.matches(namespaceLabels(pod.namespace)))),
+      (named.has(pod.namespace) || byLabels.matches(namespaceLabels(pod.namespace))),
   };
 }

@@ -13,7 +13,7 @@ export interface ClusterView {
   /** The nodes that exist, those of different zones in turn. */
   readonly nodes: readonly NodeInfo[];
   /** How the pods are spread over the nodes. */
-  readonly counts: Pick<PodCounts, 'of' | 'termsOf'>;
+  readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'hasRoomFor' | 'isIgnored'>;
   /** What else a pod depends on. */
   readonly surroundings: Surroundings;
   readonly namespaceLabels: NamespaceLabels;

@@ -15,7 +15,8 @@ export type FilterName =
   | 'VolumeBinding'
   | 'VolumeZone'
   | 'PodTopologySpread'
-  | 'InterPodAffinity';
+  | 'InterPodAffinity'
+  | 'PlacingLimits';
 
 /** Why a pod can't be placed. */
 export interface Refusal {

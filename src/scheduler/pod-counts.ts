@@ -1,5 +1,6 @@
 import type { AffinityTerm, NamespaceLabels } from './affinity-terms.js';
 import type { NodeInfo } from './node-info.js';
+import { mostPlacingSize, mostTermsOfNamespace } from './placing-limits.js';
 import type { PodInfo } from './pod-info.js';
 
 /** How many pods each node has of some sort; nodes without any are left out. */
@@ -36,16 +37,46 @@ export class PodCounts {
     Record<TermKind, Map<string, { readonly term: AffinityTerm; readonly nodes: Map<NodeInfo, number> }>>
   > = { affinity: new Map(), antiAffinity: new Map(), preferredAffinity: new Map(), preferredAntiAffinity: new Map() };
 
+  /** The size of the different terms of each namespace's pods. */
+  private readonly sizes = new Map<string, number>();
+  /** Pods on nodes whose terms are too many to be kept. */
+  private readonly ignored = new Set<string>();
+
   /** @param infos all nodes with pods */
   constructor(private readonly infos: () => Iterable<NodeInfo>) {}
 
   /** A pod has come to a node (`by` 1) or left it (-1). */
   changed(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
     for (const { test, counts } of this.sorts.values()) if (test(pod)) count(counts, node, by);
-    this.changedTerms('affinity', pod.requiredAffinity, node, by);
-    this.changedTerms('antiAffinity', pod.requiredAntiAffinity, node, by);
-    this.changedTerms('preferredAffinity', pod.preferredAffinity, node, by);
-    this.changedTerms('preferredAntiAffinity', pod.preferredAntiAffinity, node, by);
+    if (pod.demandsSize === 0) return;
+    if (by === 1 && !this.hasRoomFor(pod)) this.ignored.add(pod.uid);
+    else if (by === 1 || !this.ignored.delete(pod.uid)) {
+      for (const [kind, terms] of termsOfPod(pod)) this.changedTerms(kind, terms, pod.namespace, node, by);
+    }
+  }
+
+  /**
+   * Whether the terms of a pod can be kept, beside those of its namespace: equal terms of several pods are kept once. Those of
+   * a pod that came to a node although they can't be are ignored there, and {@link isIgnored} says so.
+   */
+  hasRoomFor(pod: PodInfo): boolean {
+    if (pod.demandsSize > mostPlacingSize) return false;
+    let size = this.sizes.get(pod.namespace) ?? 0;
+    if (size + pod.demandsSize * largestPart <= mostTermsOfNamespace) return true;
+    for (const [kind, terms] of termsOfPod(pod)) {
+      for (const { key } of terms) if (!this.terms[kind].has(key)) size += key.length;
+    }
+    return size <= mostTermsOfNamespace;
+  }
+
+  /** Whether the pod is on a node, and what it says about other pods is not heeded. */
+  isIgnored({ uid }: PodInfo): boolean {
+    return this.ignored.has(uid);
+  }
+
+  /** How many pods are ignored. */
+  get ignoredPods(): number {
+    return this.ignored.size;
   }
 
   /** The pods that pass the test; `key` must be equal only for tests that are the same. */
@@ -72,18 +103,45 @@ export class PodCounts {
     this.sorts.clear();
   }
 
-  private changedTerms(kind: TermKind, terms: readonly AffinityTerm[], node: NodeInfo, by: 1 | -1): void {
+  private changedTerms(
+    kind: TermKind,
+    terms: readonly AffinityTerm[],
+    namespace: string,
+    node: NodeInfo,
+    by: 1 | -1,
+  ): void {
     const known = this.terms[kind];
     for (const term of terms) {
       let entry = known.get(term.key);
       if (entry === undefined) {
         entry = { term, nodes: new Map() };
         known.set(term.key, entry);
+        this.resized(namespace, term.key.length);
       }
       count(entry.nodes, node, by);
-      if (entry.nodes.size === 0) known.delete(term.key);
+      if (entry.nodes.size > 0) continue;
+      known.delete(term.key);
+      this.resized(namespace, -term.key.length);
     }
   }
+
+  private resized(namespace: string, by: number): void {
+    const size = (this.sizes.get(namespace) ?? 0) + by;
+    if (size > 0) this.sizes.set(namespace, size);
+    else this.sizes.delete(namespace);
+  }
+}
+
+/** A key of a term may be longer than its text, as it names the pod's namespace. */
+const largestPart = 4;
+
+function termsOfPod(pod: PodInfo): readonly (readonly [TermKind, readonly AffinityTerm[]])[] {
+  return [
+    ['affinity', pod.requiredAffinity],
+    ['antiAffinity', pod.requiredAntiAffinity],
+    ['preferredAffinity', pod.preferredAffinity],
+    ['preferredAntiAffinity', pod.preferredAntiAffinity],
+  ];
 }
 
 /** A test for pods that all the terms are about. */

@@ -2,9 +2,11 @@ import type { Toleration } from '../apis/core/v1/affinity.types.js';
 import type { Pod } from '../apis/core/v1/pod.types.js';
 import type { ApiObject } from '../machinery/api-object.js';
 import type { Labels } from '../machinery/label-selector.js';
-import { type AffinityTerm, affinityTerm, type LabelledPod } from './affinity-terms.js';
+import type { AffinityTerm, LabelledPod } from './affinity-terms.js';
 import { type Amounts, podRequests, scoredRequests } from './amounts.js';
-import { type NodeTest, namedNodes, nodeTermTest, requiredNodes } from './node-selection.js';
+import type { NodeTest } from './node-selection.js';
+import { mostKeptSize } from './placing-limits.js';
+import { demandsSize, noDemands, type PodDemands, podDemands } from './pod-demands.js';
 
 /** A port of the node that a pod takes. */
 export interface HostPort {
@@ -28,7 +30,6 @@ export class PodInfo implements LabelledPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  readonly labels: Labels;
   readonly priority: number;
   readonly requests: Amounts;
   /** The requests that scores count with. */
@@ -36,17 +37,9 @@ export class PodInfo implements LabelledPod {
   readonly ports: readonly HostPort[];
   /** The claims that the pod's volumes use. */
   readonly claims: readonly UsedClaim[];
-  readonly tolerations: readonly Toleration[];
-  readonly requiredAffinity: readonly AffinityTerm[];
-  readonly requiredAntiAffinity: readonly AffinityTerm[];
-  readonly preferredAffinity: readonly AffinityTerm[];
-  readonly preferredAntiAffinity: readonly AffinityTerm[];
-  /** The demanded nodes; undefined: any. */
-  readonly requiredNodes: NodeTest | undefined;
-  /** The only nodes that can be demanded, when they are demanded by name. */
-  readonly namedNodes: ReadonlySet<string> | undefined;
-  /** The wanted nodes and how much they are wanted. */
-  readonly preferredNodes: readonly { readonly weight: number; readonly test: NodeTest }[];
+  /** The size of the text of what the pod says about nodes and other pods. */
+  readonly demandsSize: number;
+  private demands: PodDemands | WeakRef<PodDemands> | undefined;
 
   /** Whether the pod is about to end. */
   readonly isEnding: boolean;
@@ -56,30 +49,60 @@ export class PodInfo implements LabelledPod {
     this.uid = metadata.uid ?? '';
     this.namespace = metadata.namespace ?? '';
     this.name = metadata.name ?? '';
-    this.labels = metadata.labels ?? noLabels;
     this.priority = spec.priority ?? 0;
     this.isEnding = metadata.deletionTimestamp !== undefined;
     this.requests = podRequests(spec);
     this.scored = scoredRequests(spec, this.requests);
     this.ports = hostPorts(pod);
     this.claims = usedClaims(pod);
-    this.tolerations = spec.tolerations ?? none;
-    const { podAffinity, podAntiAffinity, nodeAffinity } = spec.affinity ?? {};
-    const terms = (of: NonNullable<typeof podAffinity> | undefined | null) =>
-      (of?.requiredDuringSchedulingIgnoredDuringExecution ?? none).map((term) => affinityTerm(term, this));
-    const weighted = (of: NonNullable<typeof podAffinity> | undefined | null) =>
-      (of?.preferredDuringSchedulingIgnoredDuringExecution ?? none).map(({ weight, podAffinityTerm }) =>
-        affinityTerm(podAffinityTerm, this, weight),
-      );
-    this.requiredAffinity = terms(podAffinity);
-    this.requiredAntiAffinity = terms(podAntiAffinity);
-    this.preferredAffinity = weighted(podAffinity);
-    this.preferredAntiAffinity = weighted(podAntiAffinity);
-    this.requiredNodes = requiredNodes(spec);
-    this.namedNodes = namedNodes(spec);
-    this.preferredNodes = (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? none).map(
-      ({ weight, preference }) => ({ weight, test: nodeTermTest(preference) }),
-    );
+    this.demandsSize = demandsSize(spec);
+    if (this.demandsSize === 0) this.demands = noDemands;
+  }
+
+  get labels(): Labels {
+    return this.pod.metadata.labels ?? noLabels;
+  }
+
+  get tolerations(): readonly Toleration[] {
+    return this.pod.spec.tolerations ?? none;
+  }
+
+  get requiredAffinity(): readonly AffinityTerm[] {
+    return this.said.requiredAffinity;
+  }
+
+  get requiredAntiAffinity(): readonly AffinityTerm[] {
+    return this.said.requiredAntiAffinity;
+  }
+
+  get preferredAffinity(): readonly AffinityTerm[] {
+    return this.said.preferredAffinity;
+  }
+
+  get preferredAntiAffinity(): readonly AffinityTerm[] {
+    return this.said.preferredAntiAffinity;
+  }
+
+  get requiredNodes(): NodeTest | undefined {
+    return this.said.requiredNodes;
+  }
+
+  get namedNodes(): ReadonlySet<string> | undefined {
+    return this.said.namedNodes;
+  }
+
+  get preferredNodes(): PodDemands['preferredNodes'] {
+    return this.said.preferredNodes;
+  }
+
+  /** What the pod demands, made when somebody asks for it. Much of it is kept only until the memory is needed. */
+  private get said(): PodDemands {
+    const { demands } = this;
+    const known = demands instanceof WeakRef ? demands.deref() : demands;
+    if (known !== undefined) return known;
+    const made = podDemands(this.pod.spec, this);
+    this.demands = this.demandsSize > mostKeptSize ? new WeakRef(made) : made;
+    return made;
   }
 }
 

@@ -34,6 +34,23 @@ describe('SchedulingQueue', () => {
     assert.deepEqual(taken(), ['b', 'c', 'a', 'd']);
   });
 
+  it('lets namespaces take turns, however many pods one of them has', () => {
+    for (let i = 0; i < 100; i++) add(`crowd-${i}`, { namespace: 'crowd' });
+    add('lone-a', { namespace: 'lone' });
+    add('lone-b', { namespace: 'lone' });
+    assert.deepEqual(taken().slice(0, 5), ['crowd-0', 'lone-a', 'crowd-1', 'lone-b', 'crowd-2']);
+  });
+
+  it('lets other namespaces go first after a decision that took long', () => {
+    for (let i = 0; i < 3; i++) add(`slow-${i}`, { namespace: 'slow' });
+    queue.took(100, queue.take() as QueuedPod);
+    add('quick', { namespace: 'quick' });
+    assert.deepEqual(taken(), ['quick']);
+    assert.equal(queue.nextDueMs(), 1000);
+    now = 1000;
+    assert.deepEqual(taken(), ['slow-1', 'slow-2']);
+  });
+
   it('does not give out a pod twice', () => {
     add('a');
     const first = queue.take();

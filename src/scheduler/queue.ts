@@ -1,6 +1,11 @@
 import type { FilterName } from './filter.js';
 import { Heap } from './heap.js';
 import type { PodInfo } from './pod-info.js';
+import { TurnHeaps } from './turn-heaps.js';
+
+/** Decisions that take this long, in milliseconds, hold up others. */
+const leastCounted = 25;
+const pauseFactor = 10;
 
 /** Where a pod that waits is. */
 type Place = 'active' | 'backoff' | 'unschedulable' | 'gated' | 'taken';
@@ -33,7 +38,8 @@ export interface QueueOptions {
 /**
  * The pods that wait for a node.
  *
- * - *active*: to be tried next, the most important first, then in the order in which they came.
+ * - *active*: to be tried next, the most important first; among equal ones namespaces take turns, and in each of them the pods
+ *   come in their order.
  * - *backoff*: to be tried after a pause, which doubles with every attempt.
  * - *unschedulable*: not to be tried before something happens that may help, or a long time has passed.
  * - *gated*: not to be tried before its gates are gone.
@@ -41,11 +47,12 @@ export interface QueueOptions {
  */
 export class SchedulingQueue {
   private readonly entries = new Map<string, Entry>();
-  private readonly active = new Heap<Entry>(
-    (a, b) =>
-      a.info.priority > b.info.priority ||
-      (a.info.priority === b.info.priority && (a.since < b.since || (a.since === b.since && a.serial < b.serial))),
+  private readonly active = new TurnHeaps<Entry>(
+    ({ info }) => ({ priority: info.priority, party: info.namespace }),
+    (a, b) => a.since < b.since || (a.since === b.since && a.serial < b.serial),
   );
+  /** Until when namespaces whose pods took long have no turn. */
+  private readonly pauses = new Map<string, number>();
   private readonly backoff = new Heap<Entry>((a, b) => this.dueAt(a) < this.dueAt(b));
   /** The pods that each filter refused, to find those that an event concerns. */
   private readonly waiting = new Map<FilterName | '', Set<Entry>>();
@@ -122,11 +129,17 @@ export class SchedulingQueue {
   /** Gives out the next pod to try; undefined when there is none now. Counts an attempt. */
   take(): QueuedPod | undefined {
     this.wakeDue();
-    const entry = this.active.take();
+    const entry = this.active.take(this.mustPause);
     if (entry === undefined) return undefined;
     entry.place = 'taken';
     entry.attempts += 1;
     return entry;
+  }
+
+  /** A decision about a pod took so long: pods of its namespace let others go first for a multiple of that. */
+  took(milliseconds: number, { info }: QueuedPod): void {
+    if (milliseconds < leastCounted) return;
+    this.pauses.set(info.namespace, this.options.now() + milliseconds * pauseFactor);
   }
 
   /** Puts back a pod that was refused. */
@@ -167,11 +180,22 @@ export class SchedulingQueue {
     }
   }
 
-  /** In how many milliseconds the next pause ends; undefined when no pod has one. */
+  /** In how many milliseconds the next pause of a pod or of a namespace ends; undefined when there is none. */
   nextDueMs(): number | undefined {
     const { first } = this.backoff;
-    return first && Math.max(0, this.dueAt(first) - this.options.now());
+    const now = this.options.now();
+    const ends = this.active.size === 0 ? [] : [...this.pauses.values()].filter((until) => until > now);
+    if (first !== undefined) ends.push(this.dueAt(first));
+    return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends) - now);
   }
+
+  private readonly mustPause = (namespace: string): boolean => {
+    const until = this.pauses.get(namespace);
+    if (until === undefined) return false;
+    if (until > this.options.now()) return true;
+    this.pauses.delete(namespace);
+    return false;
+  };
 
   private putBack(uid: string, enter: (entry: Entry) => void): void {
     const entry = this.entries.get(uid);

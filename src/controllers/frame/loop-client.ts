@@ -6,6 +6,7 @@ import { deniedError } from '../../machinery/denied-error.js';
 import { formatApiVersion, formatGroupResource, type GroupResource } from '../../machinery/group-version.js';
 import { cloneJson } from '../../machinery/json/exact-numbers.js';
 import { updateManagedFields } from '../../machinery/managed-fields/index.js';
+import { sizeOf } from '../../machinery/packed/packed-object.js';
 import { decode } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
 import type { Timers } from '../../machinery/timers.js';
@@ -18,6 +19,7 @@ import type { DeleteOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../registry/subresource-definition.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
+import type { CreationBudget } from './creation-budget.js';
 import { serverUser, TermOver, type Work } from './work.js';
 
 /** What loops read and write with. */
@@ -27,6 +29,8 @@ export interface LoopClientParts {
   readonly timers: Timers;
   /** What the writes have to pass. Default: everything passes. */
   readonly admission?: WriteAdmission | undefined;
+  /** Slows down what is created in one namespace. Default: nothing is. */
+  readonly creations?: CreationBudget | undefined;
   /** Says what each loop may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
 }
@@ -104,6 +108,7 @@ export class ResourceClient<T extends ApiObject> {
     const { definition, served } = this.resource;
     const decoded = decode(served.type, object).value as ApiObject;
     await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
+    await this.untilAffordable(work, decoded);
     definition.strategy.applyDefaults?.(decoded);
     this.recordOwner(undefined, decoded);
     const text = await this.store.create(work.context, decoded);
@@ -315,6 +320,15 @@ export class ResourceClient<T extends ApiObject> {
       if (second.decision === 'allow') return;
     }
     throw deniedError(attributes, first.reason);
+  }
+
+  /** Waits while loops have created much in the namespace of the object. */
+  private async untilAffordable({ signal }: Work, object: ApiObject): Promise<void> {
+    const { creations } = this.parts;
+    const { namespace = '' } = object.metadata;
+    if (creations === undefined || namespace === '') return;
+    await creations.spend(namespace, sizeOf(object, Number.POSITIVE_INFINITY), signal);
+    if (signal.aborted) throw new TermOver();
   }
 
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {

@@ -29,6 +29,9 @@ export interface GarbageCollectorParts extends ReconcileParts {
  */
 const lookAgainMs = 60_000;
 
+/** Owners of one object that are looked for at one time. */
+const ownersAtOnce = 50;
+
 /**
  * Deletes objects whose owners are all gone, and does for deleted owners what their finalizers ask for
  * (specification 3): `foregroundDeletion` waits until the dependents that block it are gone, `orphan` takes the owner out
@@ -104,7 +107,8 @@ export class GarbageCollector extends ReconcileLoop {
     if (states.includes('solid')) {
       const useless = node.owners.filter((_owner, i) => states[i] !== 'solid');
       // Another reference may have the same uid, and mean the right object.
-      const isUseless = (owner: OwnerReference) => useless.some((one) => isSame(one, owner));
+      const byUid = Map.groupBy(useless, ({ uid }) => uid);
+      const isUseless = (owner: OwnerReference) => byUid.get(owner.uid)?.some((one) => isSame(one, owner)) === true;
       if (useless.length > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, isUseless));
       // Nobody tells when an owner goes that is kept elsewhere.
       const isFollowed = ({ uid }: OwnerReference, i: number) =>
@@ -131,13 +135,20 @@ export class GarbageCollector extends ReconcileLoop {
 
   private async statesOf(node: GraphNode, signal: AbortSignal): Promise<OwnerState[]> {
     const states: OwnerState[] = [];
-    for (const reference of node.owners) {
-      const state = await this.finder?.find(reference, node, signal);
+    const { owners } = node;
+    // What has to be read is read together.
+    for (let i = 0; i < owners.length; i += ownersAtOnce) {
+      const some = owners.slice(i, i + ownersAtOnce);
+      const found = await Promise.all(
+        some.map(async (one) => (await this.finder?.find(one, node, signal)) ?? 'unknown'),
+      );
       // Nothing is decided while an owner is unknown: the others need not be asked for.
-      if (state === undefined || state === 'unknown') return ['unknown'];
-      states.push(state);
-      const elsewhere = this.graph.get(reference.uid);
-      if (elsewhere !== undefined && !mayOwn(elsewhere, node)) this.reportNamespace(node, reference);
+      if (found.includes('unknown')) return ['unknown'];
+      states.push(...found);
+      for (const reference of some) {
+        const elsewhere = this.graph.get(reference.uid);
+        if (elsewhere !== undefined && !mayOwn(elsewhere, node)) this.reportNamespace(node, reference);
+      }
     }
     return states;
   }

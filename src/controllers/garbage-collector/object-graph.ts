@@ -3,6 +3,7 @@ import { type GroupKind, parseApiVersion } from '../../machinery/group-version.j
 import { LargeMap } from '../../machinery/large-map.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { AbsentOwners } from './absent-owners.js';
+import { fewOwners, ManyOwners } from './many-owners.js';
 
 export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
@@ -23,7 +24,10 @@ export interface GraphNode {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Made anew at each look where there are {@link crowd very many}. */
   readonly owners: readonly OwnerReference[];
+  /** Set for an object with very many owners. */
+  readonly crowd?: ManyOwners;
   readonly isDeleting: boolean;
   /** The finalizers that ask the garbage collector for work. */
   readonly orphans: boolean;
@@ -36,7 +40,7 @@ const nobody: ReadonlySet<never> = new Set();
 /** The node of an object as it is stored. */
 export function nodeOf(resource: GraphResource, { metadata }: ApiObject, resourceVersion: string): GraphNode {
   const { namespace = '', name = '', uid = '', ownerReferences = noOwners, finalizers = [] } = metadata;
-  return {
+  const node = {
     resource,
     namespace,
     name,
@@ -46,6 +50,18 @@ export function nodeOf(resource: GraphResource, { metadata }: ApiObject, resourc
     isDeleting: metadata.deletionTimestamp !== undefined,
     orphans: finalizers.includes(orphanFinalizer),
     waits: finalizers.includes(foregroundFinalizer),
+  };
+  return ownerReferences.length > fewOwners ? crowded(node) : node;
+}
+
+function crowded(node: GraphNode): GraphNode {
+  const crowd = new ManyOwners(node.owners);
+  return {
+    ...node,
+    crowd,
+    get owners() {
+      return crowd.list;
+    },
   };
 }
 
@@ -92,6 +108,8 @@ export function isMeant({ apiVersion, kind, name }: OwnerReference, owner: Graph
 export class ObjectGraph {
   private readonly nodes = new LargeMap<GraphNode>();
   private readonly dependents = new LargeMap<Set<string>>();
+  /** The uids of objects with very many owners, by namespace. They are not among the dependents. */
+  private readonly crowded = new Map<string, Set<string>>();
   readonly absent = new AbsentOwners();
 
   /** @param touch is told the uid of each object that may have to be deleted, released or changed. */
@@ -111,14 +129,28 @@ export class ObjectGraph {
 
   /** The objects that name this one as their owner and may do so, except itself. */
   *dependentsOf(owner: GraphNode): Generator<GraphNode> {
-    for (const uid of this.dependents.get(owner.uid) ?? nobody) {
+    for (const uid of this.owned(owner.uid, owner.namespace)) {
       const dependent = this.nodes.get(uid);
       if (dependent !== undefined && uid !== owner.uid && mayOwn(owner, dependent)) yield dependent;
     }
   }
 
   hasDependents(uid: string): boolean {
-    return this.dependents.has(uid);
+    const [first] = this.owned(uid, this.nodes.get(uid)?.namespace ?? '');
+    return first !== undefined;
+  }
+
+  /** The uids of objects that name this one as their owner, wherever they are, except crowded ones in other namespaces. */
+  private *owned(uid: string, namespace: string): Generator<string> {
+    yield* this.dependents.get(uid) ?? nobody;
+    if (this.crowded.size === 0) return;
+    const sets = namespace === '' ? this.crowded.values() : [this.crowded.get(namespace) ?? nobody];
+    for (const set of sets) {
+      for (const one of set) {
+        const node = this.nodes.get(one);
+        if (node?.crowd?.mayHave(uid) === true && node.owners.some((owner) => owner.uid === uid)) yield one;
+      }
+    }
   }
 
   /** Whether nothing has to be done about the object, as far as the graph knows. */
@@ -147,8 +179,8 @@ export class ObjectGraph {
     const node = this.nodes.get(uid);
     if (node === undefined) return;
     this.drop(uid);
-    const dependents = this.dependents.get(uid);
-    if (dependents !== undefined) {
+    const dependents = [...this.owned(uid, node.namespace)];
+    if (dependents.length > 0) {
       this.absent.add(node.resource, node.namespace, node.name, uid);
       for (const dependent of dependents) this.touch(dependent);
     }
@@ -160,11 +192,29 @@ export class ObjectGraph {
     const node = this.nodes.get(uid);
     if (node === undefined) return;
     this.nodes.delete(uid);
-    for (const owner of node.owners) this.unlink(owner.uid, uid);
+    this.unlinkAll(node);
+  }
+
+  private unlinkAll(node: GraphNode): void {
+    if (node.crowd === undefined) {
+      for (const owner of node.owners) this.unlink(owner.uid, node.uid);
+      return;
+    }
+    const set = this.crowded.get(node.namespace);
+    set?.delete(node.uid);
+    if (set?.size === 0) this.crowded.delete(node.namespace);
   }
 
   private link(node: GraphNode, old: GraphNode | undefined): void {
-    if (old !== undefined && old.owners.length > 0) {
+    if (old?.crowd !== undefined || node.crowd !== undefined) {
+      if (old !== undefined) this.unlinkAll(old);
+      if (node.crowd !== undefined) {
+        const set = this.crowded.get(node.namespace);
+        if (set === undefined) this.crowded.set(node.namespace, new Set([node.uid]));
+        else set.add(node.uid);
+        return;
+      }
+    } else if (old !== undefined && old.owners.length > 0) {
       const kept = new Set(node.owners.map(({ uid }) => uid));
       for (const { uid } of old.owners) if (!kept.has(uid)) this.unlink(uid, node.uid);
     }
@@ -180,8 +230,8 @@ export class ObjectGraph {
     if (set?.delete(dependent) === true && set.size === 0) this.dependents.delete(owner);
   }
 
-  private touchDependents({ uid }: GraphNode): void {
-    for (const dependent of this.dependents.get(uid) ?? nobody) {
+  private touchDependents({ uid, namespace }: GraphNode): void {
+    for (const dependent of this.owned(uid, namespace)) {
       const node = this.nodes.get(dependent);
       if (node !== undefined && !this.isSettled(node)) this.touch(dependent);
     }

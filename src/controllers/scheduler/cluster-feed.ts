@@ -18,6 +18,7 @@ type StoredNode = Node & ApiObject;
 
 /** Filters that look only at the node and the pods on it. */
 const ofNodeAlone: ReadonlySet<FilterName> = new Set([
+  'PlacingLimits',
   'NodeUnschedulable',
   'NodeName',
   'TaintToleration',
@@ -207,6 +208,9 @@ export class ClusterFeed {
   private podLeft(pod: PodInfo): void {
     const { namespaceLabels } = this.cluster;
     this.queue.happened(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
+    if (pod.demandsSize > 0) {
+      this.queue.happened(['PlacingLimits'], ({ info }) => info.namespace === pod.namespace);
+    }
     if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions', 'NodeVolumeLimits']);
   }
 
@@ -219,7 +223,8 @@ export class ClusterFeed {
     const node = this.cluster.node(name);
     // Room is what most nodes lack, and quickly seen.
     if (node === undefined || !hasRoom(info, node)) return false;
-    return refusalOf(demandsOf(info, this.cluster, nodeFilters).filters, node) === undefined;
+    const demands = demandsOf(info, this.cluster, nodeFilters);
+    return demands.refusal === undefined && refusalOf(demands.filters, node) === undefined;
   }
 }
 

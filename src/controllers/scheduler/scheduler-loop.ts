@@ -85,6 +85,7 @@ export class SchedulerLoop implements ControlLoop {
         began = performance.now();
         continue;
       }
+      const tried = performance.now();
       try {
         term.attempt(taken, ended);
       } catch (error) {
@@ -93,7 +94,9 @@ export class SchedulerLoop implements ControlLoop {
         this.parts.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
         term.queue.failed(taken);
       }
-      if (performance.now() - began < turnMs) continue;
+      const now = performance.now();
+      term.queue.took(now - tried, taken);
+      if (now - began < turnMs) continue;
       await setImmediate();
       began = performance.now();
     }

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { LargeMap } from '../../machinery/large-map.js';
+import { ObjectPacker } from '../../machinery/packed/packed-object.js';
 import { eachInSteps, inTurns, type Steps } from '../../machinery/turns.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
@@ -51,7 +52,8 @@ const empty: ReadonlySet<never> = new Set();
 /**
  * All objects of one resource in memory, in their stored version, with their resourceVersion and without managedFields,
  * for everybody in the process who asks. It follows the store only while somebody uses it, and lags behind it for as
- * long as a change takes to arrive. Its objects are shared: nobody may change them.
+ * long as a change takes to arrive. Its objects are shared: nobody may change them. Large parts of large ones are read
+ * from compressed text whenever somebody looks at them.
  */
 export class Informer<T extends ApiObject = ApiObject> {
   private objects = new LargeMap<T>();
@@ -70,6 +72,8 @@ export class Informer<T extends ApiObject = ApiObject> {
     private readonly onFault: (error: unknown) => void,
     /** Makes what is kept of each object, with its resourceVersion. Default: everything but managedFields. */
     private readonly reduce: (object: ApiObject, resourceVersion: bigint) => ApiObject | Promise<ApiObject> = trimmed,
+    /** Keeps what is large small. */
+    private readonly packer = sharedPacker,
   ) {}
 
   get(namespace: string, name: string): T | undefined {
@@ -148,7 +152,11 @@ export class Informer<T extends ApiObject = ApiObject> {
   private begin() {
     const stop = new AbortController();
     const sink = {
-      reduce: this.reduce,
+      reduce: (object: ApiObject, version: bigint, size: number) => {
+        const reduced = this.reduce(object, version);
+        if (reduced instanceof Promise) return reduced.then((made) => this.packer.packed(made, size));
+        return this.packer.packed(reduced, size);
+      },
       replace: (objects: readonly ApiObject[]) => this.replace(objects as readonly T[]),
       set: (object: ApiObject) => this.set(object as T),
       delete: (namespace: string, name: string) => this.delete(keyOf(namespace, name)),
@@ -244,6 +252,9 @@ class Newcomer<T extends ApiObject> implements InformerHandler<T> {
     this.handler.changed(object, isKnown ? old : undefined);
   }
 }
+
+/** Equal parts of objects are kept once in a process. */
+const sharedPacker = new ObjectPacker();
 
 /** What a handler does about an object may take a while. */
 const objectsOfStep = 32;

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../machinery/api-object.js';
 import { Turn } from '../../machinery/turns.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../../storage/page-size.js';
-import type { Change, ChangeSubscription, Storage, StoredObject } from '../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, ListQuery, Storage, StoredObject } from '../../storage/storage.interface.js';
 import { untilReady } from '../../storage/until-ready.js';
 import { readStored, type StoredResources } from '../store/object-codec.js';
+import { FillGate } from './fill-gate.js';
 import { objectOf } from './shared-texts.js';
 
 const retryMs = 500;
@@ -19,9 +20,9 @@ const recentMs = 2 * retryMs;
 export interface ObjectSink {
   /**
    * Makes the value that `replace` and `set` get in place of the object; default: the object. Called as soon as an
-   * object is read, so a sink that needs little of each never holds all of them in memory.
+   * object is read, so a sink that needs little of each never holds all of them in memory. `size` is that of its text.
    */
-  reduce?(object: ApiObject, resourceVersion: bigint): ApiObject | Promise<ApiObject>;
+  reduce?(object: ApiObject, resourceVersion: bigint, size: number): ApiObject | Promise<ApiObject>;
   /**
    * The same from the stored text, where a look at it is enough; undefined: the object has to be read. Must not parse the
    * text.
@@ -32,6 +33,9 @@ export interface ObjectSink {
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
   delete(namespace: string, name: string, resourceVersion: bigint): void | Promise<void>;
 }
+
+/** Resources of a process that are read at one time: each takes the memory of two pages meanwhile. */
+const fills = new FillGate(4);
 
 /**
  * Lists and watches one resource into a sink. When it loses its place in the change log, it reports that and starts
@@ -95,18 +99,12 @@ export class Reflector {
     const { resource } = this;
     const bounds = { resource, pageBytes: mostPageBytes };
     const objects: ApiObject[] = [];
-    let page = await this.storage.list({ ...bounds, limit: firstPageSize });
-    const at = page.resourceVersion;
-    for (;;) {
-      const last = page.items.at(-1);
-      const isLast = !page.more || last === undefined || this.isStopped;
-      const after = last && { namespace: last.key.namespace, name: last.key.name };
-      // The database works on the next page while this one is read.
-      const next = isLast ? undefined : this.storage.list({ ...bounds, limit: nextPageSize(page), at, after });
-      next?.catch(() => undefined);
-      await this.readAll(page.items, objects);
-      if (next === undefined) break;
-      page = await next;
+    const leave = await fills.enter();
+    let at: bigint;
+    try {
+      at = await this.read(bounds, objects);
+    } finally {
+      leave();
     }
     if (this.isStopped) return;
     const subscription = await this.storage.watch({ resource: this.resource }, at);
@@ -118,11 +116,28 @@ export class Reflector {
     this.wake();
   }
 
+  /** Reads all objects, page by page. Returns their version. */
+  private async read(bounds: Pick<ListQuery, 'resource' | 'pageBytes'>, objects: ApiObject[]): Promise<bigint> {
+    let page = await this.storage.list({ ...bounds, limit: firstPageSize });
+    const at = page.resourceVersion;
+    for (;;) {
+      const last = page.items.at(-1);
+      const isLast = !page.more || last === undefined || this.isStopped;
+      const after = last && { namespace: last.key.namespace, name: last.key.name };
+      // The database works on the next page while this one is read.
+      const next = isLast ? undefined : this.storage.list({ ...bounds, limit: nextPageSize(page), at, after });
+      next?.catch(() => undefined);
+      await this.readAll(page.items, objects);
+      if (next === undefined) return at;
+      page = await next;
+    }
+  }
+
   /** In turns with other work: there may be very many. */
   private async readAll(items: readonly StoredObject[], objects: ApiObject[]): Promise<void> {
     const turn = new Turn();
     for (const item of items) {
-      const read = this.sink.glance?.(item) ?? this.reduced(readStored(this.registry, item), item.resourceVersion);
+      const read = this.sink.glance?.(item) ?? this.reduced(readStored(this.registry, item), item);
       objects.push(read instanceof Promise ? await read : read);
       if (turn.isOver) await turn.next();
     }
@@ -133,13 +148,16 @@ export class Reflector {
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
     const glanced = this.sink.glance?.(change);
     if (glanced !== undefined) return this.sink.set(glanced, resourceVersion);
-    const read = this.reduced(objectOf(this.registry, change), resourceVersion);
+    const read = this.reduced(objectOf(this.registry, change), change);
     if (read instanceof Promise) return read.then((object) => this.sink.set(object, resourceVersion));
     return this.sink.set(read, resourceVersion);
   }
 
-  private reduced(read: ApiObject | Promise<ApiObject>, version: bigint): ApiObject | Promise<ApiObject> {
-    const reduce = (object: ApiObject) => this.sink.reduce?.(object, version) ?? object;
+  private reduced(
+    read: ApiObject | Promise<ApiObject>,
+    { resourceVersion, json }: Pick<StoredObject, 'resourceVersion' | 'json'>,
+  ): ApiObject | Promise<ApiObject> {
+    const reduce = (object: ApiObject) => this.sink.reduce?.(object, resourceVersion, json.length) ?? object;
     return read instanceof Promise ? read.then(reduce) : reduce(read);
   }
 

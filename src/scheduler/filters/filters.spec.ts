@@ -450,3 +450,47 @@ describe('PodTopologySpread', () => {
     ],
   ]);
 });
+
+describe('limits of what pods say about each other', () => {
+  const term = (i: number) => ({
+    topologyKey: 'kubernetes.io/hostname',
+    labelSelector: { matchLabels: { text: `${i}-${'x'.repeat(50)}` } },
+  });
+  const apart = (from: number, count: number) => ({
+    affinity: {
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: Array.from({ length: count }, (_, i) => term(from + i)),
+      },
+    },
+  });
+  const tooLarge = 'the affinity, node selector and topology spread constraints of the pod are larger than 64 KiB';
+
+  it('refuses a pod with thousands of terms', () => {
+    const cluster = sampleCluster({ a: {} });
+    assert.equal(placement(samplePod(apart(0, 3_500)), cluster), none(1, tooLarge));
+    assert.equal(placement(samplePod(apart(0, 100)), cluster), 'a');
+  });
+
+  it('keeps only so many different terms of one namespace', () => {
+    const cluster = sampleCluster({ a: { allocatable: { pods: '1000' } } });
+    for (let i = 0; i < 100; i++) cluster.addPod(samplePod(apart(i * 200, 200)), 'a');
+    const kept = [...cluster.counts.termsOf('antiAffinity')].reduce((sum, { term: { key } }) => sum + key.length, 0);
+    assert.ok(kept > 1_000_000 && kept <= 2 * 1024 * 1024, `${kept} characters`);
+    assert.ok(cluster.counts.ignoredPods > 0);
+    assert.match(placement(samplePod(apart(0, 400)), cluster), /^a$|would be larger/);
+    assert.match(placement(samplePod(apart(1_000_000, 400)), cluster), /terms of the running pods of namespace ns/);
+    // Another namespace has its own, and pods without terms need none.
+    assert.equal(placement(samplePod({ namespace: 'other', ...apart(1_000_000, 400) }), cluster), 'a');
+    assert.equal(placement(samplePod(), cluster), 'a');
+  });
+
+  it('forgets the terms of pods that have left', () => {
+    const cluster = sampleCluster({ a: { allocatable: { pods: '1000' } } });
+    const pods = Array.from({ length: 100 }, (_, i) => samplePod(apart(i * 200, 200)));
+    for (const pod of pods) cluster.addPod(pod, 'a');
+    for (const pod of pods) cluster.removePod(pod.uid);
+    assert.deepEqual([...cluster.counts.termsOf('antiAffinity')], []);
+    assert.equal(cluster.counts.ignoredPods, 0);
+    assert.equal(placement(samplePod(apart(1_000_000, 400)), cluster), 'a');
+  });
+});

@@ -1,6 +1,7 @@
 import type { Filter } from '../filter.js';
 import { interPodAffinity } from './inter-pod-affinity.js';
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './node-filters.js';
+import { placingLimits } from './placing-limits.js';
 import { resourcesFit } from './resources.js';
 import { topologySpread } from './topology-spread.js';
 import { volumeBinding } from './volume-binding.js';
@@ -9,6 +10,7 @@ import { volumeRestrictions, volumeZone } from './volume-places.js';
 
 /** All filters in the order in which they are asked: the first refusal is the one that is told. */
 export const filters: readonly Filter[] = [
+  placingLimits,
   nodeUnschedulable,
   nodeName,
   taintToleration,

@@ -95,7 +95,7 @@ class Neighbours implements NodeFilter {
 
   podChanged(other: PodInfo, node: NodeInfo, by: 1 | -1): void {
     const { namespaceLabels } = this.cluster;
-    for (const term of other.requiredAntiAffinity) {
+    for (const term of this.cluster.counts.isIgnored(other) ? [] : other.requiredAntiAffinity) {
       if (term.matches(this.pod, namespaceLabels)) this.hostile.add(node, term.topologyKey, by);
     }
     const { requiredAffinity, requiredAntiAffinity } = this.pod;

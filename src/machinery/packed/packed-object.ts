@@ -1,0 +1,121 @@
+import { getHeapStatistics } from 'node:v8';
+import type { ApiObject } from '../api-object.js';
+import { PackedPart, PackedParts } from './packed-parts.js';
+
+/** Parts above this size are packed, if the object is. */
+const heavyPart = 4 * 1024;
+/** What stays of a packed object as it is, about. */
+const mostPlain = 32 * 1024;
+/** Something with more entries is packed as a whole: a part for each would take more than it saves. */
+const mostEntries = 64;
+/** What the place of a packed part takes. */
+const placeSize = 512;
+/** Objects with text above this size are packed; above the other one if the heap is half full. */
+const usualLimit = 16 * 1024;
+const tightLimit = 4 * 1024;
+const tightHeap = 0.5;
+/** Objects between two looks at the heap. */
+const unlooked = 64;
+
+type Container = Record<string, unknown> | unknown[];
+
+/**
+ * Keeps large objects small: their large parts, wherever they are, become properties that read compressed text on demand.
+ * Nothing else changes, for whoever reads the object. Equal parts, such as those of pods from one template, are kept once.
+ */
+export class ObjectPacker {
+  private looked = 0;
+  private limit = usualLimit;
+
+  constructor(readonly parts = new PackedParts()) {}
+
+  /**
+   * The object as it should be kept. It may change the object, which must be the caller's own.
+   *
+   * @param size of its text
+   */
+  packed<T extends ApiObject>(object: T, size: number): T | Promise<T> {
+    if (this.looked++ % unlooked === 0) {
+      const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics();
+      this.limit = used > most * tightHeap ? tightLimit : usualLimit;
+    }
+    if (size <= this.limit) return object;
+    const pending: Promise<void>[] = [];
+    // What every reader looks at comes first: it stays as it is if anything does.
+    const { metadata } = object;
+    const room = { left: mostPlain };
+    this.packEntries(metadata as unknown as Container, room, pending);
+    for (const [key, value] of Object.entries(object)) {
+      if (key !== 'metadata') this.packEntry(object as unknown as Container, key, value, room, pending);
+    }
+    return pending.length === 0 ? object : Promise.all(pending).then(() => object);
+  }
+
+  private packEntry(
+    holder: Container,
+    key: string,
+    value: unknown,
+    room: { left: number },
+    pending: Promise<void>[],
+  ): void {
+    const size = sizeOf(value, heavyPart);
+    if (size <= heavyPart) return;
+    if (isContainer(value) && this.packEntries(value, room, pending)) return;
+    const put = (part: PackedPart) => putPart(holder, key, part);
+    const part = this.parts.pack(value);
+    if (part instanceof PackedPart) put(part);
+    else pending.push(part.then(put));
+  }
+
+  /** Packs the large entries, if that leaves little enough. */
+  private packEntries(container: Container, room: { left: number }, pending: Promise<void>[]): boolean {
+    const entries = Object.entries(container);
+    if (entries.length > mostEntries) return false;
+    let rest = 0;
+    for (const [key, value] of entries) {
+      const size = sizeOf(value, heavyPart);
+      rest += key.length + (size > heavyPart ? placeSize : size);
+    }
+    if (rest > room.left) return false;
+    room.left -= rest;
+    for (const [key, value] of entries) this.packEntry(container, key, value, room, pending);
+    return true;
+  }
+}
+
+const parts = new WeakMap<() => unknown, PackedPart>();
+
+function putPart(holder: Container, key: string, part: PackedPart): void {
+  const get = () => part.value;
+  parts.set(get, part);
+  Object.defineProperty(holder, key, { get, enumerable: true, configurable: true });
+}
+
+/**
+ * About the size of the JSON text of a value; anything above `most` if it is larger. Reads no packed part.
+ */
+export function sizeOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (!isContainer(value)) return 8;
+  let size = 2;
+  for (const key in value) {
+    const part = packedPart(value, key);
+    size += key.length + 4 + (part?.size ?? sizeOf((value as Record<string, unknown>)[key], most - size));
+    if (size > most) break;
+  }
+  return size;
+}
+
+/** About the size of the text of one field; see {@link sizeOf}. */
+export function sizeOfField(holder: object, key: string, most: number): number {
+  return packedPart(holder, key)?.size ?? sizeOf((holder as Record<string, unknown>)[key], most);
+}
+
+function packedPart(holder: object, key: string): PackedPart | undefined {
+  const get = Object.getOwnPropertyDescriptor(holder, key)?.get;
+  return get && parts.get(get);
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}

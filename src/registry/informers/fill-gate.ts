@@ -1,0 +1,19 @@
+/** Lets so many in at one time; the others wait in the order in which they came. */
+export class FillGate {
+  private readonly waiting: (() => void)[] = [];
+  private inside = 0;
+
+  constructor(private readonly most: number) {}
+
+  /** Resolves when the caller is in, with what it has to call when it leaves. */
+  async enter(): Promise<() => void> {
+    if (this.inside < this.most) this.inside += 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return () => {
+      const next = this.waiting.shift();
+      // The place goes on to the next one.
+      if (next === undefined) this.inside -= 1;
+      else next();
+    };
+  }
+}

@@ -1,0 +1,30 @@
+import { type Filter, type Refusal, refusal } from '../filter.js';
+import { mostPlacingSize, mostTermsOfNamespace } from '../placing-limits.js';
+
+const name = 'PlacingLimits';
+const kibibyte = 1024;
+
+const tooLarge = refusal(
+  name,
+  `the affinity, node selector and topology spread constraints of the pod are larger than ${mostPlacingSize / kibibyte} KiB`,
+  true,
+);
+
+function tooMuchInNamespace(namespace: string): Refusal {
+  const most = `${mostTermsOfNamespace / kibibyte} KiB`;
+  const text = `the different affinity terms of the running pods of namespace ${namespace} would be larger than ${most}`;
+  return refusal(name, text, true);
+}
+
+/**
+ * Pods that say so much about nodes and other pods that decisions about the pods of everybody else would take long. Asked
+ * before any other filter: no other looks at what they say.
+ */
+export const placingLimits: Filter = {
+  name,
+  prepare(pod, { counts }) {
+    if (pod.demandsSize === 0) return undefined;
+    if (pod.demandsSize > mostPlacingSize) return { refusal: tooLarge };
+    return counts.hasRoomFor(pod) ? undefined : { refusal: tooMuchInNamespace(pod.namespace) };
+  },
+};
