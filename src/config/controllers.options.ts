@@ -15,6 +15,8 @@ export const controllerDefaults = {
   'pv-protection': true,
   'persistentvolume-binder': true,
   'ephemeral-volume-controller': true,
+  'persistentvolume-attach-detach-controller': true,
+  'volumeattributesclass-protection-controller': true,
   resourcequota: true,
   'validatingadmissionpolicy-status': true,
   'customresourcedefinition-status': true,

@@ -8,6 +8,7 @@ import type { WriteAdmission } from '../registry/store/admitted-store.js';
 import { AllocationRepairController } from './allocation-repair/allocation-repair.controller.js';
 import { ApiServiceAvailabilityController } from './api-service-availability/api-service-availability.controller.js';
 import { ApiServiceRegistrationController } from './api-service-registration/api-service-registration.controller.js';
+import { AttachDetachController } from './attach-detach/attach-detach.controller.js';
 import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import type { ControlLoop } from './control-loop.js';
@@ -54,6 +55,7 @@ import { TaintEvictionController } from './taint-eviction/taint-eviction.control
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
 import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
+import { VolumeAttributesClassProtectionController } from './volume-attributes-class-protection/volume-attributes-class-protection.controller.js';
 
 /** What every loop may be made of. */
 export interface LoopParts extends ReconcileParts {
@@ -94,6 +96,9 @@ export function makeLoops(options: ControllersOptions, parts: LoopParts): Contro
     'pv-protection': () => new PvProtectionController(parts),
     'persistentvolume-binder': () => new PersistentVolumeBinderController(parts),
     'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...parts, counters: options.counters }),
+    'persistentvolume-attach-detach-controller': () =>
+      new AttachDetachController({ ...parts, counters: options.counters }),
+    'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(parts),
     resourcequota: () => new ResourceQuotaController(parts),
     'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
     'customresourcedefinition-status': () => new DefinitionStatusController(parts),

@@ -13,6 +13,8 @@ export interface Behaviour {
   readonly exitCode: number;
   /** How many runs end with that code before all others end with 0; undefined: all of them. */
   readonly failTimes: number | undefined;
+  /** How long its `preStop` hook takes, which runs before it is asked to stop. */
+  readonly preStopMs: number;
   /** How long it takes to stop when it is asked to. */
   readonly stopMs: number;
   /** Its image can't be fetched. */
@@ -28,6 +30,12 @@ interface ReadProbe {
   readonly initialDelaySeconds?: number;
 }
 
+/** The fields of a hook that count. */
+interface ReadHook {
+  readonly sleep?: { readonly seconds?: number };
+  readonly exec?: { readonly command?: readonly string[] };
+}
+
 /** The fields of a container that count. */
 export interface ReadContainer {
   readonly name: string;
@@ -35,6 +43,7 @@ export interface ReadContainer {
   readonly restartPolicy?: string;
   readonly readinessProbe?: ReadProbe;
   readonly startupProbe?: ReadProbe;
+  readonly lifecycle?: { readonly postStart?: ReadHook; readonly preStop?: ReadHook };
 }
 
 /** What a container is for. A sidecar is an init container that keeps running. */
@@ -68,16 +77,30 @@ export function behaviourOf(
   const failImage = text('fail-image');
   const defaultRunMs = role === 'init' ? 0 : role === 'app' && endsBySelf ? taskMs : undefined;
   return {
-    startMs: milliseconds('start-seconds') ?? 0,
+    // A container counts as running when its first hook is over.
+    startMs: (milliseconds('start-seconds') ?? 0) + hookMs(container.lifecycle?.postStart),
     readyMs: readyText === 'never' ? undefined : (milliseconds('ready-after') ?? probedMs),
     runMs: runs === 'forever' ? undefined : (runs ?? defaultRunMs),
     exitCode: readNumber(text('exit-code'), 1, 255) ?? 0,
     failTimes: readNumber(text('fail-times'), 1),
+    preStopMs: hookMs(container.lifecycle?.preStop),
     stopMs: milliseconds('stop-seconds') ?? 0,
     failsImage: failImage === undefined ? badImage.test(container.image ?? '') : failImage === 'true',
     logs: text('logs'),
     logEveryMs: milliseconds('log-every') || undefined,
   };
+}
+
+/** `sleep 5`, alone or in a script. */
+const sleepCommand = /(?:^|[\s;&|(/])sleep\s+(\d{1,9}(?:\.\d{1,3})?)(?=$|[\s;&|)])/g;
+
+/** How long a hook takes: what it sleeps, as an action or by commands; all else takes no time. */
+function hookMs({ sleep, exec }: ReadHook = {}): number {
+  if (sleep !== undefined) return 1000 * Math.max(0, sleep.seconds ?? 0);
+  const text = (exec?.command ?? []).join(' ');
+  let seconds = 0;
+  for (const [, amount] of text.matchAll(sleepCommand)) seconds += Number(amount);
+  return Math.round(1000 * seconds);
 }
 
 /** A whole number of units from 0 on. */

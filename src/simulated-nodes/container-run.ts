@@ -32,6 +32,9 @@ const steadyMs = 600_000;
 /** A failed attempt to fetch an image is shown for so long before the pause. */
 const pullFailedMs = 1000;
 
+/** What a container has at least to end after its hook. */
+const leastGraceMs = 2000;
+
 type State =
   /** Not its turn yet. */
   | { readonly kind: 'idle' }
@@ -104,8 +107,11 @@ export class ContainerRun {
     this.stopping = true;
     switch (this.state.kind) {
       case 'running': {
-        const { stopMs } = this.plan.behaviour;
-        this.state = { ...this.state, stopAt: now + Math.min(stopMs, graceMs), killed: stopMs > graceMs };
+        const { preStopMs, stopMs } = this.plan.behaviour;
+        const hookMs = Math.min(preStopMs, graceMs);
+        // What the hook leaves of the grace period, but never nothing: the container may still end by itself.
+        const leftMs = hookMs === 0 ? graceMs : Math.max(graceMs - hookMs, leastGraceMs);
+        this.state = { ...this.state, stopAt: now + hookMs + Math.min(stopMs, leftMs), killed: stopMs > leftMs };
         this.tell({ type: 'Normal', reason: 'Killing', message: `Stopping container ${this.plan.name}` });
         break;
       }

@@ -274,4 +274,47 @@ describe('PodMachine', () => {
     scene.at(3);
     assert.deepEqual(scene.happened, ['Pulled', 'Created', 'Started', 'Created', 'Started', 'BackOff']);
   });
+
+  describe('hooks', () => {
+    const withHooks = (lifecycle: object, annotations = {}) =>
+      new Scene({ spec: { containers: [{ name: 'c', image: 'nginx:1', lifecycle }] }, annotations });
+    const table: [string, object, object, number, number, number][] = [
+      ['a sleep before the end', { preStop: { sleep: { seconds: 5 } } }, {}, 30, 15, 0],
+      [
+        'a command that sleeps',
+        { preStop: { exec: { command: ['/bin/sh', '-c', 'sleep 5; nginx -s quit'] } } },
+        {},
+        30,
+        15,
+        0,
+      ],
+      ['a command that does not sleep', { preStop: { exec: { command: ['nginx', '-s', 'quit'] } } }, {}, 30, 10, 0],
+      ['a hook within the grace period', { preStop: { sleep: { seconds: 60 } } }, {}, 20, 30, 0],
+      ['no hook without time', { preStop: { sleep: { seconds: 5 } } }, {}, 0, 10, 0],
+      [
+        'what is left of the grace period',
+        { preStop: { sleep: { seconds: 8 } } },
+        { 'stop-seconds': '9' },
+        10,
+        20,
+        137,
+      ],
+    ];
+    for (const [title, lifecycle, annotations, grace, ends, code] of table) {
+      it(`take their time: ${title}`, () => {
+        const scene = withHooks(lifecycle, annotations);
+        scene.at(9);
+        scene.machine.stop(start + 10_000, 1000 * grace);
+        assert.ok(ends === 10 || scene.at(ends - 0.1).containerStatuses?.[0]?.state.running, 'it runs on');
+        const { terminated } = scene.at(ends).containerStatuses?.[0]?.state ?? {};
+        assert.equal(terminated?.exitCode, code);
+      });
+    }
+
+    it('begin before the container counts as running', () => {
+      const scene = withHooks({ postStart: { sleep: { seconds: 3 } } });
+      assert.equal(scene.at(2.9).containerStatuses?.[0]?.state.running, undefined);
+      assert.ok(scene.at(3).containerStatuses?.[0]?.state.running);
+    });
+  });
 });

@@ -192,5 +192,11 @@ export function controllerRules(names: VendorNames): Readonly<Record<string, rea
     ],
     'ttl-after-finished-controller': [allow('delete get list watch', 'batch', 'jobs'), writeEvents],
     'ttl-controller': [allow('list patch update watch', 'core', 'nodes'), writeEvents],
+    'volumeattributesclass-protection-controller': [
+      allow(read, 'core', 'persistentvolumeclaims'),
+      allow(read, 'core', 'persistentvolumes'),
+      allow('get list update watch', 'storage', 'volumeattributesclasses'),
+      writeEvents,
+    ],
   };
 }

@@ -1,0 +1,38 @@
+import type { ForcedDetachReason } from '../volume-loop-metrics.js';
+
+/** What decides whether a volume that no pod of its node needs may be detached. */
+export interface DetachFacts {
+  /** The node says that it still has it mounted. */
+  readonly isInUse: boolean;
+  /** The node exists and is ready. */
+  readonly isHealthy: boolean;
+  /** Somebody made sure that the node is down. */
+  readonly isOutOfService: boolean;
+  /** For how long nobody has needed it, in milliseconds. */
+  readonly unneededMs: number;
+}
+
+/** How long a node that does not answer may take to unmount a volume, in milliseconds. */
+export const longestUnmountMs = 360_000;
+
+export interface DetachDecision {
+  /** `wait`: until the node has unmounted it. */
+  readonly kind: 'wait' | 'safely' | 'by force';
+  /** Why it is detached without asking the node. */
+  readonly reason?: ForcedDetachReason;
+  /** When to decide anew, in milliseconds, if nothing changes. */
+  readonly againMs?: number;
+}
+
+/**
+ * Whether to detach a volume: at once if its node has unmounted it or is out of service; a node that is not healthy gets
+ * some minutes to unmount it; a healthy one all the time that it needs.
+ */
+export function decideDetach({ isInUse, isHealthy, isOutOfService, unneededMs }: DetachFacts): DetachDecision {
+  if (isOutOfService) return { kind: 'by force', reason: 'out-of-service' };
+  const isLate = unneededMs > longestUnmountMs;
+  if (isInUse && (isHealthy || !isLate)) {
+    return isHealthy || isLate ? { kind: 'wait' } : { kind: 'wait', againMs: longestUnmountMs - unneededMs + 1 };
+  }
+  return isLate && isInUse ? { kind: 'by force', reason: 'timeout' } : { kind: 'safely' };
+}
