@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { LiveFiles, type LiveFilesOptions } from '../config/live-files.js';
 import { StartupError } from '../machinery/startup-error.js';
+import { readYaml } from '../machinery/yaml/read-yaml.js';
 import type { AuditPolicy } from './policy.js';
 import { AuditPolicyError, readPolicy } from './policy-document.js';
 
@@ -26,7 +26,7 @@ function load(file: string, apiVersion: string): AuditPolicy {
   const text = read(file);
   let document: unknown;
   try {
-    document = parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    document = readYaml(text);
   } catch (error) {
     throw new StartupError(`${flag} ${file}: is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`);
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parse } from 'yaml';
 import type { VendorNames } from '../machinery/vendor.js';
+import { readYaml } from '../machinery/yaml/read-yaml.js';
 
 /** The configuration of one plugin. */
 export interface PluginConfiguration {
@@ -96,7 +96,7 @@ function readDocument(file: string, report: Report): Entry | undefined {
   }
   let value: unknown;
   try {
-    value = parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    value = readYaml(text);
   } catch {
     // The parser's message would quote the file, which may hold secrets.
     report('is neither YAML nor JSON, or has a key twice');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { type FieldError, FieldPath, forbidden, required, typeInvalid } from '../machinery/field-error.js';
+import { readYaml } from '../machinery/yaml/read-yaml.js';
 
 /** Larger files are refused: reading one holds the process. */
 const maxDocumentBytes = 512 * 1024;
@@ -30,7 +30,7 @@ export function readDocumentFile(file: string): unknown {
   }
   if (bytes.length > maxDocumentBytes) throw new DocumentError([`is larger than ${maxDocumentBytes} bytes`]);
   try {
-    return parse(bytes.toString('utf8'), { maxAliasCount: 0, logLevel: 'error' });
+    return readYaml(bytes.toString('utf8'));
   } catch {
     throw new DocumentError(['is neither YAML nor JSON, or has a key twice']);
   }

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { parse } from 'yaml';
 import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
+import { readYaml } from '../machinery/yaml/read-yaml.js';
 
 /** How to verify the other side, and the credentials of this side. All texts are PEM. */
 export interface ClientTls {
@@ -163,7 +163,7 @@ export function parseClientConfigRoot(content: string, problem: Problem): Client
 function rootOf(content: string, uniqueKeys: boolean, problem: Problem): ClientConfigEntry {
   let root: unknown;
   try {
-    root = parse(content, { maxAliasCount: 0, logLevel: 'error', uniqueKeys, prettyErrors: false });
+    root = readYaml(content, uniqueKeys);
   } catch {
     // The parser's message would quote the file, which may hold secrets.
     throw problem('is neither YAML nor JSON');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../machinery/clock.js';
 import { systemClock } from '../machinery/clock.js';
+import { parseJson } from '../machinery/json/exact-numbers.js';
 import type { ClientConfig, ClientTls } from './client-config.js';
 import { ClientCredentials } from './client-credentials.js';
 import { AnswerSizeError, HttpsConnections, type PostAnswer } from './https-connections.js';
@@ -86,7 +87,8 @@ export class WebhookClient {
   async post(value: unknown, signal: AbortSignal): Promise<unknown> {
     return this.persist(Buffer.from(JSON.stringify(value)), signal, (text) => {
       try {
-        return JSON.parse(text) as unknown;
+        // Of numbers that JavaScript does not have, such as 1e400, JSON.parse would make others.
+        return parseJson(text);
       } catch (error) {
         throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);
       }

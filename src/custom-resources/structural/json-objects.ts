@@ -1,4 +1,5 @@
 import { ExactNumber } from '../../machinery/json/exact-numbers.js';
+import { plainScalar, plainText } from '../../machinery/json/plain-json.js';
 
 /** An object of JSON, as opposed to a list, a number in its own spelling, or null. */
 export type JsonRecord = Record<string, unknown>;
@@ -21,11 +22,11 @@ export function sortedKeys(object: JsonRecord): string[] {
   return keys;
 }
 
-/** A deep copy of a JSON value with its keys in order. Numbers keep their spelling. */
+/** A deep copy of a JSON value with its keys in order, as every client reads it: see {@link plainScalar}. */
 export function sortedCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedCopy);
-  if (!isRecord(value)) return value;
+  if (!isRecord(value)) return plainScalar(value);
   const copy: JsonRecord = {};
-  for (const key of sortedKeys(value)) setMember(copy, key, sortedCopy(value[key]));
+  for (const key of sortedKeys(value)) setMember(copy, plainText(key), sortedCopy(value[key]));
   return copy;
 }

@@ -132,10 +132,22 @@ describe('pruned', () => {
     assert.equal(JSON.stringify(copy), '{"kind":"A","metadata":{},"a":"x","b":{"x":{"c":2,"d":1},"y":1}}');
   });
 
-  it('keeps the spelling of numbers', () => {
-    const schema = structuralSchema(object({ a: { type: 'number' }, b: free }));
-    const body = '{"a":1.0,"b":{"c":12345678901234567890,"d":1e3}}';
-    assert.equal(JSON.stringify(pruned(schema, parseJson(body))), body);
+  it('writes numbers and text as every client reads them', () => {
+    const schema = structuralSchema(object({ a: { type: 'number' }, b: free, l: { type: 'array', items: free } }));
+    const body =
+      '{"a":1.0,"b":{"\\ud800":"\\udc00","c":12345678901234567890,"d":1e3},"l":[9007199254740993,-0.0,"\\ud83d\\ude00"]}';
+    const plain = '{"a":1,"b":{"c":12345678901234567000,"d":1000,"\ufffd":"\ufffd"},"l":[9007199254740993,0,"😀"]}';
+    assert.equal(JSON.stringify(pruned(schema, parseJson(body))), plain);
+  });
+
+  it('refuses numbers beyond all doubles, wherever they are', () => {
+    const schema = structuralSchema(object({ a: { type: 'number' }, b: free, l: { type: 'array', items: free } }));
+    for (const body of ['{"a":1e400}', '{"b":{"c":[-1e400]}}', '{"l":[{"x":1e400}]}', `{"b":${'9'.repeat(400)}}`]) {
+      assert.throws(() => pruned(schema, parseJson(body)), {
+        name: 'DecodeError',
+        message: /beyond the numbers of 64 bits/,
+      });
+    }
   });
 
   it('keeps __proto__ as a key of a map', () => {

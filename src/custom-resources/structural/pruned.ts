@@ -1,6 +1,8 @@
 import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
 import { formatGoValue } from '../../machinery/go-format.js';
+import { plainScalar, plainText } from '../../machinery/json/plain-json.js';
 import { DecodeError, decode } from '../../machinery/schema/index.js';
+import { ValueFormatError } from '../../machinery/values/value-format-error.js';
 import { placeText, shown } from './faults.js';
 import { isRecord, type JsonRecord, setMember, sortedCopy, sortedKeys } from './json-objects.js';
 import type { StructuralSchema } from './structural-schema.js';
@@ -29,14 +31,24 @@ interface Walk {
  * A copy of a value without what its schema does not know: fields of objects without
  * x-kubernetes-preserve-unknown-fields, and nulls of fields that are not nullable and have no default (those of fields
  * with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept for {@link validateValue}
- * to refuse, except in apiVersion, kind and metadata of embedded resources. Takes time linear in the value, whatever the
- * schema.
+ * to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and strings are as every client reads
+ * them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
  *
- * @throws {DecodeError} for an embedded resource whose apiVersion, kind or metadata has a wrong type.
+ * @throws {DecodeError} for an embedded resource whose apiVersion, kind or metadata has a wrong type, and for a number
+ * beyond all doubles.
  */
 export function pruned(schema: StructuralSchema, value: unknown, options: PruneOptions = {}): unknown {
   const walk: Walk = { path: [], onUnknown: options.onUnknown, unknownFields: 0 };
-  if (options.isRoot !== true || !isRecord(value)) return copyOf(schema, value, walk);
+  try {
+    return options.isRoot === true && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
+  } catch (error) {
+    // The walk ended where the value is.
+    if (error instanceof ValueFormatError) throw new DecodeError(placeText(walk.path), error.message);
+    throw error;
+  }
+}
+
+function copyOfRoot(schema: StructuralSchema, value: JsonRecord, walk: Walk): JsonRecord {
   const copy: JsonRecord = {};
   for (const key of rootFields) if (Object.hasOwn(value, key)) copy[key] = value[key];
   for (const key of sortedKeys(value)) {
@@ -56,13 +68,13 @@ function isMetaField(key: string): boolean {
  * all their fields, as on the reference.
  */
 function copyOf(schema: StructuralSchema | undefined, value: unknown, walk: Walk): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null) return plainScalar(value);
   if (Array.isArray(value)) {
     const copy: unknown[] = [];
     for (let i = 0; i < value.length; i++) copy.push(copyOfElement(schema, value[i], i, walk));
     return copy;
   }
-  if (!isRecord(value)) return value;
+  if (!isRecord(value)) return plainScalar(value);
   const copy: JsonRecord = {};
   const isEmbedded = schema?.xEmbedded === true;
   for (const key of sortedKeys(value)) {
@@ -73,7 +85,7 @@ function copyOf(schema: StructuralSchema | undefined, value: unknown, walk: Walk
 }
 
 function copyOfElement(schema: StructuralSchema | undefined, element: unknown, index: number, walk: Walk): unknown {
-  if (typeof element !== 'object' || element === null) return element;
+  if (typeof element !== 'object' || element === null) return plainScalar(element);
   const items = schema?.items;
   if (schema?.xPreserve === true && items === undefined) return sortedCopy(element);
   walk.path.push(index);
@@ -94,7 +106,7 @@ function copyMember(
   if (property === undefined) {
     const additional = schema?.additionalProperties;
     if (typeof additional === 'object') copyKnown(additional, member, key, copy, walk);
-    else if (schema?.xPreserve === true) setMember(copy, key, sortedCopy(member));
+    else if (schema?.xPreserve === true) setMember(copy, plainText(key), sortedCopy(member));
     else if (additional === undefined) noteUnknown(key, walk);
     else copyKnown(undefined, member, key, copy, walk);
   } else copyKnown(property, member, key, copy, walk);
@@ -110,13 +122,13 @@ function copyKnown(
   if (typeof member === 'object') {
     if (member === null) {
       if (schema !== undefined && !schema.nullable && schema.default === undefined) return;
-      setMember(copy, key, null);
+      setMember(copy, plainText(key), null);
       return;
     }
     walk.path.push(key);
-    setMember(copy, key, copyOf(schema, member, walk));
+    setMember(copy, plainText(key), copyOf(schema, member, walk));
     walk.path.pop();
-  } else setMember(copy, key, member);
+  } else setMember(copy, plainText(key), plainScalar(member));
 }
 
 /** apiVersion, kind or metadata of an embedded resource, whether its schema names them or not. */

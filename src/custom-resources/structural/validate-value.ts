@@ -12,6 +12,7 @@ import {
   commonFault,
   formatFault,
   multipleFault,
+  numberFormatFault,
   objectFault,
   rangeFault,
   stringFault,
@@ -119,7 +120,7 @@ class Validation {
       if (validation !== undefined) this.checkCommon(validation, value);
       return;
     }
-    if (validation !== undefined) this.checkValidation(validation, kind, value, old);
+    if (validation !== undefined) this.checkValidation(validation, kind, value, old, schema.type);
     if (kind === 'object') this.visitMembers(schema, value as JsonRecord, old);
     else if (kind === 'array' && schema.items !== undefined)
       this.visitItems(schema, schema.items, value as unknown[], old);
@@ -204,13 +205,20 @@ class Validation {
     if (validation.enum !== undefined) this.failWith(commonFault(validation, value, this.work));
   }
 
-  private checkValidation(validation: ValueValidation, kind: Kind, value: unknown, old: unknown): void {
+  private checkValidation(
+    validation: ValueValidation,
+    kind: Kind,
+    value: unknown,
+    old: unknown,
+    type?: SchemaTypeName,
+  ): void {
     if (validation.hasAlternatives) this.checkAlternatives(validation, kind, value, old);
     if (validation.enum !== undefined) this.failWith(commonFault(validation, value, this.work));
     if (kind === 'string') {
       this.failWith(stringFault(validation, value as string, this.work));
       this.failWith(formatFault(validation, value as string));
     } else if (kind === 'integer' || kind === 'number') {
+      this.failWith(numberFormatFault(validation, type, value as number | bigint | ExactNumber));
       this.failWith(multipleFault(validation, value as number | bigint | ExactNumber));
       this.failWith(rangeFault(validation, value as number | bigint | ExactNumber));
     } else if (kind === 'array') this.failWith(arrayFault(validation, value as unknown[]));
@@ -338,7 +346,7 @@ function ownMember(object: JsonRecord | undefined, key: string): unknown {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The type of a JSON value: whole numbers are integers as far as 64 bits, in other spellings as far as 53. */
+/** The type of a JSON value: whole numbers are integers as far as 64 bits, doubles as far as 53. */
 function kindOf(value: unknown): Kind {
   switch (typeof value) {
     case 'string':

@@ -65,6 +65,24 @@ function codePoints(text: string): number {
   return count;
 }
 
+const maxInt32 = 2 ** 31 - 1;
+const maxFloat = 2 ** 128 - 2 ** 104;
+
+/** The formats of numbers that clients give less room than JSON: `int32` of integers, `float` of other numbers. */
+export function numberFormatFault(
+  { format }: ValueValidation,
+  type: string | undefined,
+  value: number | bigint | ExactNumber,
+): Found {
+  const isInt32 = format === 'int32' && type === 'integer';
+  if (!isInt32 && (format !== 'float' || type !== 'number')) return undefined;
+  const number = Number(value);
+  const fits = isInt32 ? number >= -maxInt32 - 1 && number <= maxInt32 : Math.abs(number) <= maxFloat;
+  return fits
+    ? undefined
+    : (path, place) => invalid(path, value, `${place} in body must be of type ${type} with format ${format}`);
+}
+
 /** Multiples. */
 export function multipleFault({ multipleOf }: ValueValidation, value: number | bigint | ExactNumber): Found {
   const number = typeof value === 'object' ? value.valueOf() : value;

@@ -4,6 +4,7 @@ import { badRequestError, invalidError, notFoundError } from '../../machinery/st
 import type { ViewSubresource } from '../../registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { parseApplyBody } from '../negotiation/decode-body.js';
+import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -82,6 +83,7 @@ function parseConfig(
     if (error instanceof SyntaxError) throw badRequestError(`${fault}: ${error.message}`, error);
     throw error;
   }
+  if (request.type.custom !== undefined) config = plainIntent(config, fault);
   if (config === null || typeof config !== 'object' || Array.isArray(config)) {
     throw badRequestError(`${fault}: the applied configuration must be an object`);
   }

@@ -11,6 +11,7 @@ import {
 } from '../../machinery/status-error.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { parsePatchBody } from '../negotiation/decode-body.js';
+import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -85,6 +86,7 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
     if (error instanceof SyntaxError) throw badRequestError(error.message, error);
     throw error;
   }
+  if (schema.custom !== undefined) patch = plainIntent(patch, 'error decoding patch');
   request.context.audit?.requested(patch);
   if (type === 'json') {
     if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');

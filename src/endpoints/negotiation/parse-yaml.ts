@@ -1,6 +1,7 @@
-import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, type ScalarTag, type Tags } from 'yaml';
-import { ExactNumber, parseJson } from '../../machinery/json/exact-numbers.js';
+import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scalar } from 'yaml';
+import { parseJson } from '../../machinery/json/exact-numbers.js';
 import { findDuplicateKeys, maxDepth } from '../../machinery/schema/index.js';
+import { documentOptions, documentValue } from '../../machinery/yaml/document-value.js';
 import type { Duplicates } from './duplicates.js';
 
 const maxAliases = 100;
@@ -34,8 +35,8 @@ function isTooMuchWork(text: string): boolean {
 }
 
 /**
- * Parses YAML 1.2 into plain values; numbers keep their spelling, as in JSON. JSON text is parsed as JSON, which is
- * much faster. Throws a SyntaxError whose message suits a client.
+ * Parses YAML into plain values, by the rules of YAML 1.1 that other servers of this API keep to: see `documentValue`. JSON
+ * text is parsed as JSON, which is much faster. Throws a SyntaxError whose message suits a client.
  *
  * @param duplicates receives the duplicate keys; only the last of them counts
  */
@@ -64,20 +65,11 @@ function parseDocumentText(text: string, duplicates: Duplicates | undefined): un
   if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
   try {
     const lineCounter = new LineCounter();
-    const document = parseDocument(text, {
-      lineCounter,
-      strict: true,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-      intAsBigInt: longNumber.test(text),
-      customTags,
-    });
+    const document = parseDocument(text, { ...documentOptions, lineCounter });
     const fault = document.errors[0];
     if (fault !== undefined) throw fault;
     if (duplicates !== undefined) noteDuplicates(document.contents, lineCounter, duplicates.lines);
-    const value: unknown = document.toJS({ maxAliasCount: maxAliases, reviver: smallIntegers });
-    return value;
+    return documentValue(document, maxAliases);
   } catch (cause) {
     // The parser recurses into nested values until the stack is exhausted.
     if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
@@ -96,6 +88,8 @@ function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): voi
   const keys = new Set<string>();
   for (const { key, value } of node.items) {
     noteDuplicates(value, lines, found);
+    // A map may take in several others.
+    if (isScalar(key) && key.type === Scalar.PLAIN && key.value === '<<') continue;
     const name = String(isScalar(key) ? key.value : key);
     if (!keys.has(name)) keys.add(name);
     else if (found.length < maxDuplicates) {
@@ -103,33 +97,6 @@ function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): voi
       found.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
     }
   }
-}
-
-const longNumber = /\d{16}/;
-const floatTag = 'tag:yaml.org,2002:float';
-/** The spelling of numbers in JSON: only such a spelling can be kept. */
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** The tags of the schema, with numbers that keep their spelling; numbers that JSON lacks are refused. */
-function customTags(tags: Tags): Tags {
-  return tags.map((tag) => {
-    if (typeof tag === 'string' || tag.tag !== floatTag) return tag;
-    const { resolve } = tag as ScalarTag;
-    const exact: ScalarTag['resolve'] = (text, onError, options) => {
-      if (jsonNumber.test(text)) return String(Number(text)) === text ? Number(text) : new ExactNumber(text);
-      const value = Number(text);
-      if (/nan|inf/i.test(text)) onError(`${text} is not a number that JSON has`);
-      return Number.isFinite(value) ? value : resolve(text, onError, options);
-    };
-    return { ...tag, resolve: exact } as ScalarTag;
-  });
-}
-
-/** Whole numbers as JSON has them: a bigint only where a number would lose digits. */
-function smallIntegers(_key: unknown, value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
 }
 
 /** The lexer's mark before the text of a scalar. */

@@ -174,6 +174,8 @@ class CborWriter {
 
   private number(value: number): void {
     if (Number.isSafeInteger(value)) this.integer(value);
+    // JSON does not tell such a number from an integer.
+    else if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) this.bigint(BigInt(value));
     else if (Number.isFinite(value)) this.float(value);
     else this.simple(Info.null);
   }

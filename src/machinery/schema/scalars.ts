@@ -1,4 +1,5 @@
 import { ExactNumber, nearestNumber } from '../json/exact-numbers.js';
+import { plainJson, plainText } from '../json/plain-json.js';
 import { canonicalBase64 } from '../values/base64.js';
 import { canonicalDuration } from '../values/duration.js';
 import { canonicalQuantity } from '../values/quantity.js';
@@ -29,7 +30,7 @@ const maxInt64 = 2n ** 63n - 1n;
 
 function decodeString(input: unknown): string {
   if (typeof input !== 'string') throw new Mismatch('a string', input);
-  return input;
+  return plainText(input);
 }
 
 function decodeInt32(input: unknown): number {
@@ -82,7 +83,7 @@ function decodeQuantity(input: unknown): string {
 }
 
 function decodeIntOrString(input: unknown): number | string {
-  return typeof input === 'string' ? input : decodeInt32(input);
+  return typeof input === 'string' ? plainText(input) : decodeInt32(input);
 }
 
 function decodeObject(input: unknown): object {
@@ -94,10 +95,10 @@ function decodeObject(input: unknown): object {
 
 function decodeAny(input: unknown): unknown {
   if (typeof input === 'object' && exceedsDepth(input, maxDepth)) throw new ValueFormatError('exceeded max depth');
-  return input;
+  return plainJson(input);
 }
 
-/** Decoders of scalars. Raw values are returned without copying. */
+/** Decoders of scalars. Raw values are copied only where clients would read them otherwise, see `plainJson`. */
 export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   string: decodeString,
   int32: decodeInt32,

@@ -1,11 +1,13 @@
 import type { ApiObject } from '../../machinery/api-object.js';
 import { parseApiVersion } from '../../machinery/group-version.js';
-import { parseExactJson, stringifyNoting } from '../../machinery/json/exact-numbers.js';
+import { parseExactJson } from '../../machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../machinery/json/parse-in-turns.js';
 import { endOfValue } from '../../machinery/json/skim.js';
+import { needsExactParsing, toStoredText } from '../../machinery/json/stored-text.js';
 import { largeBytes } from '../../machinery/large-work.js';
 import { DecodeError, decode, type KindType } from '../../machinery/schema/index.js';
 import { StatusError } from '../../machinery/status-error.js';
+import { ValueFormatError } from '../../machinery/values/value-format-error.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { isStoredKind, remoteConversionOf, storageOf } from '../resource-definition.js';
 import {
@@ -90,10 +92,19 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   const isKept = written !== undefined && remoteConversionOf(definition) !== undefined;
   const apiVersion = isKept ? written : storedApiVersion(resource);
   const stored = { kind, apiVersion, metadata: storedMetadata, ...rest };
-  const { text, hasExactNumbers } = stringifyNoting(stored);
-  const json = hasExactNumbers ? text + exactNumbersMark : text;
+  const json = textFor(stored);
   const start = opening(resource);
   return start.length === 1 ? json : `${start}${json.slice(1)}`;
+}
+
+/** Bodies are checked when they are read. What is found only here was made by a webhook or a policy. */
+function textFor(stored: object & Pick<ApiObject, 'metadata'>): string {
+  try {
+    return toStoredText(stored);
+  } catch (error) {
+    if (!(error instanceof ValueFormatError)) throw error;
+    throw new StatusError('BadRequest', `${stored.metadata.name ?? ''}: ${error.message}`);
+  }
 }
 
 /** The stored version: the first of the definition, in the group that the objects are stored under. */
@@ -104,16 +115,10 @@ export function storedApiVersion({ definition }: ServedResource): string {
 }
 
 /**
- * Ends stored text with numbers that need care in parsing, so that no reader has to look for them. A space behind an
- * object means nothing in JSON, and the store keeps text unchanged.
- */
-const exactNumbersMark = ' ';
-
-/**
  * Parses stored text. A text from before a change of the stored version or of the defaults comes out in today's form.
  */
 export function parseText(resource: ServedResource, json: string): ApiObject {
-  const object = (json.endsWith(exactNumbersMark) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
+  const object = (needsExactParsing(json) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
   return asOfToday(resource, json, object);
 }
 
@@ -156,7 +161,7 @@ async function decodeStoredInTurns(
   { key, json }: Pick<StoredObject, 'key' | 'json'>,
 ): Promise<ApiObject> {
   const resource = registry.findStored(key.resource);
-  const object = (await parseInTurns(json, json.endsWith(exactNumbersMark))) as ApiObject;
+  const object = (await parseInTurns(json, needsExactParsing(json))) as ApiObject;
   return resource === undefined ? object : asOfToday(resource, json, object);
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { durationMilliseconds, parseDuration } from '../../machinery/values/duration.js';
+import { readYaml } from '../../machinery/yaml/read-yaml.js';
 import { covers, neverEncrypted } from './encryption.js';
 
 /** A key of a provider that holds its keys itself. */
@@ -61,7 +61,7 @@ function readRoot(file: string, report: Report): Fields | undefined {
     return undefined;
   }
   try {
-    const value: unknown = parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    const value: unknown = readYaml(text);
     if (isFields(value)) return value;
     report('must be an object');
   } catch {

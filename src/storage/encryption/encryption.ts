@@ -1,3 +1,4 @@
+import { readableStoredText } from '../../machinery/json/stored-text.js';
 import { StorageError } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';
 import type { Provider } from './provider.js';
@@ -45,14 +46,14 @@ export class Encryption implements Sealing {
   open(key: StorageKey, stored: string): string {
     const providers = this.providersOf(key.resource);
     if (!isSealed(stored)) {
-      if (providers.length === 0 || providers.includes('identity')) return stored;
+      if (providers.length === 0 || providers.includes('identity')) return readableStoredText(stored);
       throw unreadable(key, 'it is not encrypted, and the configuration does not name identity');
     }
     const { label, sealed } = partsOf(key, stored);
     const provider = find(providers, label);
     if (provider === undefined) throw unreadable(key, `no provider ${label} is configured`);
     try {
-      return provider.open(sealed, contextOf(key)).toString();
+      return readableStoredText(provider.open(sealed, contextOf(key)).toString());
     } catch (error) {
       throw unreadable(key, `the provider ${label} does not accept it`, error);
     }

@@ -1,3 +1,4 @@
+import { readableStoredText } from '../../machinery/json/stored-text.js';
 import { StorageError } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';
 
@@ -8,7 +9,11 @@ import type { StorageKey } from '../storage.interface.js';
 export interface Sealing {
   /** @throws StorageError `Unavailable` when the text has to be encrypted and no key is at hand. */
   seal(key: StorageKey, json: string): string;
-  /** @throws StorageError `Unreadable` when the text can't be decrypted, or must not stand there as it does. */
+  /**
+   * The text of an object, as it would be written today: see {@link readableStoredText}.
+   *
+   * @throws StorageError `Unreadable` when the text can't be decrypted, or must not stand there as it does.
+   */
   open(key: StorageKey, stored: string): string;
   /** Whether the text would be stored otherwise today, because of another key or another way. */
   isOutdated(key: StorageKey, stored: string): boolean;
@@ -40,7 +45,7 @@ export const plainSealing: Sealing = {
   seal: (_key, json) => json,
   open: (key, stored) => {
     if (isSealed(stored)) throw unreadable(key, 'no encryption is configured');
-    return stored;
+    return readableStoredText(stored);
   },
   isOutdated: () => false,
   prepare: () => undefined,
