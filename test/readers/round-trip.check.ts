@@ -1,0 +1,316 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { encodeCbor } from '../../src/machinery/cbor/index.js';
+import { ExactNumber } from '../../src/machinery/json/exact-numbers.js';
+import { plainJson } from '../../src/machinery/json/plain-json.js';
+import { isStoredKind, type ResourceDefinition } from '../../src/registry/resource-definition.js';
+import { encodeObject, ProtobufClient, protobuf } from '../e2e/support/protobuf-client.js';
+import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { Random, seedVariable } from '../support/random.js';
+import { registeredGroups } from '../support/registered-groups.js';
+import { validObject } from '../support/valid-objects.js';
+import { type CustomDefinition, definitions, group } from './definitions.js';
+import { HostileObjects } from './hostile-object.js';
+import { hashOf, parse, type ReadObject, readJavascript } from './read-javascript.js';
+
+/*
+ * Writes random objects of all kinds, with numbers, text and nesting that some client could refuse, in every format and by
+ * every patch. Then clients in Go, Python and JavaScript list everything. Fails when one of them can't read a list, when two
+ * read different values, or when the server answers with a 5xx. Needs Go, Python and pip with its index. The same seed
+ * sends the same objects: PLINTH_TEST_SEED=... npm run check:round-trip -- --objects 50000
+ */
+
+const { values } = parseArgs({ options: { objects: { type: 'string', default: '50000' } } });
+const total = Number(values.objects);
+const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 ** 32));
+const random = new Random(seed);
+const hostile = new HostileObjects(random);
+/** Objects between two rounds of readers, which list all of them. */
+const perRound = 2_500;
+const parallel = 8;
+const shownFailures = 30;
+const source = fileURLToPath(new URL('../../../test/readers', import.meta.url));
+
+type Json = Record<string, unknown>;
+
+const failures: string[] = [];
+const counts = new Map<string, number>();
+const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+
+function fail(what: string): void {
+  failures.push(what);
+  if (failures.length <= shownFailures) console.log(`FAILURE ${what.slice(0, 1500)}`);
+}
+
+const { registry } = await registeredGroups();
+/** What has effects on the whole cluster, or is made by the check itself. */
+const left = new Set(['namespaces', 'apiservices', 'customresourcedefinitions', 'nodes']);
+const kinds = registry
+  .definitions()
+  .filter(
+    (definition) =>
+      isStoredKind(definition) && !left.has(definition.resource) && !/hook|polic/.test(definition.resource),
+  );
+
+const output = mkdtempSync(join(tmpdir(), 'plinth-readers-'));
+const goReader = join(output, 'readers');
+if (spawnSync('go', ['build', '-o', goReader, '.'], { cwd: source, stdio: 'inherit' }).status !== 0) {
+  throw new Error('Go could not build the reader; is it installed?');
+}
+const environment = join(output, 'python');
+const python = join(environment, 'bin', 'python');
+spawnSync('python3', ['-m', 'venv', environment], { stdio: 'inherit' });
+spawnSync(join(environment, 'bin', 'pip'), ['install', '-q', 'kubernetes'], { stdio: 'inherit' });
+if (!existsSync(python)) throw new Error('Python could not make an environment');
+
+console.log(`seed ${seed} (repeat with ${seedVariable}=${seed})`);
+const cluster = await TestCluster.start({
+  servers: 2,
+  controllers: true,
+  accounts: false,
+  controllerFlags: ['--controllers=customresourcedefinition-status,customresourcedefinition-cleanup'],
+});
+const { client } = cluster.first;
+const bytes = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
+
+/** An object that is to be written. */
+interface Target {
+  readonly collection: string;
+  readonly name: string;
+  readonly object: Json;
+  /** Undefined for custom kinds. */
+  readonly definition: ResourceDefinition | undefined;
+}
+
+function customTarget(name: string, namespace: string): Target {
+  const definition = random.pick(definitions) as CustomDefinition;
+  const spec = random.chance(0.3) ? hostile.object() : {};
+  for (const field of definition.fields) {
+    if (random.chance(0.3)) spec[field] = random.chance(0.4) ? hostile.number() : hostile.free();
+  }
+  if (definition.name === 'embedded' && random.chance(0.7)) {
+    spec.object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, ...hostile.object() };
+  }
+  return {
+    collection: `/apis/${group}/v1/namespaces/${namespace}/${definition.name}`,
+    name,
+    object: { apiVersion: `${group}/v1`, kind: definition.kind, metadata: { name }, spec },
+    definition: undefined,
+  };
+}
+
+function builtInTarget(name: string, namespace: string): Target {
+  const definition = random.pick(kinds);
+  const object = structuredClone(validObject(definition, { name })) as Json;
+  const version = definition.versions[0];
+  hostile.change(version.type, object);
+  if (random.chance(0.5)) (object.metadata as Json).annotations = { a: hostile.text(), b: hostile.text() };
+  const api = definition.group === '' ? `/api/${version.version}` : `/apis/${definition.group}/${version.version}`;
+  const place = definition.versions[0].type.kind.scope === 'Namespaced' ? `/namespaces/${namespace}` : '';
+  return { collection: `${api}${place}/${definition.resource}`, name, object, definition };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /**
+   * What was sent in place of numbers beyond all doubles: in CBOR the largest, which the encoder writes; in YAML text, which
+   * readers of YAML take them for.
+   */
+  readonly beyond?: 'clamp' | 'text';
+}
+
+const json = 'application/json';
+
+/** Creates the object in one of the formats, or by an apply. */
+async function create({ collection, name, object, definition }: Target): Promise<Answer> {
+  const send = async (method: string, path: string, body: Buffer, contentType: string): Promise<Answer> => {
+    const answer = await bytes.send(method, path, { body, contentType, accept: json });
+    return { status: answer.status, text: answer.bytes.toString() };
+  };
+  const text = Buffer.from(JSON.stringify(object));
+  const way = random.below(7);
+  if (way < 3) return send('POST', collection, text, json);
+  // A comment makes YAML of JSON, which JSON parsers refuse.
+  if (way === 3) {
+    const yaml = Buffer.concat([Buffer.from('# YAML\n'), text]);
+    return { ...(await send('POST', collection, yaml, 'application/yaml')), beyond: 'text' };
+  }
+  if (way === 4)
+    return { ...(await send('POST', collection, encodeCbor(object), 'application/cbor')), beyond: 'clamp' };
+  if (way === 5 && definition !== undefined) {
+    try {
+      return await send('POST', collection, encodeObject(definition.versions[0].type, object), protobuf);
+    } catch {
+      // What protobuf can't express is sent as it is.
+      return send('POST', collection, text, json);
+    }
+  }
+  const apply = `${collection}/${name}?fieldManager=check&force=true`;
+  return send('PATCH', apply, text, 'application/apply-patch+yaml');
+}
+
+/** Changes the object by one of the patches. */
+async function patch({ collection, name, definition }: Target): Promise<Answer> {
+  const field = definition === undefined ? 'spec' : random.pick(['data', 'spec', 'status', 'metadata']);
+  const value = field === 'metadata' ? { annotations: { p: hostile.text() } } : hostile.object(1);
+  const merge = JSON.stringify({ [field]: value });
+  const [raw, type] = random.pick([
+    [merge, 'application/merge-patch+json'],
+    [merge, definition === undefined ? 'application/merge-patch+json' : 'application/strategic-merge-patch+json'],
+    [JSON.stringify([{ op: 'add', path: `/${field}/x`, value: hostile.free(2) }]), 'application/json-patch+json'],
+    [JSON.stringify([{ op: 'replace', path: `/${field}`, value }]), 'application/json-patch+json'],
+  ] as const);
+  const sub = definition === undefined && random.chance(0.2) ? '/status' : '';
+  const body = Buffer.from(sub === '' ? raw : raw.replaceAll('spec', 'status'));
+  const answer = await bytes.send('PATCH', `${collection}/${name}${sub}`, { body, contentType: type, accept: json });
+  return { status: answer.status, text: answer.bytes.toString() };
+}
+
+/** The value with its numbers beyond all doubles as text. */
+function withText(value: unknown): unknown {
+  if (value instanceof ExactNumber) return Number.isFinite(value.valueOf()) ? value : value.text;
+  if (Array.isArray(value)) return value.map(withText);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withText(member)]));
+}
+
+/** What the server said of objects when it wrote them. */
+let answered: ReadObject[] = [];
+
+function note({ collection, object, definition }: Target, { status, text, beyond }: Answer, isNew: boolean): boolean {
+  count(`${isNew ? 'create' : 'patch'} ${status}`);
+  if (status >= 500) fail(`${collection} answered ${status}: ${text}\n  ${JSON.stringify(object)}`);
+  if (status !== 200 && status !== 201) return false;
+  try {
+    const value = parse(text) as { metadata: { uid: string; resourceVersion: string }; spec?: unknown };
+    const { uid, resourceVersion } = value.metadata;
+    const [, api = '', version = '', ...rest] = collection.split('/');
+    const path = api === 'api' ? ['', version, rest.at(-1)] : [version, rest[0], rest.at(-1)];
+    answered.push({
+      reader: 'answer',
+      resource: path.join('/'),
+      state: `${uid}@${resourceVersion}`,
+      hash: hashOf(value),
+    });
+    // A kind that drops nothing has what was sent.
+    if (isNew && definition === undefined && collection.endsWith('/free')) {
+      const sent = hashOf(
+        parse(
+          JSON.stringify(
+            plainJson(beyond === 'text' ? withText(object.spec) : object.spec, beyond === 'clamp' ? 'clamp' : 'refuse'),
+          ),
+        ) as object,
+      );
+      if (hashOf(value.spec as object) !== sent) fail(`${collection} changed ${JSON.stringify(object)} to ${text}`);
+    }
+  } catch (error) {
+    fail(`${collection} answered what can't be read: ${String(error)}: ${text}`);
+  }
+  return true;
+}
+
+async function writeOne(name: string, namespace: string): Promise<void> {
+  const target = random.chance(0.5) ? customTarget(name, namespace) : builtInTarget(name, namespace);
+  if (!note(target, await create(target), true)) return;
+  if (random.chance(0.5)) note(target, await patch(target), false);
+}
+
+function linesOf(name: string, program: string, args: readonly string[]): ReadObject[] {
+  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  const refused = lines.filter((line) => line.startsWith('FAILED'));
+  for (const line of refused) fail(`${name}: ${line}`);
+  if (status !== 0 && refused.length === 0) fail(`${name} ended with ${status}: ${stderr.slice(-1000)}`);
+  return lines
+    .filter((line) => !line.startsWith('FAILED'))
+    .map((line) => {
+      const [reader = '', resource = '', state = '', hash = ''] = line.split('\t');
+      return { reader, resource, state, hash };
+    });
+}
+
+/** Typed clients write what they know, which has its own zero values: they are compared with each other. */
+function compare(objects: readonly ReadObject[]): void {
+  const known = new Map<string, ReadObject>();
+  for (const object of objects) {
+    const family = object.reader.includes('typed') ? 'typed' : 'value';
+    const key = `${family} ${object.resource} ${object.state}`;
+    const other = known.get(key);
+    if (other === undefined) known.set(key, object);
+    else {
+      count('compared');
+      if (other.hash !== object.hash) {
+        fail(
+          `${key}: ${other.reader} and ${object.reader} read different values${other.text === undefined ? '' : `: ${other.text}`}`,
+        );
+      }
+    }
+  }
+}
+
+async function readAll(): Promise<void> {
+  const own: string[] = [];
+  const read = [
+    ...answered,
+    ...(await readJavascript(client, own)),
+    ...linesOf('Go', goReader, [cluster.first.kubeconfig]),
+    ...linesOf('Python', python, [join(source, 'reader.py'), cluster.first.kubeconfig]),
+  ];
+  for (const failure of own) fail(failure);
+  compare(read);
+  answered = [];
+}
+
+/** Deletes what a round wrote, so that the next one lists its own. */
+async function clean(namespace: string): Promise<void> {
+  for (const definition of kinds) {
+    const version = definition.versions[0].version;
+    const api = definition.group === '' ? `/api/${version}` : `/apis/${definition.group}/${version}`;
+    if (definition.versions[0].type.kind.scope === 'Namespaced')
+      await client.send('DELETE', `${api}/namespaces/${namespace}/${definition.resource}`, {});
+    else {
+      const { body } = await client.get(`${api}/${definition.resource}`);
+      for (const { metadata } of body.items ?? []) {
+        if (/^o\d/.test(metadata.name))
+          await client.send('DELETE', `${api}/${definition.resource}/${metadata.name}`, {});
+      }
+    }
+  }
+  for (const { name } of definitions)
+    await client.send('DELETE', `/apis/${group}/v1/namespaces/${namespace}/${name}`, {});
+}
+
+try {
+  for (const { name, body } of definitions) {
+    const made = await client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', body);
+    if (made.status !== 201) throw new Error(made.text);
+    await eventually(
+      async () => (await client.get(`/apis/${group}/v1/${name}`)).status === 200,
+      `${name} to be served`,
+    );
+  }
+  for (let done = 0; done < total; ) {
+    const until = Math.min(total, done + perRound);
+    const namespace = `round-${done}`;
+    await client.post('/api/v1/namespaces', { metadata: { name: namespace } });
+    const write = async () => {
+      while (done < until) await writeOne(`o${done++}`, namespace);
+    };
+    await Promise.all(Array.from({ length: parallel }, write));
+    await readAll();
+    await clean(namespace);
+    console.log(`${done} objects`, Object.fromEntries([...counts].sort()), `${failures.length} failures`);
+  }
+} finally {
+  await cluster.stop();
+  rmSync(output, { recursive: true, force: true });
+}
+if (failures.length > 0) {
+  console.log(`${failures.length} failures with ${seedVariable}=${seed}`);
+  process.exitCode = 1;
+}
