@@ -90,6 +90,8 @@ export interface StoredFormRules {
 
 /** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
 export interface RemoteConversion {
+  /** Whether all objects are stored in the storage version, as far as this process knows. */
+  readonly isUniform: boolean;
   /**
    * The objects in a version of the kind, pruned and with its defaults, in the same order; those of that version
    * unchanged. Does not change the objects that it gets. Throws a StatusError.

@@ -73,6 +73,8 @@ export type ObjectConverter = RemoteConversion['convert'];
 export interface CustomState {
   /** No objects may be created any more. */
   isTerminating: boolean;
+  /** All objects are stored in the storage version: `status.storedVersions` names no other. */
+  isUniform: boolean;
 }
 
 /**
@@ -161,7 +163,14 @@ class CustomVersion implements StoredResource {
     ];
     this.storedForm = new StoredCustomForm(this);
     this.conversion =
-      converter === undefined ? undefined : { convert: (...asked) => this.convert(converter, ...asked) };
+      converter === undefined
+        ? undefined
+        : {
+            convert: (...asked) => this.convert(converter, ...asked),
+            get isUniform() {
+              return state.isUniform;
+            },
+          };
     this.declared = customKind(source, version, () => this.schema);
   }
 

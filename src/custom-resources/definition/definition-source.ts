@@ -55,6 +55,8 @@ export interface DefinitionSource {
   readonly versions: readonly [VersionSource, ...VersionSource[]];
   /** Brings objects from version to version; undefined: a change of their apiVersion does. */
   readonly conversionWebhook: WebhookConversion | undefined;
+  /** All objects are stored in the storage version. */
+  readonly isUniform: boolean;
   /** The objects are being deleted, and the definition with them. */
   readonly isTerminating: boolean;
 }
@@ -91,6 +93,7 @@ export function* definitionSource(definition: CustomResourceDefinition): Steps<D
     },
     versions: versions as [VersionSource, ...VersionSource[]],
     conversionWebhook: spec.conversion?.strategy === 'Webhook' ? spec.conversion.webhook : undefined,
+    isUniform: (status.storedVersions ?? []).every((name) => name === storage.name),
     isTerminating: isConditionTrue(definition, 'Terminating'),
   };
 }

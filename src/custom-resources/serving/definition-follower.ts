@@ -90,8 +90,9 @@ export class DefinitionFollower {
       return;
     }
     const before = this.known.get(name);
-    const state = before?.digest === source.digest ? before.state : { isTerminating: source.isTerminating };
+    const state = before?.digest === source.digest ? before.state : { isTerminating: false, isUniform: false };
     state.isTerminating = source.isTerminating;
+    state.isUniform = source.isUniform;
     if (before?.state === state) return;
     const converter = this.converterOf(source);
     const convert = converter && ((...asked: Parameters<WebhookConverter['convert']>) => converter.convert(...asked));

@@ -3,6 +3,7 @@ import { notFoundError } from '../../machinery/status-error.js';
 import type { ComputedResource } from '../../registry/resource-definition.js';
 import { encodeForStorage } from '../../registry/store/object-codec.js';
 import { fieldsOf, parseSelection } from '../../registry/store/selection.js';
+import { selects } from '../../storage/selection-predicate.js';
 import { negotiateList, negotiateObject } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -26,8 +27,11 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
     await sendObject(request, 200, text, accepted);
     return;
   }
-  const isSelected = (object: ApiObject) =>
-    selection.labels.matches(object.metadata.labels ?? {}) && selection.fields.matches(fieldsOf(definition, object));
+  const isSelected = (object: ApiObject) => {
+    const { name: ownName = '', namespace = '', labels } = object.metadata;
+    const attributes = { source: selection.source, labels, fields: fieldsOf(definition, object) };
+    return selects(selection, attributes, { namespace, name: ownName });
+  };
   const writer = listWriter(request, accepted);
   writer.add(objects.filter(isSelected));
   await writer.send({});

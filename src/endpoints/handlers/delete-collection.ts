@@ -1,6 +1,6 @@
 import { leaveLarge } from '../../machinery/large-work.js';
 import { type Status, StatusError, timeoutError } from '../../machinery/status-error.js';
-import { parseSelection } from '../../registry/store/selection.js';
+import { parseSelection, strictSelection } from '../../registry/store/selection.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
 import { sendValue } from '../negotiation/respond.js';
@@ -23,7 +23,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
   checkForm(context, accepted);
-  const selection = parseSelection(resource, context.query);
+  const selection = strictSelection(resource, parseSelection(resource, context.query));
   const list = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
   const options = await readOptions(request);
   const targets: Target[] = [];

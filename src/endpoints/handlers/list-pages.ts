@@ -1,6 +1,7 @@
+import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import { expiredError, StatusError } from '../../machinery/status-error.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
-import type { Selection } from '../../registry/store/selection.js';
+import { type Selection, selectsConverted, storedSelection } from '../../registry/store/selection.js';
 import { nextPageSize } from '../../storage/page-size.js';
 import {
   type KeptForms,
@@ -39,13 +40,45 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
   for await (const page of pages) {
-    const converting = convertedTexts(resource, page.items.map(plainObject), context.signal);
+    const items = page.items.map(plainObject);
+    const converting = convertedTexts(resource, items, context.signal);
     // What something outside makes of an object may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
 }
 
-/** The pages of one list, all at the version of the first page; at least one page. */
+/** Characters of objects that are looked at before other requests get their turn. */
+const selectedAtOnce = 128 * 1024;
+
+/**
+ * The objects of a page, in the requested version, that a selection of converted objects selects: at most `limit`.
+ * `last` is the key of the last object that was looked at.
+ */
+async function selectConverted(
+  { resource, context }: ResourceRequest,
+  selection: Selection,
+  items: readonly StoredObject[],
+  limit: number,
+): Promise<{ readonly items: readonly StoredObject[]; readonly last: ListPosition | undefined }> {
+  const plain = items.map(plainObject);
+  const converted = (await convertedTexts(resource, plain, context.signal)) ?? plain;
+  const selected: StoredObject[] = [];
+  let characters = 0;
+  for (const item of converted) {
+    if (selectsConverted(selection, item)) selected.push(item);
+    if (selected.length === limit) return { items: selected, last: item.key };
+    characters += item.json.length;
+    if (characters < selectedAtOnce) continue;
+    characters = 0;
+    await longAnswers.turn();
+  }
+  return { items: selected, last: converted.at(-1)?.key };
+}
+
+/**
+ * The pages of one list, all at the version of the first page; at least one page. The texts are as they are stored, or, if
+ * the selection is one of converted objects, in the requested version.
+ */
 export async function* readPages(
   request: ResourceRequest,
   selection: Selection,
@@ -54,6 +87,7 @@ export async function* readPages(
   const { services, namespace, store } = request;
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
+  const { isOfConverted } = selection;
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
   let after = semantics.kind === 'continue' ? semantics.after : undefined;
@@ -66,9 +100,9 @@ export async function* readPages(
         at,
         notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
         after,
-        limit: limit > 0 ? left : undefined,
+        limit: limit > 0 && !isOfConverted ? left : undefined,
         pageSize,
-        select: selection.selectsAll ? undefined : selection,
+        select: storedSelection(selection),
         countRemaining,
       })
       .catch((error: unknown) => {
@@ -78,17 +112,21 @@ export async function* readPages(
   for (;;) {
     const page = await reading;
     at = page.resourceVersion;
-    after = page.items.at(-1)?.key ?? after;
-    left -= page.items.length;
-    if (page.more && after !== undefined && left > 0) {
+    const end = page.items.at(-1)?.key;
+    const converted = isOfConverted ? await selectConverted(request, selection, page.items, left) : undefined;
+    const shown = converted === undefined ? page : { items: converted.items, forms: undefined };
+    after = (converted === undefined ? end : converted.last) ?? after;
+    left -= shown.items.length;
+    const more = page.more || (converted !== undefined && converted.last !== end);
+    if (more && after !== undefined && left > 0) {
       pageSize = Math.min(services.options.listPageSize, nextPageSize(page));
       // The database works on the next page while this one is sent.
       reading = read();
       reading.catch(() => undefined);
-      yield { items: page.items, metadata: undefined, forms: page.forms };
+      yield { items: shown.items, metadata: undefined, forms: shown.forms };
       continue;
     }
-    const rest = page.more ? after : undefined;
+    const rest = more ? after : undefined;
     const metadata: ListMetadata = {
       resourceVersion: String(at),
       ...(rest === undefined
@@ -96,7 +134,7 @@ export async function* readPages(
         : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
       ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     };
-    yield { items: page.items, metadata, forms: page.forms };
+    yield { items: shown.items, metadata, forms: shown.forms };
     return;
   }
 }

@@ -33,7 +33,7 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const options = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
   const stored = readPages(request, selection, options);
   const isRemote = remoteConversionOf(resource.definition) !== undefined;
-  const pages = isRemote ? convertedPages(request, stored) : stored;
+  const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
   const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (sendsStoredText(accepted, resource, pretty)) {

@@ -2,9 +2,11 @@ import { longAnswers } from '../../machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../machinery/request-context.js';
 import { badRequestError, StatusError } from '../../machinery/status-error.js';
 import type { WatchSeries } from '../../observability/watch-metrics.js';
+import { remoteConversionOf } from '../../registry/resource-definition.js';
+import type { ServedResource } from '../../registry/resource-registry.js';
 import { parseResourceVersion } from '../../registry/store/object-codec.js';
 import { convertedTexts } from '../../registry/store/remote-conversion.js';
-import { parseSelection, type Selection } from '../../registry/store/selection.js';
+import { parseSelection, type Selection, selectsConverted, storedSelection } from '../../registry/store/selection.js';
 import { toStatusError } from '../../registry/store/to-status-error.js';
 import {
   type Change,
@@ -12,6 +14,8 @@ import {
   type ChangeSubscription,
   followChanges,
   type ListPosition,
+  plainObject,
+  type StoredObject,
 } from '../../storage/storage.interface.js';
 import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
 import { hasProtobuf } from '../negotiation/answer-form.js';
@@ -80,7 +84,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     namespace,
     name,
     pageSize: services.options.listPageSize,
-    select: selection.selectsAll ? undefined : selection,
+    select: storedSelection(selection),
   };
   const state = options.sendsInitialEvents
     ? await store.list({ ...query, notOlderThan: options.notOlderThan })
@@ -110,8 +114,9 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   try {
     for (let page = state; page !== undefined; ) {
       let characters = 0;
-      const items = (await convertedTexts(resource, page.items, context.signal)) ?? page.items;
+      const items = await initialObjects(resource, page.items, context.signal);
       for (const item of items) {
+        if (selection.isOfConverted && !selectsConverted(selection, item)) continue;
         const text = encoder.initialText(item);
         if (text !== undefined) series.sent(stream.pushText(text));
         else {
@@ -148,6 +153,16 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     stream.end();
     services.metrics.watchEnded(resource.definition, labels);
   }
+}
+
+/** The objects of a page in the requested version: the same ones if nothing outside converts them. */
+async function initialObjects(
+  resource: ServedResource,
+  items: readonly StoredObject[],
+  signal: AbortSignal,
+): Promise<readonly StoredObject[]> {
+  if (remoteConversionOf(resource.definition) === undefined) return items;
+  return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
 }
 
 /** Sends changes until the time is over, the client leaves or the subscription ends. */

@@ -10,8 +10,14 @@ import {
 } from '../../machinery/label-selector.js';
 import { largeBytes } from '../../machinery/large-work.js';
 import { badRequestError } from '../../machinery/status-error.js';
-import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../../storage/selection-predicate.js';
-import type { ResourceDefinition } from '../resource-definition.js';
+import {
+  type AttributeSource,
+  type ObjectAttributes,
+  type SelectionPredicate,
+  selects,
+} from '../../storage/selection-predicate.js';
+import type { StoredObject } from '../../storage/storage.interface.js';
+import { type ResourceDefinition, remoteConversionOf } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { isPresentForm, parseText, storedForm } from './object-codec.js';
 
@@ -23,6 +29,12 @@ export interface Selection extends SelectionPredicate {
   readonly selectsAll: boolean;
   /** The one name that can match, when a field selector fixes it. */
   readonly name: string | undefined;
+  /**
+   * True when objects are stored in other versions than the requested one, which only something outside converts: what
+   * is selected can be known only of the converted objects. Then the storage must not select (see {@link storedSelection}),
+   * and {@link selectsConverted} does.
+   */
+  readonly isOfConverted: boolean;
 }
 
 /**
@@ -55,7 +67,35 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
     fields,
     selectsAll: labels === everything && fields === everyField,
     name: fields.requiresExact('metadata.name'),
+    isOfConverted: selectsByContent(labels, fields) && !isStoredAsServed(resource),
   };
+}
+
+/** What the storage can select by; undefined: it hands out all objects. */
+export function storedSelection(selection: Selection): SelectionPredicate | undefined {
+  return selection.selectsAll || selection.isOfConverted ? undefined : selection;
+}
+
+/** Whether a text in the version of the request is selected. */
+export function selectsConverted(selection: Selection, { key, json }: Pick<StoredObject, 'key' | 'json'>): boolean {
+  return selects(selection, selection.source.extract(json), key);
+}
+
+/** The selection of those who must never take one object for another: it asks only the objects of the request's version. */
+export function strictSelection(resource: ServedResource, selection: Selection): Selection {
+  const { labels, fields } = selection;
+  const isOfConverted = remoteConversionOf(resource.definition) !== undefined && selectsByContent(labels, fields);
+  return { ...selection, isOfConverted };
+}
+
+/** Name and namespace are the same in all versions. */
+function selectsByContent(labels: LabelSelector, fields: FieldSelector): boolean {
+  return labels !== everything || fields.requirements.some(({ field }) => !metadataFields.includes(field));
+}
+
+function isStoredAsServed(resource: ServedResource): boolean {
+  const conversion = remoteConversionOf(resource.definition);
+  return conversion === undefined || (resource.isStored && conversion.isUniform);
 }
 
 /** How many large objects are remembered: an index asks for the same object as all watches do. */
