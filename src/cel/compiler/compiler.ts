@@ -276,12 +276,24 @@ export class Compiler implements ExpressionCompiler {
       return chosen ? whenTrue.code(evaluation) : whenFalse.code(evaluation);
     };
     return {
-      type: joinTypes(whenTrue.type, whenFalse.type),
+      type: typeOfEither(whenTrue, whenFalse),
       code,
       cost: sum(condition.cost, either(whenTrue.cost, whenFalse.cost)),
       size: either(whenTrue.size, whenFalse.size),
     };
   }
+}
+
+/**
+ * The type of one of two values. A value without elements says nothing about elements: those of `cond ? list : []` are the
+ * elements of the list, with their declared sizes.
+ */
+function typeOfEither(a: Compiled, b: Compiled): CelType {
+  if (a.type.kind === b.type.kind && (a.type.kind === 'list' || a.type.kind === 'map')) {
+    if (b.size.max === 0) return a.type;
+    if (a.size.max === 0) return b.type;
+  }
+  return joinTypes(a.type, b.type);
 }
 
 /** Checking ends with so many faults: nobody wants to read more. */

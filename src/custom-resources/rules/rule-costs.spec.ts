@@ -25,6 +25,14 @@ describe('estimated costs', () => {
     });
   }
 
+  // The elements of a list keep their declared length beside an empty list.
+  for (const empty of ['has(self.l) ? self.l : []', 'has(self.l) ? [] : self.l']) {
+    it(`count the declared elements of a list in ${empty}`, () => {
+      const l = list({ ...text, maxLength: 100 }, { maxItems: 50 });
+      assert.deepEqual(refused(object({ l }, `(${empty}).exists(k, k.contains('/'))`)), []);
+    });
+  }
+
   const hint =
     '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
   it('refuse rules that could take too long, and those of parts that could be too many', () => {
