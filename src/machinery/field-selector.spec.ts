@@ -3,6 +3,15 @@ import { describe, it } from 'node:test';
 import { parseFieldSelector } from './field-selector.js';
 
 describe('parseFieldSelector', () => {
+  it('keeps equal requirements once, and refuses more different ones than anybody needs', () => {
+    const most = Array.from({ length: 1_000 }, (_, i) => `metadata.name!=n${i}`).join(',');
+    assert.equal(parseFieldSelector(`${most},${most}`).requirements.length, 1_000);
+    assert.throws(
+      () => parseFieldSelector(`${most},metadata.name!=x`),
+      /too long: it may have at most 1000 requirements/,
+    );
+  });
+
   const fields = { 'metadata.name': 'a', type: 'x,y', empty: '' };
   const cases: [string, boolean][] = [
     ['', true],

@@ -1,4 +1,4 @@
-import { SelectorError } from './label-selector.js';
+import { SelectorError } from './selector-error.js';
 
 /** One requirement on one selectable field. */
 export interface FieldRequirement {
@@ -30,15 +30,21 @@ class ParsedFieldSelector implements FieldSelector {
 
 export const everyField: FieldSelector = new ParsedFieldSelector([]);
 
+/** Most different requirements of one selector. Programs send one or two. */
+const mostRequirements = 1_000;
+
 /** Parses `a=b,c!=d,e==f` with backslash escapes of `\`, `,` and `=`. Throws {@link SelectorError}. */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return everyField;
-  const requirements: FieldRequirement[] = [];
+  const requirements = new Map<string, FieldRequirement>();
   for (const part of splitUnescaped(text)) {
-    if (part === '') continue;
-    requirements.push(parseTerm(part, text));
+    if (part === '' || requirements.has(part)) continue;
+    if (requirements.size === mostRequirements) {
+      throw new SelectorError(`the field selector is too long: it may have at most ${mostRequirements} requirements`);
+    }
+    requirements.set(part, parseTerm(part, text));
   }
-  return requirements.length === 0 ? everyField : new ParsedFieldSelector(requirements);
+  return requirements.size === 0 ? everyField : new ParsedFieldSelector([...requirements.values()]);
 }
 
 function splitUnescaped(text: string): string[] {
@@ -55,13 +61,15 @@ function splitUnescaped(text: string): string[] {
   return parts;
 }
 
+const operators = ['!=', '==', '='];
+
 function parseTerm(term: string, whole: string): FieldRequirement {
   for (let i = 0; i < term.length; i++) {
     if (term[i] === '\\') {
       i++;
       continue;
     }
-    const operator = ['!=', '==', '='].find((o) => term.startsWith(o, i));
+    const operator = operators.find((o) => term.startsWith(o, i));
     if (operator !== undefined) {
       const value = unescapeValue(term.slice(i + operator.length), whole);
       return { field: term.slice(0, i), equals: operator !== '!=', value };

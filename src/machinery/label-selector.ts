@@ -1,16 +1,14 @@
-import { isQualifiedName, isValidLabelValue } from './names.js';
+import { createHash } from 'node:crypto';
+import { checkedRequirement } from './checked-requirement.js';
+import { type LabelOperator, type LabelRequirement, type Labels, requirementMatches } from './label-requirement.js';
+import { LabelSelectorParser } from './label-selector-parser.js';
+import { LongSelector } from './long-selector.js';
 import { ownValue } from './own-value.js';
+import { SelectorError } from './selector-error.js';
+import { SharedValues } from './shared-values.js';
 
-export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
-
-/** One requirement on one label key. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  readonly values: ReadonlySet<string>;
-}
-
-export type Labels = Readonly<Record<string, string>>;
+export { type LabelOperator, type LabelRequirement, type Labels, labelRequirement } from './label-requirement.js';
+export { SelectorError } from './selector-error.js';
 
 /** A conjunction of requirements; an empty one matches everything. */
 export interface LabelSelector {
@@ -18,10 +16,7 @@ export interface LabelSelector {
   matches(labels: Labels | undefined): boolean;
 }
 
-/** An invalid selector or requirement. The message is for the client. */
-export class SelectorError extends Error {}
-
-class ParsedLabelSelector implements LabelSelector {
+class ShortSelector implements LabelSelector {
   constructor(readonly requirements: readonly LabelRequirement[]) {}
 
   matches(labels: Labels | undefined): boolean {
@@ -30,204 +25,54 @@ class ParsedLabelSelector implements LabelSelector {
   }
 }
 
-export const everything: LabelSelector = new ParsedLabelSelector([]);
+export const everything: LabelSelector = new ShortSelector([]);
 export const nothing: LabelSelector = { requirements: [], matches: () => false };
+
+/** More requirements are merged by key before they are compared. */
+const fewRequirements = 8;
+/** Selectors of this length and more are kept once for all who use the same text, in characters. */
+const sharedLength = 256;
 
 /** Builds a selector from already checked requirements. */
 export function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
-  return requirements.length === 0 ? everything : new ParsedLabelSelector(requirements);
+  if (requirements.length === 0) return everything;
+  if (requirements.length <= fewRequirements) return new ShortSelector(requirements);
+  const long: LabelSelector = new LongSelector(requirements);
+  return long;
 }
 
-function requirementMatches(requirement: LabelRequirement, labels: Labels | undefined): boolean {
-  const has = labels !== undefined && Object.hasOwn(labels, requirement.key);
-  const value = has ? (labels[requirement.key] as string) : '';
-  switch (requirement.operator) {
-    case '=':
-    case 'in':
-      return has && requirement.values.has(value);
-    case '!=':
-    case 'notin':
-      return !has || !requirement.values.has(value);
-    case 'exists':
-      return has;
-    case '!':
-      return !has;
-    case '>':
-    case '<': {
-      if (!has || !/^[+-]?\d+$/.test(value)) return false;
-      const [bound] = requirement.values;
-      const left = BigInt(value);
-      const right = BigInt(bound as string);
-      return requirement.operator === '>' ? left > right : left < right;
-    }
-  }
-}
+const sharedSelectors = new SharedValues<LabelSelector>();
 
-interface Token {
-  readonly kind: 'identifier' | 'symbol' | 'end';
-  readonly text: string;
-}
-
-const symbols = ['!=', '==', '=', '>', '<', '!', '(', ')', ','];
-
-function tokenize(text: string): Token[] {
-  const tokens: Token[] = [];
-  let i = 0;
-  while (i < text.length) {
-    const c = text[i] as string;
-    if (/\s/.test(c)) {
-      i++;
-      continue;
-    }
-    if (symbols.some((s) => s[0] === c)) {
-      let run = '';
-      while (i < text.length && symbols.includes(run + text[i])) run += text[i++];
-      if (run === '') run = text[i++] as string;
-      tokens.push({ kind: 'symbol', text: run });
-      continue;
-    }
-    let word = '';
-    while (i < text.length && !/[\s!=<>(),]/.test(text[i] as string)) word += text[i++];
-    tokens.push({ kind: 'identifier', text: word });
-  }
-  tokens.push({ kind: 'end', text: '' });
-  return tokens;
-}
-
-class Parser {
-  private readonly tokens: Token[];
-  private position = 0;
-
-  constructor(text: string) {
-    this.tokens = tokenize(text);
-  }
-
-  private peek(): Token {
-    return this.tokens[this.position] as Token;
-  }
-
-  private next(): Token {
-    const token = this.peek();
-    if (token.kind !== 'end') this.position++;
-    return token;
-  }
-
-  parse(): LabelRequirement[] {
-    const requirements: LabelRequirement[] = [];
-    for (;;) {
-      const token = this.peek();
-      if (token.kind === 'end') return requirements;
-      if (token.kind !== 'identifier' && token.text !== '!') {
-        throw new SelectorError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
-      }
-      requirements.push(this.requirement());
-      const after = this.next();
-      if (after.kind === 'end') return requirements;
-      if (after.text !== ',') throw new SelectorError(`found '${after.text}', expected: ',' or 'end of string'`);
-      const ahead = this.peek();
-      if (ahead.kind !== 'identifier' && ahead.text !== '!') {
-        throw new SelectorError(`found '${ahead.text}', expected: identifier after ','`);
-      }
-    }
-  }
-
-  private requirement(): LabelRequirement {
-    let negated = false;
-    if (this.peek().text === '!' && this.peek().kind === 'symbol') {
-      this.next();
-      negated = true;
-    }
-    const keyToken = this.next();
-    if (keyToken.kind !== 'identifier') {
-      throw requirementError(`found '${keyToken.text}', expected: identifier`);
-    }
-    const key = keyToken.text;
-    checkKey(key);
-    const ahead = this.peek();
-    if (negated || ahead.kind === 'end' || ahead.text === ',') {
-      return { key, operator: negated ? '!' : 'exists', values: new Set() };
-    }
-    const operator = this.operator();
-    const values = operator === 'in' || operator === 'notin' ? this.valueList() : this.singleValue();
-    return newRequirement(key, operator, values);
-  }
-
-  private operator(): LabelOperator {
-    const token = this.next();
-    if (token.kind === 'symbol') {
-      if (token.text === '=' || token.text === '==') return '=';
-      if (token.text === '!=' || token.text === '>' || token.text === '<') return token.text;
-    } else if (token.text === 'in' || token.text === 'notin') {
-      return token.text;
-    }
-    throw requirementError(`found '${token.text}', expected: in, notin, =, ==, !=, gt, lt`);
-  }
-
-  private valueList(): string[] {
-    const open = this.next();
-    if (open.text !== '(' || open.kind !== 'symbol') throw requirementError(`found '${open.text}' expected: '('`);
-    const values: string[] = [];
-    let pending = '';
-    for (;;) {
-      const token = this.next();
-      if (token.kind === 'identifier') {
-        if (pending !== '') throw requirementError(`found '${token.text}', expected: ',' or ')'`);
-        pending = token.text;
-        continue;
-      }
-      if (token.text === ',' || token.text === ')') {
-        values.push(pending);
-        pending = '';
-        if (token.text === ')') return values;
-        continue;
-      }
-      throw requirementError(`found '${token.text}', expected: ',', ')' or identifier`);
-    }
-  }
-
-  private singleValue(): string[] {
-    const token = this.peek();
-    if (token.kind === 'end' || token.text === ',') return [''];
-    this.next();
-    if (token.kind === 'identifier') return [token.text];
-    throw requirementError(`found '${token.text}', expected: identifier`);
-  }
-}
-
-function requirementError(detail: string): SelectorError {
-  return new SelectorError(`unable to parse requirement: ${detail}`);
-}
-
-function checkKey(key: string): void {
-  const errors = isQualifiedName(key);
-  if (errors.length > 0) {
-    throw requirementError(`invalid label key ${JSON.stringify(key)}: ${errors.join('; ')}`);
-  }
-}
-
-/** Checks and builds one requirement; throws {@link SelectorError} for a bad key, operator or value. */
-function newRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  checkKey(key);
-  if (operator === '>' || operator === '<') {
-    if (values.length !== 1 || !/^[+-]?\d+$/.test(values[0] as string)) {
-      throw requirementError("for 'Gt', 'Lt' operators, the value must be an integer");
-    }
-  }
-  for (const value of values) {
-    const errors = isValidLabelValue(value);
-    if (errors.length > 0) {
-      throw requirementError(
-        `invalid label value: ${JSON.stringify(value)}: at key: ${JSON.stringify(key)}: ${errors.join('; ')}`,
-      );
-    }
-  }
-  return { key, operator, values: new Set(values) };
-}
-
-/** Parses the text form used in queries: `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws {@link SelectorError}. */
+/**
+ * Parses the text form used in queries: `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws {@link SelectorError}, also for more
+ * requirements or values than a query may have. Equal long texts get the same selector while somebody uses it.
+ */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return everything;
-  return selectorOf(new Parser(text).parse());
+  const parse = () => selectorOf(new LabelSelectorParser(text).parse());
+  if (text.length < sharedLength) return parse();
+  return sharedSelectors.get(createHash('sha256').update(text).digest('base64'), parse);
+}
+
+/** What a selector takes in memory for as long as it is in use, in bytes; an estimate that is rather too high. */
+export function selectorBytes({ requirements }: Pick<LabelSelector, 'requirements'>): number {
+  let bytes = 0;
+  for (const { key, values } of requirements) {
+    bytes += requirementBytes + textBytes(key);
+    if (values.length > 0) bytes += listBytes;
+    for (const value of values) bytes += textBytes(value) + placeBytes;
+  }
+  return bytes;
+}
+
+/** An object with three members, its place in a list and its entry in a map by key. */
+const requirementBytes = 128;
+const listBytes = 48;
+const placeBytes = 8;
+
+/** A text cut out of a longer one shares its characters. */
+function textBytes(text: string): number {
+  return 32 + Math.min(text.length, 16);
 }
 
 /** The object form (`matchLabels`, `matchExpressions`). Null selects nothing, an empty selector everything. */
@@ -248,14 +93,14 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | undefine
   if (selector === undefined || selector === null) return nothing;
   const requirements: LabelRequirement[] = [];
   for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
-    requirements.push(newRequirement(key, '=', [value]));
+    requirements.push(checkedRequirement(key, '=', [value]));
   }
   for (const expression of selector.matchExpressions ?? []) {
     const operator = ownValue(objectOperators, expression.operator);
     if (operator === undefined) {
       throw new SelectorError(`"${expression.operator}" is not a valid label selector operator`);
     }
-    requirements.push(newRequirement(expression.key, operator, expression.values ?? []));
+    requirements.push(checkedRequirement(expression.key, operator, expression.values ?? []));
   }
   return selectorOf(requirements);
 }

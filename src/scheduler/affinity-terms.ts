@@ -35,7 +35,7 @@ function ownRequirements(
   mismatchKeys: readonly string[] = [],
 ): LabelRequirement[] {
   const of = (operator: 'in' | 'notin') => (key: string) =>
-    Object.hasOwn(own, key) ? [{ key, operator, values: new Set([own[key] as string]) }] : [];
+    Object.hasOwn(own, key) ? [{ key, operator, values: [own[key] as string] }] : [];
   return [...matchKeys.flatMap(of('in')), ...mismatchKeys.flatMap(of('notin'))];
 }
 

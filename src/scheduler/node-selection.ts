@@ -1,6 +1,11 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../apis/core/v1/node-selector.types.js';
 import type { PodSpec } from '../apis/core/v1/pod-spec.types.js';
-import { type LabelRequirement, type Labels, selectorOf } from '../machinery/label-selector.js';
+import {
+  type LabelRequirement,
+  type Labels,
+  selectorOf,
+  labelRequirement as selectorRequirement,
+} from '../machinery/label-selector.js';
 
 /** What a node is chosen by. */
 export interface SelectableNode {
@@ -14,7 +19,7 @@ export type NodeTest = (node: SelectableNode) => boolean;
 const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!', Gt: '>', Lt: '<' } as const;
 
 function labelRequirement({ key, operator, values }: NodeSelectorRequirement): LabelRequirement {
-  return { key, operator: operators[operator as keyof typeof operators], values: new Set(values ?? []) };
+  return selectorRequirement(key, operators[operator as keyof typeof operators], values ?? []);
 }
 
 /** Requirements that can never be met: a bound that is no number, or values where there must be some. */

@@ -123,9 +123,9 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;
   for (const { key, operator, values } of labels.requirements) {
-    if ((operator !== '=' && operator !== 'in') || values.size > mostWords) continue;
-    if (best !== undefined && best.length <= values.size) continue;
-    best = [...values].map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+    if ((operator !== '=' && operator !== 'in') || values.length > mostWords) continue;
+    if (best !== undefined && best.length <= values.length) continue;
+    best = values.map((value) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
   return best;
 }

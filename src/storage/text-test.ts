@@ -6,7 +6,7 @@ import type { SelectionPredicate } from './selection-predicate.js';
  */
 export interface TextTest {
   readonly prefix: string;
-  /** At least one; the longest first. */
+  /** At least one and at most {@link mostWords}; the longest first. */
   readonly words: readonly string[];
   readonly any: readonly string[] | undefined;
 }
@@ -25,15 +25,14 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
   let any: readonly string[] | undefined;
   for (const { key, operator, values } of labels.requirements) {
     const start = `${JSON.stringify(key)}:`;
-    const one = values.size === 1;
+    const one = values.length === 1;
     if (operator === '!' || operator === '!=' || operator === 'notin') continue;
     if (one && (operator === '=' || operator === 'in')) {
-      words.push(start + JSON.stringify([...values][0]));
+      words.push(start + JSON.stringify(values[0]));
       continue;
     }
     words.push(`${start}"`);
-    if (operator === 'in' && values.size <= mostWords)
-      any ??= [...values].map((value) => start + JSON.stringify(value));
+    if (operator === 'in' && values.length <= mostWords) any ??= values.map((value) => start + JSON.stringify(value));
   }
   // A text in an older form is completed before its fields are read: the value may not stand in it.
   const { presentPrefix } = source;
@@ -44,7 +43,7 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
     prefix = presentPrefix;
   }
   if (words.length === 0) return undefined;
-  return { prefix, words: words.sort((a, b) => b.length - a.length), any };
+  return { prefix, words: words.sort((a, b) => b.length - a.length).slice(0, mostWords), any };
 }
 
 /** Whether the value of a field can't come from anything but an equal string: not from a number, a boolean, or nothing. */

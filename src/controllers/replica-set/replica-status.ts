@@ -25,7 +25,7 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
   const { object, active, terminating, now } = observed;
   const { minReadySeconds = 0, template } = object.spec;
   const requirements = Object.entries(template?.metadata?.labels ?? {}).map(
-    ([key, value]) => ({ key, operator: '=', values: new Set([value]) }) as const,
+    ([key, value]) => ({ key, operator: '=', values: [value] }) as const,
   );
   const whole = selectorOf(requirements);
   let labeled = 0;

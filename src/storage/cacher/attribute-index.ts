@@ -86,7 +86,7 @@ export class AttributeIndex {
 export function termsOf({ labels, fields }: SelectionPredicate): Term[] {
   const terms: Term[] = [];
   for (const { key, operator, values } of labels.requirements) {
-    if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values: [...values] });
+    if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values });
   }
   for (const { field, equals, value } of fields.requirements) {
     // The order of keys already finds these. An absent field counts as an empty one.

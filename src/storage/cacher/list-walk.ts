@@ -6,8 +6,17 @@ import type { CacheEntry } from './cache-entry.js';
 import type { EventWindow, PastState } from './event-window.js';
 import type { KeyFilter, OrderedEntries } from './ordered-entries.js';
 
-/** Entries that are visited in one step. */
+/** Entries that are visited in one step, if comparing each of them takes little. */
 const STEP = 1_024;
+/** So many requirements take as long to compare as an entry to visit. */
+const REQUIREMENTS_PER_VISIT = 16;
+
+/** How many entries are compared with the selection in one step. */
+function stepOf(select: SelectionPredicate | undefined): number {
+  if (select === undefined) return STEP;
+  const requirements = select.labels.requirements.length + select.fields.requirements.length;
+  return Math.ceil(STEP / (1 + requirements / REQUIREMENTS_PER_VISIT));
+}
 
 /** The entries of one version, in order. */
 export interface Selected {
@@ -43,7 +52,8 @@ export function* walk(
   let nextGone = 0;
   let last = after;
   let more = false;
-  let left = STEP;
+  const step = stepOf(select);
+  let left = step;
   const add = (entry: CacheEntry): boolean => {
     left -= 1;
     if (select !== undefined && !selects(select, entry.attributes(select.source), entry)) return true;
@@ -75,7 +85,7 @@ export function* walk(
       gone = goneSince(cache, past, filter, last);
       nextGone = 0;
     }
-    left = STEP;
+    left = step;
     cache.entries.visit(filter, last, visit);
     if (more) return { items, more };
     if (left > 0) break;
@@ -132,9 +142,10 @@ export function* sorted(
   select: SelectionPredicate,
 ): Steps<Selected> {
   let runs: CacheEntry[][] = [];
-  for (let from = 0; from < candidates.length; from += STEP) {
+  const step = stepOf(select);
+  for (let from = 0; from < candidates.length; from += step) {
     const run = candidates
-      .slice(from, from + STEP)
+      .slice(from, from + step)
       .filter((entry) => lies(filter, after, entry) && selects(select, entry.attributes(select.source), entry));
     if (run.length > 0) runs.push(run.sort(comparePositions));
     yield;
