@@ -53,7 +53,7 @@ const statusReasons = {
 
 export type StatusReason = keyof typeof statusReasons;
 
-interface StatusErrorOptions {
+export interface StatusErrorOptions {
   readonly code?: number;
   readonly details?: StatusDetails | undefined;
   readonly cause?: unknown;

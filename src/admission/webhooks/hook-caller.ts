@@ -1,5 +1,4 @@
 import { addWarning } from '../../machinery/request-context.js';
-import { StatusError } from '../../machinery/status-error.js';
 import type { Logger } from '../../observability/logger.js';
 import { traced } from '../../observability/trace-scope.js';
 import { HookFault } from '../../outgoing/hook-fault.js';
@@ -120,5 +119,5 @@ function errorTypeOf(error: unknown): HookErrorType {
 function codeOf(error: unknown): number {
   if (error === undefined) return 200;
   if (error instanceof HookCallError) return error.fault.status;
-  return error instanceof StatusError && error instanceof HookRefusal ? error.code : 0;
+  return error instanceof HookRefusal ? error.hookCode : 0;
 }

@@ -1,4 +1,4 @@
-import { StatusError } from '../../machinery/status-error.js';
+import { StatusError, type StatusErrorOptions, type StatusReason } from '../../machinery/status-error.js';
 import type { HookFault } from '../../outgoing/hook-fault.js';
 
 /** Why a write ended at a hook, as the metrics name it (specification 6.3). */
@@ -40,6 +40,16 @@ export class HookMistake extends StatusError {
 /** The hook said no. */
 export class HookRefusal extends StatusError {
   override readonly name = 'HookRefusal';
+
+  /** @param hookCode the code that the hook gave, or the 400 that stands for none; no HTTP answer may have some of them */
+  constructor(
+    reason: StatusReason,
+    message: string,
+    options: StatusErrorOptions,
+    readonly hookCode: number,
+  ) {
+    super(reason, message, options);
+  }
 }
 
 /** A dry run must not have effects, and the hook may have some (specification 5.10). */

@@ -14,8 +14,11 @@ export function hookRefusal(hook: string, given: Partial<Infer<typeof status>> |
   const { code = 0, reason = '', message = '', details } = given ?? {};
   const denied = `admission webhook ${JSON.stringify(hook)} denied the request`;
   const why = message === '' ? reason : message;
-  return new HookRefusal(reason as StatusReason, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, {
-    code: code < minCode ? minCode : code > maxCode ? 500 : code,
-    details: details as StatusDetails | undefined,
-  });
+  const hookCode = Math.max(code, minCode);
+  return new HookRefusal(
+    reason as StatusReason,
+    why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
+    { code: hookCode > maxCode ? 500 : hookCode, details: details as StatusDetails | undefined },
+    hookCode,
+  );
 }

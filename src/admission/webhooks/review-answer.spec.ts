@@ -138,7 +138,7 @@ describe('the answer of a hook', () => {
 
 describe('the refusal of a hook', () => {
   const denied = 'admission webhook "h.x.y" denied the request';
-  const cases: [Parameters<typeof hookRefusal>[1], number, string, string][] = [
+  const cases: [Parameters<typeof hookRefusal>[1], number, string, string, hookCode?: number][] = [
     [undefined, 400, '', `${denied} without explanation`],
     [{}, 400, '', `${denied} without explanation`],
     [{ message: 'no' }, 400, '', `${denied}: no`],
@@ -147,13 +147,15 @@ describe('the refusal of a hook', () => {
     [{ code: 418, message: 'no' }, 418, '', `${denied}: no`],
     [{ code: 403, reason: 'Forbidden' }, 403, 'Forbidden', `${denied}: Forbidden`],
     [{ code: 599 }, 599, '', `${denied} without explanation`],
-    [{ code: 700 }, 500, '', `${denied} without explanation`],
+    [{ code: 700 }, 500, '', `${denied} without explanation`, 700],
     [{ code: -1 }, 400, '', `${denied} without explanation`],
   ];
-  for (const [status, code, reason, message] of cases) {
+  for (const [status, code, reason, message, hookCode = code] of cases) {
     it(`${JSON.stringify(status)} is a ${code}`, () => {
       const refusal = hookRefusal('h.x.y', status);
       assert.deepEqual([refusal.code, refusal.reason, refusal.message], [code, reason, message]);
+      // The metrics show the hook's own code.
+      assert.equal(refusal.hookCode, hookCode);
       assert.equal(refusal.toStatus().status, 'Failure');
     });
   }

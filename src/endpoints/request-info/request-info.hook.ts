@@ -2,12 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import {
+  badRequestError,
   headersTooLargeError,
   StatusError,
   serviceUnavailableError,
   timeoutError,
   tooManyRequestsError,
 } from '../../machinery/status-error.js';
+import { durationMilliseconds, parseDuration } from '../../machinery/values/duration.js';
+import { ValueFormatError } from '../../machinery/values/value-format-error.js';
 import type { Logger } from '../../observability/logger.js';
 import type { Metrics } from '../../observability/metrics.js';
 import { type RequestTracer, remoteSpanOf, runInTrace } from '../../observability/trace-scope.js';
@@ -85,7 +88,8 @@ export function registerRequestHooks(
     const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
     if (!isLong) underWay++;
-    context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
+    // Until the query has been read.
+    context.timeLimitMs = options.requestTimeoutMs;
     if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
@@ -107,6 +111,7 @@ export function registerRequestHooks(
     const { httpVersionMajor, socket } = request.raw;
     if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
+    if (!isLong) context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
     if (isForNodeAgent(request.headers.via)) {
       throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');
     }
@@ -242,9 +247,22 @@ function bytesOf(chunk: unknown): number {
  * later.
  */
 function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limitMs: number): number {
-  if (verb !== 'list' && verb !== 'deletecollection') return limitMs;
+  const askedMs = timeoutMs(query.get('timeout'));
+  const mostMs = askedMs > 0 ? Math.min(askedMs, limitMs) : limitMs;
+  if (verb !== 'list' && verb !== 'deletecollection') return mostMs;
   const seconds = Number(query.get('timeoutSeconds') ?? 0);
-  return seconds > 0 ? Math.min(seconds * 1000, limitMs) : limitMs;
+  return seconds > 0 ? Math.min(seconds * 1000, mostMs) : mostMs;
+}
+
+/** The time that the client gives the request by `timeout`; 0: none. @throws a 400 for text that is no duration. */
+function timeoutMs(text: string | null): number {
+  if (text === null || text === '') return 0;
+  try {
+    return durationMilliseconds(parseDuration(text));
+  } catch (error) {
+    if (!(error instanceof ValueFormatError)) throw error;
+    throw badRequestError(`invalid timeout specified in the request URL - ${error.message}`, error);
+  }
 }
 
 /** Size of the request head in characters: names, values, and HTTP/2's overhead per field. */

@@ -26,7 +26,7 @@ const maxLength = 200;
 export function parseDuration(text: string, { days = false } = {}): bigint {
   if (text === '0' || text === '+0' || text === '-0') return 0n;
   const match = text.length > maxLength ? null : (days ? wholeTextWithDays : wholeText).exec(text);
-  if (match === null) throw invalid(text);
+  if (match === null) throw invalid(text, days);
   let total = 0n;
   for (const [, whole, fraction, unit] of (match[2] as string).matchAll(partText)) {
     const nanoseconds = unitNanoseconds[unit as string] as bigint;
@@ -34,12 +34,22 @@ export function parseDuration(text: string, { days = false } = {}): bigint {
     if (fraction) total += (BigInt(fraction) * nanoseconds) / 10n ** BigInt(fraction.length);
   }
   const isNegative = match[1] === '-';
-  if (total > (isNegative ? largest + 1n : largest)) throw invalid(text);
+  if (total > (isNegative ? largest + 1n : largest)) throw invalid(text, days);
   return isNegative ? -total : total;
 }
 
-function invalid(text: string): ValueFormatError {
-  return new ValueFormatError(`time: invalid duration ${JSON.stringify(text.slice(0, maxLength))}`);
+function invalid(text: string, days: boolean): ValueFormatError {
+  const quoted = JSON.stringify(text.slice(0, maxLength));
+  // What begins as a number of something, up to the first part that is wrong.
+  const part = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^.\d]*)/.exec(
+    text.slice(0, maxLength),
+  );
+  if (part === null) return new ValueFormatError(`time: invalid duration ${quoted}`);
+  const unit = part[1] as string;
+  if (unit === '') return new ValueFormatError(`time: missing unit in duration ${quoted}`);
+  if (Object.hasOwn(unitNanoseconds, unit) && (days || unit !== 'd'))
+    return new ValueFormatError(`time: invalid duration ${quoted}`);
+  return new ValueFormatError(`time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`);
 }
 
 /** The canonical text: `1h30m0s`, `1.5s`, `2ms`, `0s`. */

@@ -114,8 +114,16 @@ describe('pod changes', () => {
     assert.deepEqual(tester.patch(create(), { spec: { schedulingGates: [{ name: 'a' }] } }).causes, [fixed]);
   });
 
-  it('turns a negative grace period into one second only', () => {
-    const pod = create({ terminationGracePeriodSeconds: -1 });
+  it('stores a negative grace period as one second', () => {
+    const graceOf = ({ spec }: ApiObject) =>
+      (spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds;
+    assert.equal(graceOf(create({ terminationGracePeriodSeconds: -1 })), 1);
+    assert.equal(graceOf(create({ terminationGracePeriodSeconds: 0 })), 0);
+  });
+
+  it('turns a negative grace period of older releases into one second only', () => {
+    const pod = create();
+    (pod.spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds = -1;
     assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 1 } }).causes, []);
     assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 2 } }).causes, [fixed]);
   });
@@ -301,7 +309,9 @@ describe('grace of a pod', () => {
     assert.equal(grace(bound), 7);
     assert.equal(grace(bound, 20), 20);
     assert.equal(grace(bound, 0), 0);
-    assert.equal(grace(create({ nodeName: 'n', terminationGracePeriodSeconds: -3 })), 1);
+    const older = create({ nodeName: 'n' });
+    (older.spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds = -3;
+    assert.equal(grace(older), 1);
     assert.equal(grace({ ...bound, status: { phase: 'Succeeded' } }), 0);
     assert.equal(grace({ ...bound, status: { phase: 'Failed' } }), 0);
   });

@@ -23,6 +23,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     prepareForCreate(_context, object) {
       // Admission may have chosen the account.
       syncServiceAccount(object.spec);
+      if (Number(object.spec.terminationGracePeriodSeconds) < 0) object.spec.terminationGracePeriodSeconds = 1;
       object.status = { phase: 'Pending', qosClass: podQosClass(object.spec) };
       if ((object.spec.schedulingGates ?? []).length > 0) object.status.conditions = [gatedCondition()];
     },
