@@ -1,6 +1,6 @@
 -- The log in order: versions in (p_after, p_upto], at most p_limit rows, cut off after the row with which their size
 -- exceeds p_bytes (total is the running size, which shows the cut to the reader). The size is that of the text, which for
--- compressed text of a few kilobytes is guessed: reading it only for that would cost more. Null filters mean everything. The
+-- compressed text of up to two kilobytes is guessed: reading it only for that would cost more. Null filters mean everything. The
 -- first row only has compact_revision and head (for a lost version, compact_revision is the first version after the
 -- gap). Volatile for the same reason as list_page.
 create or replace function plinth.read_changes(
@@ -44,11 +44,11 @@ begin
         select s.*,
           coalesce(case
             when pg_column_compression(s.data) is null then pg_column_size(s.data)
-            when pg_column_size(s.data) <= 8000 then pg_column_size(s.data) * 8
+            when pg_column_size(s.data) <= 2000 then pg_column_size(s.data) * 8
             else octet_length(s.data::text) end, 0)
           + coalesce(case
             when pg_column_compression(s.previous) is null then pg_column_size(s.previous)
-            when pg_column_size(s.previous) <= 8000 then pg_column_size(s.previous) * 8
+            when pg_column_size(s.previous) <= 2000 then pg_column_size(s.previous) * 8
             else octet_length(s.previous::text) end, 0) as size
         from (
           select c.resource_version, c.type, c.resource, c.namespace, c.name, c.uid, c.data, coalesce(c.previous,
