@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { AdmissionOptions, selectedAdmissionPlugins } from '../src/config/admission.options.js';
+import { AdmissionOptions, selectedAdmissionPlugins } from '../src/base/config/admission.options.js';
 import { eventually, TestCluster, type TestServer } from '../test/e2e/support/test-cluster.js';
 import { HookServer } from '../test/support/hook-server.js';
 

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Registry } from 'prom-client';
-import { AuditMetrics } from '../src/audit/audit-metrics.js';
-import { Auditor } from '../src/audit/auditor.js';
-import type { AuditBackend } from '../src/audit/backends/backend.js';
-import { buildLogBackend } from '../src/audit/build-audit.js';
-import { readPolicy } from '../src/audit/policy-document.js';
-import { AuditOptions } from '../src/config/audit.options.js';
-import { HttpRequestContext } from '../src/endpoints/request-info/http-request-context.js';
-import { systemTimers } from '../src/machinery/timers.js';
-import { vendorNames } from '../src/machinery/vendor.js';
-import { Logger } from '../src/observability/logger.js';
+import { AuditOptions } from '../src/base/config/audit.options.js';
+import { systemTimers } from '../src/base/machinery/timers.js';
+import { vendorNames } from '../src/base/machinery/vendor.js';
+import { Logger } from '../src/base/observability/logger.js';
+import { AuditMetrics } from '../src/server/audit/audit-metrics.js';
+import { Auditor } from '../src/server/audit/auditor.js';
+import type { AuditBackend } from '../src/server/audit/backends/backend.js';
+import { buildLogBackend } from '../src/server/audit/build-audit.js';
+import { readPolicy } from '../src/server/audit/policy-document.js';
+import { HttpRequestContext } from '../src/server/endpoints/request-info/http-request-context.js';
 
 /*
  * The cost of the audit trail for one request: choosing the rule among the customary ones, the id, the outcome of

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ServiceAccountTokenAuthenticator } from '../src/authentication/service-account/service-account-token.authenticator.js';
-import { TokenIssuer } from '../src/authentication/service-account/token-issuer.js';
-import { verificationKey } from '../src/authentication/service-account/verification-keys.js';
-import { TokenCache } from '../src/authentication/token-cache.js';
-import { TokenUnion } from '../src/authentication/token-union.js';
-import { systemClock } from '../src/machinery/clock.js';
-import { vendorNames } from '../src/machinery/vendor.js';
-import { ResourceRegistry } from '../src/registry/resource-registry.js';
+import { systemClock } from '../src/base/machinery/clock.js';
+import { vendorNames } from '../src/base/machinery/vendor.js';
+import { ResourceRegistry } from '../src/objects/registry/resource-registry.js';
+import { ServiceAccountTokenAuthenticator } from '../src/server/authentication/service-account/service-account-token.authenticator.js';
+import { TokenIssuer } from '../src/server/authentication/service-account/token-issuer.js';
+import { verificationKey } from '../src/server/authentication/service-account/verification-keys.js';
+import { TokenCache } from '../src/server/authentication/token-cache.js';
+import { TokenUnion } from '../src/server/authentication/token-union.js';
 import { createPostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
 

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
-import type { Pod } from '../src/apis/core/v1/pod.types.js';
-import { NodeAuthorizer } from '../src/authorization/node/node.authorizer.js';
-import { NodeGraph } from '../src/authorization/node/node-graph.js';
-import { nodeRules } from '../src/authorization/node/node-mode.js';
-import { podReferences, referenceKey } from '../src/authorization/node/pod-references.js';
-import { parseRequestInfo } from '../src/endpoints/request-info/request-info.js';
-import type { ApiObject } from '../src/machinery/api-object.js';
-import { attributesOf } from '../src/machinery/authorizer.js';
-import { vendorNames } from '../src/machinery/vendor.js';
+import type { ApiObject } from '../src/base/machinery/api-object.js';
+import { attributesOf } from '../src/base/machinery/authorizer.js';
+import { vendorNames } from '../src/base/machinery/vendor.js';
+import type { Pod } from '../src/objects/apis/core/v1/pod.types.js';
+import { NodeAuthorizer } from '../src/server/authorization/node/node.authorizer.js';
+import { NodeGraph } from '../src/server/authorization/node/node-graph.js';
+import { nodeRules } from '../src/server/authorization/node/node-mode.js';
+import { podReferences, referenceKey } from '../src/server/authorization/node/pod-references.js';
+import { parseRequestInfo } from '../src/server/endpoints/request-info/request-info.js';
 
 /*
  * Decisions of the mode Node for a large cluster: by default 50,000 pods on 5,000 nodes in 1,000 namespaces, each with an

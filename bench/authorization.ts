@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
-import type { ClusterRole, PolicyRule, Role } from '../src/apis/rbac/v1/role.types.js';
-import type { ClusterRoleBinding, RoleBinding, Subject } from '../src/apis/rbac/v1/role-binding.types.js';
-import { AuthorizationGuard } from '../src/authorization/authorization.guard.js';
-import { PrivilegedGroupAuthorizer } from '../src/authorization/privileged-group.authorizer.js';
-import { bootstrapPolicy } from '../src/authorization/rbac/bootstrap/bootstrap-policy.js';
-import { PolicyIndex } from '../src/authorization/rbac/policy-index.js';
-import { RbacAuthorizer } from '../src/authorization/rbac/rbac.authorizer.js';
-import { UnionAuthorizer } from '../src/authorization/union.authorizer.js';
-import { parseRequestInfo } from '../src/endpoints/request-info/request-info.js';
-import { attributesOf } from '../src/machinery/authorizer.js';
-import type { UserInfo } from '../src/machinery/request-context.js';
-import { groupName, vendorNames } from '../src/machinery/vendor.js';
+import { attributesOf } from '../src/base/machinery/authorizer.js';
+import type { UserInfo } from '../src/base/machinery/request-context.js';
+import { groupName, vendorNames } from '../src/base/machinery/vendor.js';
+import type { ClusterRole, PolicyRule, Role } from '../src/objects/apis/rbac/v1/role.types.js';
+import type { ClusterRoleBinding, RoleBinding, Subject } from '../src/objects/apis/rbac/v1/role-binding.types.js';
+import { AuthorizationGuard } from '../src/server/authorization/authorization.guard.js';
+import { PrivilegedGroupAuthorizer } from '../src/server/authorization/privileged-group.authorizer.js';
+import { bootstrapPolicy } from '../src/server/authorization/rbac/bootstrap/bootstrap-policy.js';
+import { PolicyIndex } from '../src/server/authorization/rbac/policy-index.js';
+import { RbacAuthorizer } from '../src/server/authorization/rbac/rbac.authorizer.js';
+import { UnionAuthorizer } from '../src/server/authorization/union.authorizer.js';
+import { parseRequestInfo } from '../src/server/endpoints/request-info/request-info.js';
 
 /*
  * Decisions by RBAC with 10,000 bindings of 2,000 users and 500 groups in 1,000 namespaces, on top of the default

@@ -4,7 +4,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setInterval } from 'node:timers/promises';
-import { BackupWriter } from '../src/backup/format/backup-writer.js';
+import { BackupWriter } from '../src/tools/backup/format/backup-writer.js';
 import { TestCluster } from '../test/e2e/support/test-cluster.js';
 import { mainFile } from '../test/support/main-file.js';
 

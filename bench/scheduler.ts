@@ -1,10 +1,10 @@
-import type { Node } from '../src/apis/core/v1/node.types.js';
-import type { Pod } from '../src/apis/core/v1/pod.types.js';
-import type { ApiObject } from '../src/machinery/api-object.js';
-import { SharedInformers } from '../src/registry/informers/shared-informers.js';
-import { Cluster } from '../src/scheduler/cluster.js';
-import { findNode } from '../src/scheduler/find-node.js';
-import { PodInfo } from '../src/scheduler/pod-info.js';
+import type { ApiObject } from '../src/base/machinery/api-object.js';
+import { Cluster } from '../src/loops/scheduler/cluster.js';
+import { findNode } from '../src/loops/scheduler/find-node.js';
+import { PodInfo } from '../src/loops/scheduler/pod-info.js';
+import type { Node } from '../src/objects/apis/core/v1/node.types.js';
+import type { Pod } from '../src/objects/apis/core/v1/pod.types.js';
+import { SharedInformers } from '../src/objects/registry/informers/shared-informers.js';
 import { LoopScene } from '../test/support/loop-scene.js';
 import { registeredGroups } from '../test/support/registered-groups.js';
 

@@ -1,5 +1,5 @@
-import { parseFieldSelector } from '../src/machinery/field-selector.js';
-import { parseLabelSelector } from '../src/machinery/label-selector.js';
+import { parseFieldSelector } from '../src/base/machinery/field-selector.js';
+import { parseLabelSelector } from '../src/base/machinery/label-selector.js';
 import { CachedStorage } from '../src/storage/cacher/cache-delegator.js';
 import { OrderedEntries } from '../src/storage/cacher/ordered-entries.js';
 import { WatchCache } from '../src/storage/cacher/watch-cache.js';

@@ -5,24 +5,25 @@
  *
  *   node dist/bench/write-path.js [rounds]
  */
-import { metaKinds } from '../src/apis/meta/v1/meta-kinds.js';
-import { decodeBody, decodePatched, parseBody } from '../src/endpoints/negotiation/decode-body.js';
-import type { WriteOptions } from '../src/endpoints/negotiation/write-options.js';
-import { EndpointServices } from '../src/endpoints/services.js';
-import { trackFields } from '../src/endpoints/writes/managed-fields.js';
-import type { ApiObject } from '../src/machinery/api-object.js';
-import { formatTime, systemClock } from '../src/machinery/clock.js';
-import { applyPatch } from '../src/machinery/managed-fields/index.js';
-import type { RequestContext } from '../src/machinery/request-context.js';
-import { vendorNames } from '../src/machinery/vendor.js';
+
+import type { ApiObject } from '../src/base/machinery/api-object.js';
+import { formatTime, systemClock } from '../src/base/machinery/clock.js';
+import { applyPatch } from '../src/base/machinery/managed-fields/index.js';
+import type { RequestContext } from '../src/base/machinery/request-context.js';
+import { vendorNames } from '../src/base/machinery/vendor.js';
+import { Metrics } from '../src/base/observability/metrics.js';
 import { podResource } from '../src/modules/core/pod/pod.resource.js';
-import { Metrics } from '../src/observability/metrics.js';
-import { applyDefaults } from '../src/registry/definition/apply-defaults.js';
-import { beforeCreate } from '../src/registry/metadata/before-create.js';
-import { beforeUpdate } from '../src/registry/metadata/before-update.js';
-import { ResourceRegistry, type StoredServedResource } from '../src/registry/resource-registry.js';
-import { encodeForStorage, parseStored, toStored } from '../src/registry/store/object-codec.js';
-import { ResourceStores } from '../src/registry/store/resource-stores.js';
+import { metaKinds } from '../src/objects/apis/meta/v1/meta-kinds.js';
+import { applyDefaults } from '../src/objects/registry/definition/apply-defaults.js';
+import { beforeCreate } from '../src/objects/registry/metadata/before-create.js';
+import { beforeUpdate } from '../src/objects/registry/metadata/before-update.js';
+import { ResourceRegistry, type StoredServedResource } from '../src/objects/registry/resource-registry.js';
+import { encodeForStorage, parseStored, toStored } from '../src/objects/registry/store/object-codec.js';
+import { ResourceStores } from '../src/objects/registry/store/resource-stores.js';
+import { decodeBody, decodePatched, parseBody } from '../src/server/endpoints/negotiation/decode-body.js';
+import type { WriteOptions } from '../src/server/endpoints/negotiation/write-options.js';
+import { EndpointServices } from '../src/server/endpoints/services.js';
+import { trackFields } from '../src/server/endpoints/writes/managed-fields.js';
 import type { Storage } from '../src/storage/storage.interface.js';
 
 const rounds = Number(process.argv[2] ?? 20_000);

@@ -1,7 +1,7 @@
 // Bundles the compiled program into dist/program/: one file is loaded several times faster than a thousand, and parts of
 // libraries that nothing uses are left out. Tests and benchmarks import the compiled files themselves.
 //
-// What runs as a process is in one file, program.cjs, whose compiled code src/start keeps from one start to the next;
+// What runs as a process is in one file, program.cjs, whose compiled code src/base/process keeps from one start to the next;
 // main.js and the like only start it. Threads and what else is named by its path are modules with shared chunks.
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -126,7 +126,7 @@ function starters(compiled) {
       build.onResolve({ filter: new RegExp(`^${starter}`) }, ({ path }) => ({ path, namespace: 'starters' }));
       build.onLoad({ filter: /.*/, namespace: 'starters' }, ({ path }) => ({
         contents: `import { join } from 'node:path';
-          import { startProcess } from './start/start-process.js';
+          import { startProcess } from './base/process/start-process.js';
           startProcess(join(import.meta.dirname, '${oneFile}'), '${path.slice(starter.length)}');`,
         resolveDir: compiled,
         loader: 'js',

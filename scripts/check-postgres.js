@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { debianPrograms, npmPrograms, supportedMajors, versionOf } from './postgres-programs.js';
 
-const suites = ['src/storage/', 'src/controllers/sql-', 'src/sql', 'src/console/sql', 'test/e2e/'];
+const suites = ['src/storage/', 'src/loops/controllers/sql-', 'src/tools/console/sql', 'test/e2e/'];
 const poolers = {
   session: 'PgBouncer, session',
   'direct-listen': 'PgBouncer, transaction, direct LISTEN',

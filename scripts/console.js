@@ -15,7 +15,7 @@ const mostBytes = 300_000;
  * @throws {Error} when a type is wrong or the page is too large
  */
 export async function buildConsole(root, compiler) {
-  const source = join(root, 'src', 'console', 'ui');
+  const source = join(root, 'src', 'tools', 'console', 'ui');
   const { status } = spawnSync(process.execPath, [compiler, '-p', source], { cwd: root, stdio: 'inherit' });
   if (status !== 0) throw new Error('the page of the console does not compile');
   const { build } = await import('esbuild');

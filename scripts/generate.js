@@ -14,7 +14,7 @@ import { nestConfig } from './nest-config.js';
 
 const usage = 'usage: npm run generate -- kind <group> <Kind> [--version v1] [--plural names] [--cluster-scoped]';
 
-/** Groups that are served under a longer name, without the vendor's suffix (`src/machinery/vendor.ts`). */
+/** Groups that are served under a longer name, without the vendor's suffix (`src/base/machinery/vendor.ts`). */
 const longGroups = { rbac: 'rbac.authorization', flowcontrol: 'flowcontrol.apiserver' };
 
 /** A wrong command line or project, reported in one line. */
@@ -72,7 +72,7 @@ function plan(root, request) {
   const modules = join(root, sourceRoot, 'modules');
   const folder = join(modules, group, file);
   const created = new Map([
-    [join(root, sourceRoot, 'apis', group, version, `${file}.types.ts`), typesFile(request)],
+    [join(root, sourceRoot, 'objects', 'apis', group, version, `${file}.types.ts`), typesFile(request)],
     [join(folder, `${file}.strategy.ts`), strategyFile(request)],
     [join(folder, `${file}.resource.ts`), resourceFile(request)],
   ]);

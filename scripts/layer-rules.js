@@ -37,12 +37,11 @@ function sourceProblems(rows, { file, imports }) {
     const target = rowOf(rows, path.replace(/\.([cm]?)js$/, '.$1ts'));
     if (target === undefined) return [`src/${file}: ${path} has no row in scripts/layers.js`];
     if (own.separate && target === own) return separateProblems(own, file, path);
-    if (target === own || allowed.has(target.folder) || (!own.apart && topOf(own) === topOf(target))) return [];
+    if (target === own || allowed.has(target.folder) || (own.of ?? own.folder) === (target.of ?? target.folder))
+      return [];
     return [`src/${file}: ${own.folder} may not import ${target.folder} (${path})`];
   });
 }
-
-const topOf = ({ folder }) => folder.split('/', 1)[0];
 
 /** Folders below a row with `separate` don't import each other, such as the groups of the API. */
 function separateProblems(own, file, path) {

@@ -3,144 +3,241 @@
  * may import itself and what its row names, which stands above it. So no import goes up, and no two folders import each
  * other. Types count like values.
  *
- * A row can be for a part of a folder. Others import that part only if they name it; the parts of a folder may import
- * each other, but for one that is `apart`, such as files that run in browsers. Folders below a row that is `separate` don't
- * import each other. `wiring` is what only modules of Nest (`*.module.ts`) import in addition, which say what a folder
- * needs and when it starts. Specs put together what they test, and what only they use is in folders named `testing`: both
- * are free.
+ * A row can be for a part of a folder; the longest name that fits counts. Others import that part only if they name it.
+ * Parts `of` a folder and the folder itself may import each other. Folders below a row that is `separate` don't import each
+ * other. `wiring` is what only modules of Nest (`*.module.ts`) import in addition, which say what a folder needs and when it
+ * starts. Specs put together what they test, and what only they use is in folders named `testing`: both are free.
  *
  * `npm run lint` checks the imports against these rows, and that docs/flow.md shows them.
  */
-const base = ['machinery', 'observability', 'config'];
+const base = ['base/machinery', 'base/observability', 'base/config'];
 /** The interface of the storage; what implements it are parts with rows of their own. */
-const objects = ['apis', 'storage', 'registry'];
+const objects = ['objects/apis', 'storage', 'objects/registry'];
 
 export const layers = [
-  { folder: 'machinery', imports: [] },
-  { folder: 'observability/scrape', imports: [] },
-  { folder: 'observability', imports: [] },
-  { folder: 'config', imports: ['machinery'] },
-  { folder: 'outgoing', imports: ['machinery'] },
-  { folder: 'apis', imports: ['machinery'] },
-  { folder: 'cel', imports: ['machinery'] },
+  { folder: 'base/machinery', imports: [] },
+  { folder: 'base/observability/scrape', imports: [] },
+  { folder: 'base/observability', imports: [] },
+  { folder: 'base/config', imports: ['base/machinery'] },
+  { folder: 'base/process', imports: ['base/observability'] },
+  { folder: 'base/outgoing', imports: ['base/machinery'] },
+  { folder: 'objects/apis', imports: ['base/machinery'] },
+  { folder: 'objects/cel', imports: ['base/machinery'] },
 
-  { folder: 'database', imports: ['machinery', 'config'] },
-  { folder: 'storage', imports: [...base, 'database'] },
-  { folder: 'storage/postgres', imports: [...base, 'database'] },
-  { folder: 'storage/feed', imports: base },
-  { folder: 'storage/cacher', imports: base },
-  { folder: 'storage/hub', imports: base },
+  { folder: 'base/database', imports: ['base/machinery', 'base/config'] },
+  { folder: 'storage', imports: [...base, 'base/database'] },
+  { folder: 'storage/postgres', of: 'storage', imports: [...base, 'base/database'] },
+  { folder: 'storage/feed', of: 'storage', imports: base },
+  { folder: 'storage/cacher', of: 'storage', imports: base },
+  { folder: 'storage/hub', of: 'storage', imports: base },
 
-  { folder: 'registry', imports: ['machinery', 'storage'], wiring: ['observability', 'config'] },
-  { folder: 'quota', imports: ['machinery', ...objects] },
-  { folder: 'custom-resources', imports: ['machinery', 'observability', 'outgoing', 'cel', ...objects] },
-  { folder: 'modules', imports: ['machinery', 'cel', 'custom-resources', ...objects], separate: true },
-
-  { folder: 'authorization', imports: [...base, 'outgoing', 'cel', ...objects] },
-  { folder: 'authentication', imports: [...base, 'outgoing', 'cel', ...objects], wiring: ['storage/postgres'] },
+  { folder: 'objects/registry', imports: ['base/machinery', 'storage'], wiring: ['base/observability', 'base/config'] },
+  { folder: 'objects/quota', imports: ['base/machinery', ...objects] },
   {
-    folder: 'admission',
-    imports: [...base, 'outgoing', 'cel', 'apis', 'registry', 'quota', 'authorization'],
+    folder: 'objects/custom-resources',
+    imports: ['base/machinery', 'base/observability', 'base/outgoing', 'objects/cel', ...objects],
+  },
+  {
+    folder: 'modules',
+    imports: ['base/machinery', 'objects/cel', 'objects/custom-resources', ...objects],
+    separate: true,
+  },
+
+  { folder: 'server/authorization', imports: [...base, 'base/outgoing', 'objects/cel', ...objects] },
+  {
+    folder: 'server/authentication',
+    imports: [...base, 'base/outgoing', 'objects/cel', ...objects],
+    wiring: ['storage/postgres'],
+  },
+  {
+    folder: 'server/admission',
+    imports: [
+      ...base,
+      'base/outgoing',
+      'objects/cel',
+      'objects/apis',
+      'objects/registry',
+      'objects/quota',
+      'server/authorization',
+    ],
     wiring: ['storage'],
   },
   {
-    folder: 'aggregation',
-    imports: ['machinery', 'observability', 'outgoing', 'apis', 'registry'],
-    wiring: ['config', 'storage', 'authentication', 'admission'],
+    folder: 'server/aggregation',
+    imports: ['base/machinery', 'base/observability', 'base/outgoing', 'objects/apis', 'objects/registry'],
+    wiring: ['base/config', 'storage', 'server/authentication', 'server/admission'],
   },
-  { folder: 'audit', imports: [...base, 'outgoing', 'storage/postgres'] },
-  { folder: 'flow-control', imports: [...base, 'apis', 'registry'], wiring: ['storage'] },
+  { folder: 'server/audit', imports: [...base, 'base/outgoing', 'storage/postgres'] },
+  { folder: 'server/flow-control', imports: [...base, 'objects/apis', 'objects/registry'], wiring: ['storage'] },
   {
-    folder: 'endpoints',
+    folder: 'server/endpoints',
     imports: [
       ...base,
-      ...['outgoing', 'storage', 'registry'],
-      ...['authentication', 'admission', 'aggregation', 'audit', 'flow-control'],
+      ...['base/outgoing', 'storage', 'objects/registry'],
+      ...['server/authentication', 'server/admission', 'server/aggregation', 'server/audit', 'server/flow-control'],
     ],
-    wiring: ['apis', 'storage/postgres', 'authorization'],
+    wiring: ['objects/apis', 'storage/postgres', 'server/authorization'],
   },
-  { folder: 'application-context.ts', imports: ['observability'] },
   {
-    folder: 'large',
-    imports: [...base, 'storage', 'custom-resources', 'admission', 'audit', 'endpoints', 'application-context.ts'],
-    wiring: ['apis', 'registry', 'modules', 'authorization', 'authentication'],
-  },
-  { folder: 'advertise', imports: [...base, ...objects], wiring: ['endpoints'] },
-
-  { folder: 'scheduler', imports: ['machinery', 'apis', 'quota'] },
-  {
-    folder: 'controllers',
+    folder: 'server/large',
     imports: [
-      ...[...base, 'outgoing', 'cel', ...objects, 'storage/postgres', 'quota', 'custom-resources'],
-      ...['authentication', 'aggregation', 'scheduler'],
+      ...base,
+      'storage',
+      'objects/custom-resources',
+      'server/admission',
+      'server/audit',
+      'server/endpoints',
+      'base/process',
     ],
-    wiring: ['authorization', 'admission'],
+    wiring: ['objects/apis', 'objects/registry', 'modules', 'server/authorization', 'server/authentication'],
   },
-  { folder: 'simulated-nodes', imports: [...base, 'outgoing', 'apis'] },
+  { folder: 'server/advertise', imports: [...base, ...objects], wiring: ['server/endpoints'] },
 
-  { folder: 'system-objects-keeper.ts', imports: ['machinery', 'observability'] },
+  { folder: 'loops/scheduler', imports: ['base/machinery', 'objects/apis', 'objects/quota'] },
   {
-    folder: 'cluster-bootstrap.ts',
+    folder: 'loops/controllers',
     imports: [
-      ...[...base, 'storage', 'registry', 'modules', 'authorization', 'authentication', 'endpoints'],
-      'system-objects-keeper.ts',
+      ...[
+        ...base,
+        'base/outgoing',
+        'objects/cel',
+        ...objects,
+        'storage/postgres',
+        'objects/quota',
+        'objects/custom-resources',
+      ],
+      ...['server/authentication', 'server/aggregation', 'loops/scheduler'],
+    ],
+    wiring: ['server/authorization', 'server/admission'],
+  },
+  { folder: 'nodes/simulated', imports: [...base, 'base/outgoing', 'objects/apis'] },
+
+  {
+    folder: 'server/bootstrap',
+    imports: [
+      ...[
+        ...base,
+        'storage',
+        'objects/registry',
+        'modules',
+        'server/authorization',
+        'server/authentication',
+        'server/endpoints',
+      ],
     ],
   },
   {
     folder: 'app.module.ts',
     imports: [],
     wiring: [
-      ...[...base, 'storage', 'storage/postgres', 'registry', 'custom-resources', 'modules'],
-      ...['authorization', 'authentication', 'admission', 'flow-control', 'endpoints', 'large', 'advertise'],
-      ...['controllers', 'cluster-bootstrap.ts'],
+      ...[...base, 'storage', 'storage/postgres', 'objects/registry', 'objects/custom-resources', 'modules'],
+      ...[
+        'server/authorization',
+        'server/authentication',
+        'server/admission',
+        'server/flow-control',
+        'server/endpoints',
+        'server/large',
+        'server/advertise',
+      ],
+      ...['loops/controllers', 'server/bootstrap'],
     ],
   },
   {
     folder: 'controllers-app.module.ts',
     imports: [],
     wiring: [
-      ...[...base, 'storage', 'registry', 'custom-resources', 'modules', 'authorization', 'authentication'],
-      'controllers',
+      ...[
+        ...base,
+        'storage',
+        'objects/registry',
+        'objects/custom-resources',
+        'modules',
+        'server/authorization',
+        'server/authentication',
+      ],
+      'loops/controllers',
     ],
   },
   {
     folder: 'resources-app.module.ts',
     imports: [],
-    wiring: [...base, 'storage', 'registry', 'custom-resources', 'modules', 'authorization', 'authentication'],
+    wiring: [
+      ...base,
+      'storage',
+      'objects/registry',
+      'objects/custom-resources',
+      'modules',
+      'server/authorization',
+      'server/authentication',
+    ],
   },
-  { folder: 'start', imports: [] },
   {
-    folder: 'server.ts',
+    folder: 'start-server.ts',
     imports: [
-      ...['observability', 'config', 'authentication', 'audit', 'endpoints', 'advertise'],
-      ...['application-context.ts', 'app.module.ts', 'start'],
+      ...[
+        'base/observability',
+        'base/config',
+        'server/authentication',
+        'server/audit',
+        'server/endpoints',
+        'server/advertise',
+      ],
+      ...['base/process', 'app.module.ts'],
     ],
   },
 
-  { folder: 'console/ui', imports: ['machinery', 'observability/scrape'], apart: true },
-  { folder: 'console', imports: ['machinery', 'observability', 'outgoing', 'database'] },
-  { folder: 'restoring', imports: ['machinery'] },
-  { folder: 'backup', imports: ['machinery', 'config', 'outgoing', 'restoring'] },
-  { folder: 'restore', imports: ['machinery', 'restoring', 'backup'] },
-  { folder: 'local-postgres', imports: [...base, 'database', 'storage/postgres'] },
+  { folder: 'tools/console/ui', imports: ['base/machinery', 'base/observability/scrape'] },
   {
-    folder: 'program',
+    folder: 'tools/console',
+    imports: ['tools/console/ui', 'base/machinery', 'base/observability', 'base/outgoing', 'base/database'],
+  },
+  { folder: 'tools/backup/recreate', imports: ['base/machinery'] },
+  { folder: 'tools/backup', imports: ['base/machinery', 'base/config', 'base/outgoing', 'tools/backup/recreate'] },
+  { folder: 'tools/backup/restore', imports: ['base/machinery', 'tools/backup/recreate', 'tools/backup'] },
+  { folder: 'tools/local-postgres', imports: [...base, 'base/database', 'storage/postgres'] },
+  {
+    folder: 'tools/cli',
     imports: [
-      ...[...base, 'observability/scrape', 'outgoing', 'database', ...objects, 'storage/postgres', 'storage/hub'],
-      ...['authorization', 'authentication', 'flow-control', 'endpoints', 'advertise', 'controllers'],
-      ...['simulated-nodes'],
-      ...['application-context.ts', 'controllers-app.module.ts', 'resources-app.module.ts', 'start', 'server.ts'],
-      ...['console', 'backup', 'restore', 'local-postgres'],
+      ...[
+        ...base,
+        'base/observability/scrape',
+        'base/outgoing',
+        'base/database',
+        ...objects,
+        'storage/postgres',
+        'storage/hub',
+      ],
+      ...[
+        'server/authorization',
+        'server/authentication',
+        'server/flow-control',
+        'server/endpoints',
+        'server/advertise',
+        'loops/controllers',
+      ],
+      ...['nodes/simulated'],
+      ...['base/process', 'controllers-app.module.ts', 'resources-app.module.ts', 'start-server.ts'],
+      ...['tools/console', 'tools/backup', 'tools/backup/restore', 'tools/local-postgres'],
     ],
   },
-  { folder: 'main.ts', imports: ['program'] },
-  { folder: 'test-library', imports: [] },
+  { folder: 'main.ts', imports: ['tools/cli'] },
+  { folder: 'tools/test-clusters/library', imports: [] },
   {
-    folder: 'test-host',
+    folder: 'tools/test-clusters/host',
     imports: [
-      ...[...base, 'database', 'registry', 'storage/postgres', 'custom-resources', 'advertise', 'server.ts', 'backup'],
-      ...['local-postgres', 'program', 'test-library'],
+      ...[
+        ...base,
+        'base/database',
+        'objects/registry',
+        'storage/postgres',
+        'objects/custom-resources',
+        'server/advertise',
+        'start-server.ts',
+        'tools/backup',
+      ],
+      ...['tools/local-postgres', 'tools/cli', 'tools/test-clusters/library'],
     ],
   },
-  { folder: 'processes.ts', imports: ['program', 'main.ts', 'test-host'] },
+  { folder: 'processes.ts', imports: ['tools/cli', 'main.ts', 'tools/test-clusters/host'] },
 ];

@@ -22,8 +22,8 @@ function read(path, command, ...args) {
   return false;
 }
 
-const { manualPages } = await import('../dist/src/program/manual/man-page.js');
-const { commands } = await import('../dist/src/program/all-commands.js');
+const { manualPages } = await import('../dist/src/tools/cli/manual/man-page.js');
+const { commands } = await import('../dist/src/tools/cli/all-commands.js');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });

@@ -51,8 +51,8 @@ function commit() {
 
 function origin(path) {
   if (path.startsWith('dist/program/')) return 'bundle of src/ and packages';
-  if (path.startsWith('dist/testing/')) return 'bundle of src/test-library/';
-  if (path.startsWith('dist/console/')) return 'bundle of src/console/ui/ and packages';
+  if (path.startsWith('dist/testing/')) return 'bundle of src/tools/test-clusters/library/';
+  if (path.startsWith('dist/console/')) return 'bundle of src/tools/console/ui/ and packages';
   if (path.startsWith('dist/man/')) return 'made from the flags that src/ declares';
   return path.startsWith('dist/') ? 'collected from packages' : 'source';
 }

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const { assetPrograms, commands } = await import('../dist/src/program/all-commands.js');
-const { flagsOf } = await import('../dist/src/config/flag.js');
+const { assetPrograms, commands } = await import('../dist/src/tools/cli/all-commands.js');
+const { flagsOf } = await import('../dist/src/base/config/flag.js');
 
 const ledger = at('test/facts/released-flags.json');
 const { released, removed } = JSON.parse(readFileSync(ledger, 'utf8'));

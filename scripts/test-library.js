@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where the program's bundle has the process of a test's server (bundle.js). */
-const host = '../program/test-host.host-main.js';
+const host = '../program/tools.test-clusters.host.host-main.js';
 
 /**
  * @param {string} root folder of the project, compiled
@@ -14,7 +14,7 @@ const host = '../program/test-host.host-main.js';
 export async function buildTestLibrary(root, compiler) {
   const folder = join(root, 'dist', 'testing');
   rmSync(folder, { recursive: true, force: true });
-  const source = join(root, 'src', 'test-library');
+  const source = join(root, 'src', 'tools', 'test-clusters', 'library');
   const { status } = spawnSync(process.execPath, [compiler, '-p', source], { cwd: root, stdio: 'inherit' });
   if (status !== 0) throw new Error('the types of the library for tests were not written');
   // Nothing that users see is declared elsewhere.
@@ -23,7 +23,7 @@ export async function buildTestLibrary(root, compiler) {
   const { build } = await import('esbuild');
   const settings = {
     absWorkingDir: root,
-    entryPoints: [join(root, 'dist', 'src', 'test-library', 'index.js')],
+    entryPoints: [join(root, 'dist', 'src', 'tools', 'test-clusters', 'library', 'index.js')],
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -45,7 +45,7 @@ const hostFile = {
   setup(build) {
     build.onLoad({ filter: /host-process\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
-      const named = "'../test-host/host-main.js'";
+      const named = "'../host/host-main.js'";
       if (!text.includes(named)) throw new Error(`${path} does not name the process of the server`);
       return { contents: text.replace(named, `'${host}'`), loader: 'js' };
     });

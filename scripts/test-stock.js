@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { debianPrograms } from './postgres-programs.js';
 
-const suites = ['src/storage/', 'src/controllers/sql-views', 'test/e2e/'];
+const suites = ['src/storage/', 'src/loops/controllers/sql-views', 'test/e2e/'];
 
 const programs = process.env.PLINTH_TEST_POSTGRES_BIN || debianPrograms();
 if (programs === undefined) {

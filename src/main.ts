@@ -1,4 +1,4 @@
-import { runProgram } from './program/run-program.js';
+import { runProgram } from './tools/cli/run-program.js';
 
 /** Everything has stopped by then. Anything that still keeps the process alive is not worth waiting for. */
 const lingerMs = 5000;

@@ -4,6 +4,6 @@
  */
 export const processes: Readonly<Record<string, () => Promise<unknown>>> = {
   main: () => import('./main.js'),
-  'program.workers.worker-main': () => import('./program/workers/worker-main.js'),
-  'test-host.host-main': () => import('./test-host/host-main.js'),
+  'tools.cli.workers.worker-main': () => import('./tools/cli/workers/worker-main.js'),
+  'tools.test-clusters.host.host-main': () => import('./tools/test-clusters/host/host-main.js'),
 };

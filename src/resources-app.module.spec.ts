@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../test/support/test-postgres.js';
-import { openApplicationContext } from './application-context.js';
-import { ClusterOptions } from './config/cluster.options.js';
-import { StorageOptions } from './config/storage.options.js';
-import { Logger } from './observability/logger.js';
+import { ClusterOptions } from './base/config/cluster.options.js';
+import { StorageOptions } from './base/config/storage.options.js';
+import { Logger } from './base/observability/logger.js';
+import { openApplicationContext } from './base/process/application-context.js';
 import { ResourcesAppModule } from './resources-app.module.js';
 import { PostgresStorage } from './storage/postgres/postgres-storage.js';
 import { StorageError } from './storage/storage.errors.js';

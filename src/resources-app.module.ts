@@ -1,16 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ClosedAuthenticationModule } from './authentication/closed-authentication.module.js';
-import { ClosedAuthorizationModule } from './authorization/closed-authorization.module.js';
-import { ClusterOptions } from './config/cluster.options.js';
-import { OptionsModule } from './config/options.module.js';
-import type { ServerOptions } from './config/server-options.js';
-import { StorageOptions } from './config/storage.options.js';
-import { CustomResourcesModule } from './custom-resources/serving/custom-resources.module.js';
-import { vendorNames } from './machinery/vendor.js';
+import { ClusterOptions } from './base/config/cluster.options.js';
+import { OptionsModule } from './base/config/options.module.js';
+import type { ServerOptions } from './base/config/server-options.js';
+import { StorageOptions } from './base/config/storage.options.js';
+import { vendorNames } from './base/machinery/vendor.js';
+import type { Logger } from './base/observability/logger.js';
+import { ObservabilityModule } from './base/observability/observability.module.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
-import type { Logger } from './observability/logger.js';
-import { ObservabilityModule } from './observability/observability.module.js';
-import { RegistryModule } from './registry/registry.module.js';
+import { CustomResourcesModule } from './objects/custom-resources/serving/custom-resources.module.js';
+import { RegistryModule } from './objects/registry/registry.module.js';
+import { ClosedAuthenticationModule } from './server/authentication/closed-authentication.module.js';
+import { ClosedAuthorizationModule } from './server/authorization/closed-authorization.module.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { flagsOf } from '../src/config/flag.js';
-import { commands } from '../src/program/all-commands.js';
+import { flagsOf } from '../src/base/config/flag.js';
+import { commands } from '../src/tools/cli/all-commands.js';
 import { flagsPage } from './support/flags-page.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/flags.md'), 'utf8');

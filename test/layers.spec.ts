@@ -12,17 +12,17 @@ const problemsOf = layerProblems as (
 
 describe('layers', () => {
   const broken = [
-    ['machinery/names.ts', 'large/large-lane.js', 'machinery may not import large'],
-    ['storage/storage.interface.ts', 'quota/charges.js', 'storage may not import quota'],
-    ['storage/postgres/finder.ts', 'backup/make-backup.js', 'storage/postgres may not import backup'],
-    ['storage/cacher/cacher.ts', 'flow-control/flow-control.js', 'storage/cacher may not import flow-control'],
-    ['flow-control/flow-control.ts', 'program/serving.js', 'flow-control may not import program'],
-    ['registry/store/store.ts', 'storage/postgres/sequencer.js', 'registry may not import storage/postgres'],
-    ['console/ui/app.tsx', 'console/upstream.js', 'console/ui may not import console'],
+    ['base/machinery/names.ts', 'server/large/large-lane.js', 'machinery may not import large'],
+    ['storage/storage.interface.ts', 'objects/quota/charges.js', 'storage may not import quota'],
+    ['storage/postgres/finder.ts', 'tools/backup/make-backup.js', 'storage/postgres may not import backup'],
+    ['storage/cacher/cacher.ts', 'server/flow-control/flow-control.js', 'storage/cacher may not import flow-control'],
+    ['server/flow-control/flow-control.ts', 'tools/cli/serving.js', 'flow-control may not import program'],
+    ['objects/registry/store/store.ts', 'storage/postgres/sequencer.js', 'registry may not import storage/postgres'],
+    ['tools/console/ui/app.tsx', 'tools/console/upstream.js', 'tools/console/ui may not import console'],
     ['modules/policy/a/b.ts', 'modules/core/pod/pod.strategy.js', 'modules/policy may not import modules/core'],
-    ['admission/chain.ts', 'storage/storage.interface.js', 'admission may not import storage'],
-    ['cluster/a.ts', 'machinery/names.js', 'its folder has no row'],
-    ['machinery/names.ts', 'cluster/a.js', 'cluster/a.js has no row'],
+    ['server/admission/chain.ts', 'storage/storage.interface.js', 'admission may not import storage'],
+    ['cluster/a.ts', 'base/machinery/names.js', 'its folder has no row'],
+    ['base/machinery/names.ts', 'cluster/a.js', 'cluster/a.js has no row'],
   ] as const;
   for (const [file, path, problem] of broken) {
     it(`refuses the import of ${path} by ${file}`, () => {
@@ -34,10 +34,10 @@ describe('layers', () => {
 
   const allowed = [
     ['storage/feed/change-feed.ts', 'storage/postgres/finder.js'],
-    ['console/console-server.ts', 'console/ui/table.js'],
-    ['admission/admission.module.ts', 'storage/storage.module.js'],
+    ['tools/console/console-server.ts', 'tools/console/ui/table.js'],
+    ['server/admission/admission.module.ts', 'storage/storage.module.js'],
     ['modules/policy/policy-api.module.ts', 'modules/api-group-modules.js'],
-    ['machinery/names.spec.ts', 'storage/storage.interface.js'],
+    ['base/machinery/names.spec.ts', 'storage/storage.interface.js'],
   ] as const;
   for (const [file, path] of allowed) {
     it(`allows the import of ${path} by ${file}`, () => {

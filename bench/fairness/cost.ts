@@ -1,9 +1,9 @@
-import { parseRequestInfo } from '../../src/endpoints/request-info/request-info.js';
-import { defaultLevels, defaultSchemas } from '../../src/flow-control/default-objects.js';
-import { FlowControl } from '../../src/flow-control/flow-control.js';
-import { systemQueueTimers } from '../../src/flow-control/queue-timers.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
-import { Metrics } from '../../src/observability/metrics.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import { Metrics } from '../../src/base/observability/metrics.js';
+import { parseRequestInfo } from '../../src/server/endpoints/request-info/request-info.js';
+import { defaultLevels, defaultSchemas } from '../../src/server/flow-control/default-objects.js';
+import { FlowControl } from '../../src/server/flow-control/flow-control.js';
+import { systemQueueTimers } from '../../src/server/flow-control/queue-timers.js';
 
 const rounds = 300_000;
 const batches = 5;

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/machinery/clock.js';
-import { ensurePki } from '../../src/program/pki/pki.js';
+import { systemClock } from '../../src/base/machinery/clock.js';
+import { ensurePki } from '../../src/tools/cli/pki/pki.js';
 import { ApiClient } from '../../test/e2e/support/api-client.js';
 import { eventually } from '../../test/e2e/support/test-cluster.js';
 import { endWithUs, forgetFolder, removeWithUs } from '../../test/support/child-guard.js';

@@ -4,7 +4,7 @@ import { camel, kebab } from './names.js';
 /** The declaration: fields, once for every format. */
 export function typesFile({ group, version, kind, namespaced }) {
   const name = camel(kind);
-  return `import { always, type Infer, int32, kind, optional, pointer, string, struct } from '../../../machinery/schema/index.js';
+  return `import { always, type Infer, int32, kind, optional, pointer, string, struct } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 
@@ -55,9 +55,9 @@ export function fieldNumbers(kind) {
 /** What is special about the kind. */
 export function strategyFile({ group, version, kind }) {
   const name = camel(kind);
-  return `import type { ${kind} } from '../../../apis/${group}/${version}/${kebab(kind)}.types.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import type { Strategy } from '../../../registry/strategy.js';
+  return `import type { ${kind} } from '../../../objects/apis/${group}/${version}/${kebab(kind)}.types.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 
 /** Defaults and rules of ${kind} objects. */
 export const ${name}Strategy: Strategy<${kind}> = {
@@ -82,11 +82,11 @@ export function resourceFile({ group, version, kind, plural, singular, namespace
   const groupText = group === 'core' ? "''" : `groupName('${group}', names)`;
   const parameters = group === 'core' ? '' : 'names: VendorNames';
   const imported =
-    group === 'core' ? '' : "import { groupName, type VendorNames } from '../../../machinery/vendor.js';\n";
-  return `import { type ${kind}, ${name} } from '../../../apis/${group}/${version}/${file}.types.js';
-${imported}import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+    group === 'core' ? '' : "import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';\n";
+  return `import { type ${kind}, ${name} } from '../../../objects/apis/${group}/${version}/${file}.types.js';
+${imported}import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { ${name}Strategy } from './${file}.strategy.js';
 
 /** \`${plural}\`: describe them here. */
@@ -146,8 +146,8 @@ describe('${plural}', () => {
 export function groupFile({ group, className, resourcesName, kind }) {
   const name = camel(kind);
   return `import { type DynamicModule, Module } from '@nestjs/common';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { ${name}Resource } from './${kebab(kind)}/${kebab(kind)}.resource.js';
 

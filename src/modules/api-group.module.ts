@@ -6,9 +6,9 @@ import {
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
-import { groupName, type VendorNames } from '../machinery/vendor.js';
-import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { ResourceRegistry } from '../registry/resource-registry.js';
+import { groupName, type VendorNames } from '../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../objects/registry/resource-definition.js';
+import { ResourceRegistry } from '../objects/registry/resource-registry.js';
 
 /** The parts of the process that its API groups use. */
 export interface GroupHost {

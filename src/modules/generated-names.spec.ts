@@ -5,15 +5,15 @@ import { registeredGroups } from '../../test/support/registered-groups.js';
 import { startTestPostgres, type TestPostgres } from '../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../test/support/test-storage.js';
 import { validObject } from '../../test/support/valid-objects.js';
-import type { ApiObject } from '../machinery/api-object.js';
-import type { RequestContext } from '../machinery/request-context.js';
-import { decode } from '../machinery/schema/index.js';
-import { generateName, type RandomBytes } from '../registry/metadata/generate-name.js';
-import { isStoredKind, type StoredResource } from '../registry/resource-definition.js';
-import type { StoredServedResource } from '../registry/resource-registry.js';
-import { toStored } from '../registry/store/object-codec.js';
-import type { ResourceStores } from '../registry/store/resource-stores.js';
-import { Store } from '../registry/store/store.js';
+import type { ApiObject } from '../base/machinery/api-object.js';
+import type { RequestContext } from '../base/machinery/request-context.js';
+import { decode } from '../base/machinery/schema/index.js';
+import { generateName, type RandomBytes } from '../objects/registry/metadata/generate-name.js';
+import { isStoredKind, type StoredResource } from '../objects/registry/resource-definition.js';
+import type { StoredServedResource } from '../objects/registry/resource-registry.js';
+import { toStored } from '../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../objects/registry/store/resource-stores.js';
+import { Store } from '../objects/registry/store/store.js';
 
 /** Draws the same letter five times; the letters come in this order. */
 function letters(...order: number[]): RandomBytes {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { registeredGroups } from '../../test/support/registered-groups.js';
 import { validObject } from '../../test/support/valid-objects.js';
-import type { ApiObject } from '../machinery/api-object.js';
-import { decode } from '../machinery/schema/index.js';
-import { isStoredKind } from '../registry/resource-definition.js';
-import type { StoredServedResource } from '../registry/resource-registry.js';
-import { encodeForStorage, parseText, storedForm, toStored } from '../registry/store/object-codec.js';
+import type { ApiObject } from '../base/machinery/api-object.js';
+import { decode } from '../base/machinery/schema/index.js';
+import { isStoredKind } from '../objects/registry/resource-definition.js';
+import type { StoredServedResource } from '../objects/registry/resource-registry.js';
+import { encodeForStorage, parseText, storedForm, toStored } from '../objects/registry/store/object-codec.js';
 
 const { registry } = await registeredGroups();
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { registeredGroups } from '../../test/support/registered-groups.js';
-import type { ApiObject } from '../machinery/api-object.js';
-import { decode } from '../machinery/schema/index.js';
-import { isStoredKind } from '../registry/resource-definition.js';
-import type { ServedResource } from '../registry/resource-registry.js';
-import { toServed, toStored } from '../registry/store/object-codec.js';
+import type { ApiObject } from '../base/machinery/api-object.js';
+import { decode } from '../base/machinery/schema/index.js';
+import { isStoredKind } from '../objects/registry/resource-definition.js';
+import type { ServedResource } from '../objects/registry/resource-registry.js';
+import { toServed, toStored } from '../objects/registry/store/object-codec.js';
 
 type Sample = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inTurns, type Steps } from '../machinery/turns.js';
+import { inTurns, type Steps } from '../base/machinery/turns.js';
 import { type SelectionPredicate, selects } from './selection-predicate.js';
 import { StorageError } from './storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, StoredObject } from './storage.interface.js';

@@ -1,5 +1,5 @@
-import type { FieldSelector } from '../machinery/field-selector.js';
-import type { LabelSelector, Labels } from '../machinery/label-selector.js';
+import type { FieldSelector } from '../base/machinery/field-selector.js';
+import type { LabelSelector, Labels } from '../base/machinery/label-selector.js';
 import type { StorageKey } from './storage.interface.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Logger } from '../observability/logger.js';
+import type { Logger } from '../base/observability/logger.js';
 import { isNotReadyYet, untilReady } from './until-ready.js';
 
 /** Injection token of the signal that ends the wait of a start, because the process has to stop. */

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { StatusError } from '../machinery/status-error.js';
-import { Logger } from '../observability/logger.js';
+import { StatusError } from '../base/machinery/status-error.js';
+import { Logger } from '../base/observability/logger.js';
 import { START_SIGNAL, StartPatience } from './start-patience.js';
 
 /** How long a starting process waits for its database. */

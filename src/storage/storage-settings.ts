@@ -1,4 +1,4 @@
-import { historyExclusions, type StorageOptions } from '../config/storage.options.js';
+import { historyExclusions, type StorageOptions } from '../base/config/storage.options.js';
 import type { Sealing } from './encryption/sealing.js';
 import type { ResolvedOptions, StorageObserver } from './postgres/postgres-storage-options.js';
 import { resolveOptions } from './postgres/postgres-storage-options.js';

@@ -1,5 +1,5 @@
-import { DatabaseUrlError } from '../database/database-url-error.js';
-import { noTls } from '../database/open-stream.js';
+import { DatabaseUrlError } from '../base/database/database-url-error.js';
+import { noTls } from '../base/database/open-stream.js';
 import { noPassword, sqlState } from './postgres/postgres-errors.js';
 import { StorageError, type StorageErrorCode } from './storage.errors.js';
 import { Backoff, untilAborted } from './wait.js';

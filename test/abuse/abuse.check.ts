@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
-import { decodeEnvelope } from '../../src/machinery/schema/protobuf/index.js';
+import { decodeEnvelope } from '../../src/base/machinery/schema/protobuf/index.js';
 import { type MemoryReport, memoryOf, memoryReporting } from '../e2e/support/memory-report.js';
 import { TestCluster, type TestServer, tokens } from '../e2e/support/test-cluster.js';
 import { seedVariable } from '../support/random.js';

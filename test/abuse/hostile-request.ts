@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type ResourceDefinition, subresourcesOf } from '../../src/registry/resource-definition.js';
+import { type ResourceDefinition, subresourcesOf } from '../../src/objects/registry/resource-definition.js';
 import { encodeObject } from '../e2e/support/protobuf-client.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random } from '../support/random.js';

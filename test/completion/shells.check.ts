@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { commands } from '../../src/program/all-commands.js';
-import { completionScript } from '../../src/program/completion/completion-script.js';
+import { commands } from '../../src/tools/cli/all-commands.js';
+import { completionScript } from '../../src/tools/cli/completion/completion-script.js';
 import { TypingShell } from '../support/typing-shell.js';
 
 // Completion in the shells that not every machine has: zsh and fish must be installed.

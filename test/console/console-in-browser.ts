@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
-import type { RunningConsole } from '../../src/console/console-server.js';
-import { Logger } from '../../src/observability/logger.js';
-import { openConsole } from '../../src/program/open-console.js';
+import { Logger } from '../../src/base/observability/logger.js';
+import { openConsole } from '../../src/tools/cli/open-console.js';
+import type { RunningConsole } from '../../src/tools/console/console-server.js';
 import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { ConsoleTab, startBrowser } from './browser.js';
 

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { type BoundFlag, flagsOf } from '../../src/config/flag.js';
-import { parseOptions } from '../../src/config/parse-options.js';
-import { commands } from '../../src/program/all-commands.js';
+import { type BoundFlag, flagsOf } from '../../src/base/config/flag.js';
+import { parseOptions } from '../../src/base/config/parse-options.js';
+import { commands } from '../../src/tools/cli/all-commands.js';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

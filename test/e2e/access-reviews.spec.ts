@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { selfSubjectAccessReview } from '../../src/apis/authorization/v1/subject-access-review.types.js';
+import { selfSubjectAccessReview } from '../../src/objects/apis/authorization/v1/subject-access-review.types.js';
 import type { ApiClient, ApiRequest } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';

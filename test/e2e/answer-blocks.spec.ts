@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { decodeCbor } from '../../src/machinery/cbor/index.js';
+import { decodeCbor } from '../../src/base/machinery/cbor/index.js';
 import { Random, testSeeds } from '../support/random.js';
 import { cbor } from './support/cbor-client.js';
 import { dial } from './support/connections.js';

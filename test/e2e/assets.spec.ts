@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readPostmasterPid } from '../../src/local-postgres/embedded/postmaster.js';
+import { readPostmasterPid } from '../../src/tools/local-postgres/embedded/postmaster.js';
 import { endWithUs } from '../support/child-guard.js';
 import { freePort } from '../support/ports.js';
 import { customDefinition, definitionsPath } from './support/custom-definitions.js';

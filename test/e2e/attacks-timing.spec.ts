@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { TokenFileAuthenticator } from '../../src/authentication/bearer-token/token-file.authenticator.js';
-import { BootstrapTokenAuthenticator } from '../../src/authentication/bootstrap-token/bootstrap-token.authenticator.js';
-import { systemClock } from '../../src/machinery/clock.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
-import { ResourceRegistry } from '../../src/registry/resource-registry.js';
+import { systemClock } from '../../src/base/machinery/clock.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import { ResourceRegistry } from '../../src/objects/registry/resource-registry.js';
+import { TokenFileAuthenticator } from '../../src/server/authentication/bearer-token/token-file.authenticator.js';
+import { BootstrapTokenAuthenticator } from '../../src/server/authentication/bootstrap-token/bootstrap-token.authenticator.js';
 
 /*
  * Times of answers are too noisy for judging a comparison. Instead this shows that secrets are compared by the function

@@ -5,7 +5,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CompactSign, calculateJwkThumbprint, exportJWK } from 'jose';
-import { vendorNames } from '../../src/machinery/vendor.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { send } from './support/raw-http.js';
 import { eventually, freePort, TestCluster, type TestServer, tokens } from './support/test-cluster.js';

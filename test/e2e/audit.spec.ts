@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { largeLimits } from '../../src/machinery/large-work.js';
+import { largeLimits } from '../../src/base/machinery/large-work.js';
 import { replaceFile } from '../support/replace-file.js';
 import { ReviewWebhook } from '../support/review-webhook.js';
 import type { ApiRequest } from './support/api-client.js';

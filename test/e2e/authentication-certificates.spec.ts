@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
-import { encodePem } from '../../src/machinery/x509/pem.js';
+import { encodePem } from '../../src/base/machinery/x509/pem.js';
 import { replaceFile } from '../support/replace-file.js';
 import { serverAuth, TestIdentity } from '../support/test-authority.js';
 import { ApiClient } from './support/api-client.js';

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { signSecretToken } from '../../src/authentication/service-account/secret-token.js';
-import { readSigningKey } from '../../src/authentication/service-account/token-issuer.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
-import { formatKubeconfig } from '../../src/program/kubeconfig.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import { signSecretToken } from '../../src/server/authentication/service-account/secret-token.js';
+import { readSigningKey } from '../../src/server/authentication/service-account/token-issuer.js';
+import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
 import { Kubectl } from './support/kubectl.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 

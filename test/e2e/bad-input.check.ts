@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { parseJson } from '../../src/machinery/json/exact-numbers.js';
-import { decode } from '../../src/machinery/schema/index.js';
+import { parseJson } from '../../src/base/machinery/json/exact-numbers.js';
+import { decode } from '../../src/base/machinery/schema/index.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random, seedVariable } from '../support/random.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';

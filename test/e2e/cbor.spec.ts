@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { encodeCbor } from '../../src/machinery/cbor/index.js';
+import { encodeCbor } from '../../src/base/machinery/cbor/index.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { CborClient, cbor, preferred } from './support/cbor-client.js';
 import { gears, gearsPath, servesGears } from './support/gears.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { status as statusType } from '../../src/apis/meta/v1/status.types.js';
+import { status as statusType } from '../../src/objects/apis/meta/v1/status.types.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
 import { TestCluster, tokens } from './support/test-cluster.js';

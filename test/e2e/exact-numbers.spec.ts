@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { controllerRevision } from '../../src/apis/apps/v1/controller-revision.types.js';
+import { controllerRevision } from '../../src/objects/apis/apps/v1/controller-revision.types.js';
 import type { ApiClient } from './support/api-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';

@@ -8,7 +8,7 @@ import {
   type ObjectCache,
   type V1ConfigMap,
 } from '@kubernetes/client-node';
-import { status as statusType } from '../../src/apis/meta/v1/status.types.js';
+import { status as statusType } from '../../src/objects/apis/meta/v1/status.types.js';
 import { expireHistory } from './support/expire-history.js';
 import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';

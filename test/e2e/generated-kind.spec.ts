@@ -65,8 +65,8 @@ describe('a generated kind', () => {
       'dist/src/modules/workshop/tool-shelf/tool-shelf.spec.js',
       'dist/src/modules/workshop/workbench/workbench.spec.js',
       'dist/src/modules/coordination/handover/handover.spec.js',
-      'dist/src/apis/declarations.types.spec.js',
-      'dist/src/apis/descriptions/field-descriptions.spec.js',
+      'dist/src/objects/apis/declarations.types.spec.js',
+      'dist/src/objects/apis/descriptions/field-descriptions.spec.js',
       'dist/test/round-trip/field-numbers.spec.js',
     ];
     const { status, output } = run('--test', ...specs);
@@ -85,7 +85,7 @@ describe('a generated kind', () => {
     const { status, output } = run(
       biome,
       'ci',
-      'src/apis/workshop',
+      'src/objects/apis/workshop',
       'src/modules/workshop',
       'src/modules/api-group-modules.ts',
       'test/facts',

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { compactVerify } from 'jose';
 import { parse } from 'yaml';
-import { type Compatibility, vendorNames } from '../../src/machinery/vendor.js';
+import { type Compatibility, vendorNames } from '../../src/base/machinery/vendor.js';
 import { makeRequestWithKey, toBase64 } from '../support/certificate-requests.js';
 import { mainFile } from '../support/main-file.js';
 import { ApiClient, type Credentials } from './support/api-client.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { configMap } from '../../src/apis/core/v1/config-map.types.js';
+import { configMap } from '../../src/objects/apis/core/v1/config-map.types.js';
 import { compiledMainFile } from '../support/main-file.js';
 import type { ApiClient, ApiRequest } from './support/api-client.js';
 import { CborClient } from './support/cbor-client.js';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { systemClock } from '../../src/machinery/clock.js';
-import { ensurePki } from '../../src/program/pki/pki.js';
+import { systemClock } from '../../src/base/machinery/clock.js';
+import { ensurePki } from '../../src/tools/cli/pki/pki.js';
 import type { ApiResponse } from './support/api-client.js';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 

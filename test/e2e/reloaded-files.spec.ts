@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypt
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { decodeProtectedHeader } from 'jose';
-import { vendorNames } from '../../src/machinery/vendor.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { makeAuthority, makeRequest, toBase64 } from '../support/certificate-requests.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { replaceFile } from '../support/replace-file.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { cleanForCreate } from '../../src/restoring/clean-for-create.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { cleanForCreate } from '../../src/tools/backup/recreate/clean-for-create.js';
 import type { ApiResponse } from './support/api-client.js';
 import { customDefinition, define } from './support/custom-definitions.js';
 import { expireHistory } from './support/expire-history.js';

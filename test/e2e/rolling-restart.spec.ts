@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node';
-import { formatKubeconfig } from '../../src/program/kubeconfig.js';
+import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
 import { TcpBalancer } from '../support/tcp-balancer.js';
 import { ApiClient } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';

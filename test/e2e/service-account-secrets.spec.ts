@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Compatibility, vendorNames } from '../../src/machinery/vendor.js';
+import { type Compatibility, vendorNames } from '../../src/base/machinery/vendor.js';
 import { Kubectl } from './support/kubectl.js';
 import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
 

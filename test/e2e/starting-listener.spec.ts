@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { StartingListener } from '../../src/endpoints/starting-listener.js';
-import { systemClock } from '../../src/machinery/clock.js';
-import { ensurePki, type Pki } from '../../src/program/pki/pki.js';
+import { systemClock } from '../../src/base/machinery/clock.js';
+import { StartingListener } from '../../src/server/endpoints/starting-listener.js';
+import { ensurePki, type Pki } from '../../src/tools/cli/pki/pki.js';
 import { freePort } from '../support/ports.js';
 import { Http2Client } from './support/http2-client.js';
 

@@ -10,8 +10,12 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { isAlive } from '../../src/local-postgres/embedded/postmaster.js';
-import type { Access, startCluster as startClusterType, TestCluster } from '../../src/test-library/index.js';
+import { isAlive } from '../../src/tools/local-postgres/embedded/postmaster.js';
+import type {
+  Access,
+  startCluster as startClusterType,
+  TestCluster,
+} from '../../src/tools/test-clusters/library/index.js';
 import { endWithUs } from '../support/child-guard.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
 

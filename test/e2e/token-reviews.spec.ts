@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { formatKubeconfig } from '../../src/program/kubeconfig.js';
+import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
 import type { ApiClient } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { TestCluster, tokens } from './support/test-cluster.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { encodeEnvelope } from '../../src/machinery/schema/protobuf/index.js';
+import { encodeEnvelope } from '../../src/base/machinery/schema/protobuf/index.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { protobuf } from './support/protobuf-client.js';
 import { sampleKinds } from './support/sample-objects.js';

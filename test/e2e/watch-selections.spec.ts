@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { configMap } from '../../src/apis/core/v1/config-map.types.js';
+import { configMap } from '../../src/objects/apis/core/v1/config-map.types.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';

@@ -1,11 +1,11 @@
 import { parse, stringify } from 'yaml';
-import { listKind } from '../../src/apis/meta/v1/list-kind.types.js';
-import { decodeCbor } from '../../src/machinery/cbor/decode-cbor.js';
-import { encodeCbor } from '../../src/machinery/cbor/encode-cbor.js';
-import { formatApiVersion } from '../../src/machinery/group-version.js';
-import { decode, type KindType } from '../../src/machinery/schema/index.js';
-import { decodeEnvelope } from '../../src/machinery/schema/protobuf/index.js';
-import { groupName, vendorNames } from '../../src/machinery/vendor.js';
+import { decodeCbor } from '../../src/base/machinery/cbor/decode-cbor.js';
+import { encodeCbor } from '../../src/base/machinery/cbor/encode-cbor.js';
+import { formatApiVersion } from '../../src/base/machinery/group-version.js';
+import { decode, type KindType } from '../../src/base/machinery/schema/index.js';
+import { decodeEnvelope } from '../../src/base/machinery/schema/protobuf/index.js';
+import { groupName, vendorNames } from '../../src/base/machinery/vendor.js';
+import { listKind } from '../../src/objects/apis/meta/v1/list-kind.types.js';
 import { decodeObject, encodeObject, ProtobufClient } from '../e2e/support/protobuf-client.js';
 import { declaredTypes } from '../support/declared-types.js';
 import type { Json } from './document-schemas.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isStoredKind, type ResourceDefinition, verbsOf } from '../../src/registry/resource-definition.js';
+import { isStoredKind, type ResourceDefinition, verbsOf } from '../../src/objects/registry/resource-definition.js';
 import { fittingName, validObject } from '../support/valid-objects.js';
 import type { DocumentClient } from './document-client.js';
 import type { Json } from './document-schemas.js';

@@ -1,5 +1,5 @@
-import { ExactNumber, parseExactJson } from '../../src/machinery/json/exact-numbers.js';
-import { jsonFields, resolveType, type SchemaType } from '../../src/machinery/schema/index.js';
+import { ExactNumber, parseExactJson } from '../../src/base/machinery/json/exact-numbers.js';
+import { jsonFields, resolveType, type SchemaType } from '../../src/base/machinery/schema/index.js';
 import type { Random } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';
 

@@ -7,7 +7,7 @@ import {
   OpenApiBuilder,
   type OpenApiSchema,
   zeroValue,
-} from '../../src/machinery/schema/index.js';
+} from '../../src/base/machinery/schema/index.js';
 import { declaredTypes } from '../support/declared-types.js';
 import { Random, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';

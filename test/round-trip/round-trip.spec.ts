@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { decode, jsonFields, type KindType, type StructType } from '../../src/machinery/schema/index.js';
-import { decodeProtobuf, encodeProtobuf } from '../../src/machinery/schema/protobuf/index.js';
-import type { ServedResource } from '../../src/registry/resource-registry.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { decode, jsonFields, type KindType, type StructType } from '../../src/base/machinery/schema/index.js';
+import { decodeProtobuf, encodeProtobuf } from '../../src/base/machinery/schema/protobuf/index.js';
+import type { ServedResource } from '../../src/objects/registry/resource-registry.js';
 import {
   encodeForStorage,
   isPresentForm,
@@ -13,7 +13,7 @@ import {
   storedForm,
   toServed,
   toStored,
-} from '../../src/registry/store/object-codec.js';
+} from '../../src/objects/registry/store/object-codec.js';
 import { declaredTypes } from '../support/declared-types.js';
 import { Random, seedVariable, testSeeds } from '../support/random.js';
 import { RandomValues } from '../support/random-values.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decode } from '../../src/machinery/schema/index.js';
-import { isStoredResource } from '../../src/registry/resource-registry.js';
-import { encodeForStorage, toStored } from '../../src/registry/store/object-codec.js';
-import { parseSelection } from '../../src/registry/store/selection.js';
+import { decode } from '../../src/base/machinery/schema/index.js';
+import { isStoredResource } from '../../src/objects/registry/resource-registry.js';
+import { encodeForStorage, toStored } from '../../src/objects/registry/store/object-codec.js';
+import { parseSelection } from '../../src/objects/registry/store/selection.js';
 import { selects } from '../../src/storage/selection-predicate.js';
 import { type TextTest, textTestOf } from '../../src/storage/text-test.js';
 import { Random, testSeeds } from '../support/random.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { ensureServiceAccountKey } from '../../src/program/pki/service-account-key.js';
+import { ensureServiceAccountKey } from '../../src/tools/cli/pki/service-account-key.js';
 import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
 import { endWithUs, forgetFolder, removeWithUs } from '../support/child-guard.js';
 import { Scene } from './scene.js';

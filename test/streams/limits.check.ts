@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { acceptOf } from '../../src/machinery/web-socket/web-socket-frames.js';
+import { acceptOf } from '../../src/base/machinery/web-socket/web-socket-frames.js';
 import { dial, readAll } from '../e2e/support/connections.js';
 import { memoryOf, memoryReporting } from '../e2e/support/memory-report.js';
 import { podsPath, StreamScene } from '../e2e/support/stream-scene.js';

@@ -1,7 +1,7 @@
-import type { AdmissionAttributes } from '../../src/admission/attributes.js';
-import { Reinvocation } from '../../src/admission/reinvocation.js';
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { internalContext } from '../../src/machinery/internal-context.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { internalContext } from '../../src/base/machinery/internal-context.js';
+import type { AdmissionAttributes } from '../../src/server/admission/attributes.js';
+import { Reinvocation } from '../../src/server/admission/reinvocation.js';
 
 /** The request that a test of an admission plugin is about; everything else is as for the create of a pod by alice. */
 export interface TestRequest

@@ -1,10 +1,10 @@
-import type { AdmissionPlugin } from '../../src/admission/admission-plugin.js';
-import type { AdmissionAttributes } from '../../src/admission/attributes.js';
-import type { AdmissionParts } from '../../src/admission/build-admission.js';
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { formatGroupResource } from '../../src/machinery/group-version.js';
-import { StatusError } from '../../src/machinery/status-error.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { formatGroupResource } from '../../src/base/machinery/group-version.js';
+import { StatusError } from '../../src/base/machinery/status-error.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
+import type { AdmissionAttributes } from '../../src/server/admission/attributes.js';
+import type { AdmissionParts } from '../../src/server/admission/build-admission.js';
 import { admissionAttributes, type TestRequest } from './admission-attributes.js';
 
 /** What a plugin under test finds around it. */

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { metaKinds } from '../../src/apis/meta/v1/meta-kinds.js';
-import { AcceptNegotiator } from '../../src/endpoints/negotiation/accept.js';
-import { OpenApiDocuments } from '../../src/endpoints/openapi/openapi-documents.js';
+import { metaKinds } from '../../src/objects/apis/meta/v1/meta-kinds.js';
+import { AcceptNegotiator } from '../../src/server/endpoints/negotiation/accept.js';
+import { OpenApiDocuments } from '../../src/server/endpoints/openapi/openapi-documents.js';
 import { testNames } from './definition-tester.js';
 import { registeredGroups } from './registered-groups.js';
 

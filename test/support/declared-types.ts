@@ -7,9 +7,9 @@ import {
   type SchemaType,
   type StructType,
   type VariantType,
-} from '../../src/machinery/schema/index.js';
+} from '../../src/base/machinery/schema/index.js';
 
-/** Everything declared below `src/apis`, by its name. */
+/** Everything declared below `src/objects/apis`, by its name. */
 export interface DeclaredTypes {
   readonly structs: ReadonlyMap<string, StructType>;
   readonly variants: ReadonlyMap<string, VariantType<unknown>>;
@@ -32,7 +32,7 @@ export async function declaredTypes(): Promise<DeclaredTypes> {
       for (const field of resolved.fields) collect(field.type);
     }
   };
-  const folder = fileURLToPath(new URL('../../src/apis', import.meta.url));
+  const folder = fileURLToPath(new URL('../../src/objects/apis', import.meta.url));
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!entry.endsWith('.types.js')) continue;
     const module = (await import(join(folder, entry))) as Record<string, unknown>;

@@ -1,23 +1,23 @@
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { type Clock, formatTime } from '../../src/machinery/clock.js';
-import { applyMergePatch } from '../../src/machinery/patch/index.js';
-import type { RequestContext, UserInfo } from '../../src/machinery/request-context.js';
-import { decode } from '../../src/machinery/schema/index.js';
-import { StatusError } from '../../src/machinery/status-error.js';
-import { type VendorNames, vendorNames } from '../../src/machinery/vendor.js';
-import { shownCell } from '../../src/registry/definition/default-columns.js';
-import { beforeCreate } from '../../src/registry/metadata/before-create.js';
-import { beforeUpdate } from '../../src/registry/metadata/before-update.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { type Clock, formatTime } from '../../src/base/machinery/clock.js';
+import { applyMergePatch } from '../../src/base/machinery/patch/index.js';
+import type { RequestContext, UserInfo } from '../../src/base/machinery/request-context.js';
+import { decode } from '../../src/base/machinery/schema/index.js';
+import { StatusError } from '../../src/base/machinery/status-error.js';
+import { type VendorNames, vendorNames } from '../../src/base/machinery/vendor.js';
+import { shownCell } from '../../src/objects/registry/definition/default-columns.js';
+import { beforeCreate } from '../../src/objects/registry/metadata/before-create.js';
+import { beforeUpdate } from '../../src/objects/registry/metadata/before-update.js';
 import {
   isStoredKind,
   partOf,
   type ResourceDefinition,
   type StoredResource,
   type TableColumn,
-} from '../../src/registry/resource-definition.js';
-import { ResourceRegistry, type StoredServedResource } from '../../src/registry/resource-registry.js';
-import { toServed, toStored } from '../../src/registry/store/object-codec.js';
-import { ResourceStores } from '../../src/registry/store/resource-stores.js';
+} from '../../src/objects/registry/resource-definition.js';
+import { ResourceRegistry, type StoredServedResource } from '../../src/objects/registry/resource-registry.js';
+import { toServed, toStored } from '../../src/objects/registry/store/object-codec.js';
+import { ResourceStores } from '../../src/objects/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 
 /** The time of everything in these tests. */

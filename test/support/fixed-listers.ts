@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import { formatGroupResource } from '../../src/machinery/group-version.js';
-import type { SharedListers } from '../../src/registry/informers/shared-listers.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { formatGroupResource } from '../../src/base/machinery/group-version.js';
+import type { SharedListers } from '../../src/objects/registry/informers/shared-listers.js';
 
 /** Listers of objects that a test may add and remove, by resource (`pods`, `storageclasses.storage.k8s.io`). */
 export function fixedListers(objects: Readonly<Record<string, object[]>>): Pick<SharedListers, 'of'> {

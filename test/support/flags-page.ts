@@ -1,8 +1,8 @@
-import { describeDeprecation } from '../../src/config/deprecation.js';
-import { type BoundFlag, flagsOf, type OptionsClass, showFlagValue } from '../../src/config/flag.js';
-import { titleOf } from '../../src/config/help.js';
-import { commands } from '../../src/program/all-commands.js';
-import type { Command } from '../../src/program/command.js';
+import { describeDeprecation } from '../../src/base/config/deprecation.js';
+import { type BoundFlag, flagsOf, type OptionsClass, showFlagValue } from '../../src/base/config/flag.js';
+import { titleOf } from '../../src/base/config/help.js';
+import { commands } from '../../src/tools/cli/all-commands.js';
+import type { Command } from '../../src/tools/cli/command.js';
 
 /** Flags that some commands share, under the title that they have in the help. */
 interface Section {

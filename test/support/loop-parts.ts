@@ -1,12 +1,12 @@
-import { LoopClient } from '../../src/controllers/frame/loop-client.js';
-import type { LoopParts } from '../../src/controllers/loop-table.js';
-import type { Authorizer } from '../../src/machinery/authorizer.js';
-import { systemTimers, type Timers } from '../../src/machinery/timers.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
-import { Logger } from '../../src/observability/logger.js';
-import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
-import type { ResourceRegistry } from '../../src/registry/resource-registry.js';
-import type { WriteAdmission } from '../../src/registry/store/admitted-store.js';
+import type { Authorizer } from '../../src/base/machinery/authorizer.js';
+import { systemTimers, type Timers } from '../../src/base/machinery/timers.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import { Logger } from '../../src/base/observability/logger.js';
+import { LoopClient } from '../../src/loops/controllers/frame/loop-client.js';
+import type { LoopParts } from '../../src/loops/controllers/loop-table.js';
+import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
+import type { ResourceRegistry } from '../../src/objects/registry/resource-registry.js';
+import type { WriteAdmission } from '../../src/objects/registry/store/admitted-store.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 import { bootstrapRights } from './loop-rights.js';
 

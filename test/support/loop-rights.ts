@@ -1,9 +1,9 @@
-import { PrivilegedGroupAuthorizer } from '../../src/authorization/privileged-group.authorizer.js';
-import { bootstrapPolicy } from '../../src/authorization/rbac/bootstrap/bootstrap-policy.js';
-import { PolicyIndex } from '../../src/authorization/rbac/policy-index.js';
-import { RbacAuthorizer } from '../../src/authorization/rbac/rbac.authorizer.js';
-import type { Authorizer } from '../../src/machinery/authorizer.js';
-import { groupName, type VendorNames } from '../../src/machinery/vendor.js';
+import type { Authorizer } from '../../src/base/machinery/authorizer.js';
+import { groupName, type VendorNames } from '../../src/base/machinery/vendor.js';
+import { PrivilegedGroupAuthorizer } from '../../src/server/authorization/privileged-group.authorizer.js';
+import { bootstrapPolicy } from '../../src/server/authorization/rbac/bootstrap/bootstrap-policy.js';
+import { PolicyIndex } from '../../src/server/authorization/rbac/policy-index.js';
+import { RbacAuthorizer } from '../../src/server/authorization/rbac/rbac.authorizer.js';
 
 /** Gives everybody the rights of the default policy, and no others: a loop that passes its tests has all that it needs. */
 export function bootstrapRights(names: VendorNames): Authorizer {

@@ -8,8 +8,8 @@ import {
   type CommandStreams,
   openCommandStreams,
   ProtocolError,
-} from '../../src/simulated-nodes/streams/command-streams.js';
-import { servePorts } from '../../src/simulated-nodes/streams/port-streams.js';
+} from '../../src/nodes/simulated/streams/command-streams.js';
+import { servePorts } from '../../src/nodes/simulated/streams/port-streams.js';
 import { endWithUs } from './child-guard.js';
 import { serverAuth, TestIdentity } from './test-authority.js';
 

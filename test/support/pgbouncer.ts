@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseServiceUser, identity } from '../../src/local-postgres/embedded/service-user.js';
+import { chooseServiceUser, identity } from '../../src/tools/local-postgres/embedded/service-user.js';
 import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { answers, freePort } from './ports.js';
 

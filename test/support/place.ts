@@ -1,6 +1,6 @@
-import type { Event } from '../../src/apis/core/v1/event.types.js';
-import type { StoredPod } from '../../src/controllers/frame/indexes.js';
-import type { ApiObject } from '../../src/machinery/api-object.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import type { StoredPod } from '../../src/loops/controllers/frame/indexes.js';
+import type { Event } from '../../src/objects/apis/core/v1/event.types.js';
 import type { LoopScene } from './loop-scene.js';
 import { PretendNode } from './pretend-node.js';
 

@@ -1,6 +1,6 @@
-import type { AdmissionPlugin } from '../../src/admission/admission-plugin.js';
-import type { AdmissionParts } from '../../src/admission/build-admission.js';
-import { podPlugins } from '../../src/admission/pods/pod-plugins.js';
+import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
+import type { AdmissionParts } from '../../src/server/admission/build-admission.js';
+import { podPlugins } from '../../src/server/admission/pods/pod-plugins.js';
 import type { TestRequest } from './admission-attributes.js';
 import { admissionParts, admit, type TestWorld } from './admission-parts.js';
 

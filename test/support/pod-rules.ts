@@ -1,8 +1,8 @@
-import { applyPodSpecDefaults } from '../../src/apis/core/v1/defaults/pod-spec.defaults.js';
-import { type PodSpec, podSpec } from '../../src/apis/core/v1/pod-spec.types.js';
-import { validatePodSpec } from '../../src/apis/core/v1/validation/pod-spec.validation.js';
-import { FieldPath } from '../../src/machinery/field-error.js';
-import { decode } from '../../src/machinery/schema/index.js';
+import { FieldPath } from '../../src/base/machinery/field-error.js';
+import { decode } from '../../src/base/machinery/schema/index.js';
+import { applyPodSpecDefaults } from '../../src/objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { type PodSpec, podSpec } from '../../src/objects/apis/core/v1/pod-spec.types.js';
+import { validatePodSpec } from '../../src/objects/apis/core/v1/validation/pod-spec.validation.js';
 import { testNames } from './definition-tester.js';
 
 /** The texts of the naming rules, as clients get them. */

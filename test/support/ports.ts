@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withClient } from '../../src/database/with-client.js';
+import { withClient } from '../../src/base/database/with-client.js';
 import { removeWithUs } from './child-guard.js';
 
 /** Below the ports that systems give to outgoing connections and to listeners that ask for any. */

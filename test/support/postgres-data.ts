@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceUser } from '../../src/local-postgres/embedded/service-user.js';
-import { identity } from '../../src/local-postgres/embedded/service-user.js';
+import type { ServiceUser } from '../../src/tools/local-postgres/embedded/service-user.js';
+import { identity } from '../../src/tools/local-postgres/embedded/service-user.js';
 
 /** Where to make a data directory, and as whom. */
 export interface NewData {

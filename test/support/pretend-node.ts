@@ -1,6 +1,6 @@
-import type { PodCondition, PodPhase } from '../../src/apis/core/v1/pod.types.js';
-import type { StoredPod } from '../../src/controllers/frame/indexes.js';
-import { formatTime } from '../../src/machinery/clock.js';
+import { formatTime } from '../../src/base/machinery/clock.js';
+import type { StoredPod } from '../../src/loops/controllers/frame/indexes.js';
+import type { PodCondition, PodPhase } from '../../src/objects/apis/core/v1/pod.types.js';
 import type { LoopScene } from './loop-scene.js';
 
 /** What a {@link PretendNode} does by itself. */

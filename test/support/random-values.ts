@@ -1,4 +1,4 @@
-import { jsonFields, resolveType, type ScalarName, type SchemaType } from '../../src/machinery/schema/index.js';
+import { jsonFields, resolveType, type ScalarName, type SchemaType } from '../../src/base/machinery/schema/index.js';
 import type { Random } from './random.js';
 
 type JsonObject = Record<string, unknown>;

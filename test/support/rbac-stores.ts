@@ -1,6 +1,6 @@
-import { closedAuthorizer, closedRules } from '../../src/machinery/authorizer.js';
+import { closedAuthorizer, closedRules } from '../../src/base/machinery/authorizer.js';
 import { rbacResources } from '../../src/modules/rbac/rbac-api.module.js';
-import { ResourceStores } from '../../src/registry/store/resource-stores.js';
+import { ResourceStores } from '../../src/objects/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 import { testNames, testStores } from './definition-tester.js';
 

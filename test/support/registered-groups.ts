@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
-import { openApplicationContext } from '../../src/application-context.js';
-import { ClosedAuthenticationModule } from '../../src/authentication/closed-authentication.module.js';
-import { ClosedAuthorizationModule } from '../../src/authorization/closed-authorization.module.js';
-import { CLOCK } from '../../src/machinery/clock.js';
-import { VENDOR_NAMES } from '../../src/machinery/vendor.js';
+import { CLOCK } from '../../src/base/machinery/clock.js';
+import { VENDOR_NAMES } from '../../src/base/machinery/vendor.js';
+import { Logger } from '../../src/base/observability/logger.js';
+import { openApplicationContext } from '../../src/base/process/application-context.js';
 import { apiGroupModules } from '../../src/modules/api-group-modules.js';
-import { Logger } from '../../src/observability/logger.js';
-import { SERVICE_RANGES } from '../../src/registry/allocation/service-ranges.js';
-import { ResourceRegistry } from '../../src/registry/resource-registry.js';
-import { ResourceStores } from '../../src/registry/store/resource-stores.js';
+import { SERVICE_RANGES } from '../../src/objects/registry/allocation/service-ranges.js';
+import { ResourceRegistry } from '../../src/objects/registry/resource-registry.js';
+import { ResourceStores } from '../../src/objects/registry/store/resource-stores.js';
+import { ClosedAuthenticationModule } from '../../src/server/authentication/closed-authentication.module.js';
+import { ClosedAuthorizationModule } from '../../src/server/authorization/closed-authorization.module.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.interface.js';
 import { testNames, testRanges, testStores } from './definition-tester.js';
 

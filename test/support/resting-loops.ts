@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import type { GroupResource } from '../../src/machinery/group-version.js';
-import type { QueueCounter } from '../../src/observability/queue-metrics.js';
-import type { Informer } from '../../src/registry/informers/informer.js';
-import { SharedInformers } from '../../src/registry/informers/shared-informers.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import type { GroupResource } from '../../src/base/machinery/group-version.js';
+import type { QueueCounter } from '../../src/base/observability/queue-metrics.js';
+import type { Informer } from '../../src/objects/registry/informers/informer.js';
+import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
 
 /** Knows which resources have been asked for. */
 class KnownInformers extends SharedInformers {

@@ -1,6 +1,6 @@
-import type { ScrapedSeries } from '../../src/observability/scrape/scrape.js';
+import type { ScrapedSeries } from '../../src/base/observability/scrape/scrape.js';
 
-export { readScrape, type ScrapedSeries } from '../../src/observability/scrape/scrape.js';
+export { readScrape, type ScrapedSeries } from '../../src/base/observability/scrape/scrape.js';
 
 /** A selector as in PromQL: values are equal, or match a whole regular expression. An absent label is empty. */
 export type Selector = Readonly<Record<string, string | RegExp>>;

@@ -1,16 +1,16 @@
-import { type Service, service as serviceType } from '../../src/apis/core/v1/service.types.js';
-import type { ApiObject } from '../../src/machinery/api-object.js';
-import type { RequestContext } from '../../src/machinery/request-context.js';
-import { decode } from '../../src/machinery/schema/index.js';
-import { vendorNames } from '../../src/machinery/vendor.js';
+import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import type { RequestContext } from '../../src/base/machinery/request-context.js';
+import { decode } from '../../src/base/machinery/schema/index.js';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
 import type { AllocatorParts } from '../../src/modules/core/service/allocation/service-allocator.js';
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
 import type { SystemParts } from '../../src/modules/core/system-objects.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
-import { ResourceRegistry, type StoredServedResource } from '../../src/registry/resource-registry.js';
-import { ResourceStores } from '../../src/registry/store/resource-stores.js';
-import { Store } from '../../src/registry/store/store.js';
+import { type Service, service as serviceType } from '../../src/objects/apis/core/v1/service.types.js';
+import { ResourceRegistry, type StoredServedResource } from '../../src/objects/registry/resource-registry.js';
+import { ResourceStores } from '../../src/objects/registry/store/resource-stores.js';
+import { Store } from '../../src/objects/registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
 import {
   type PostgresStorageOptions,

@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
+import type { ResourceDefinition } from '../../src/objects/registry/resource-definition.js';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/machinery/clock.js';
-import { formatKubeconfig } from '../../src/program/kubeconfig.js';
-import { ensurePki } from '../../src/program/pki/pki.js';
-import { ensureServiceAccountKey } from '../../src/program/pki/service-account-key.js';
+import { systemClock } from '../../src/base/machinery/clock.js';
+import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
+import { ensurePki } from '../../src/tools/cli/pki/pki.js';
+import { ensureServiceAccountKey } from '../../src/tools/cli/pki/service-account-key.js';
 import { eventually } from '../e2e/support/test-cluster.js';
 import { forgetFolder, removeWithUs } from '../support/child-guard.js';
 import { mainFile } from '../support/main-file.js';

@@ -1,13 +1,3 @@
-import type { MatchCondition } from '../../apis/admissionregistration/v1/rule.types.js';
-import {
-  admissionEnvironment,
-  type CelEnvironment,
-  type CelType,
-  type CompiledText,
-  CompileWork,
-  compileText,
-  types,
-} from '../../cel/index.js';
 import {
   duplicate,
   type FieldError,
@@ -16,8 +6,18 @@ import {
   invalid,
   required,
   tooMany,
-} from '../../machinery/field-error.js';
-import { isQualifiedName } from '../../machinery/names.js';
+} from '../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../base/machinery/names.js';
+import type { MatchCondition } from '../../objects/apis/admissionregistration/v1/rule.types.js';
+import {
+  admissionEnvironment,
+  type CelEnvironment,
+  type CelType,
+  type CompiledText,
+  CompileWork,
+  compileText,
+  types,
+} from '../../objects/cel/index.js';
 
 /** The characters that the expressions of one object may have together: compiling them is part of one request. */
 export const maxExpressionsText = 100_000;

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../machinery/clock.js';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { CLOCK, type Clock } from '../../base/machinery/clock.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { customResourceDefinitionResource } from './custom-resource-definition/custom-resource-definition.resource.js';
 

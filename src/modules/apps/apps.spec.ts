@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testTime } from '../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../machinery/api-object.js';
-import { StatusError } from '../../machinery/status-error.js';
-import { type ResourceDefinition, subresourcesOf } from '../../registry/resource-definition.js';
-import type { ViewSubresource } from '../../registry/subresource-definition.js';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { StatusError } from '../../base/machinery/status-error.js';
+import { type ResourceDefinition, subresourcesOf } from '../../objects/registry/resource-definition.js';
+import type { ViewSubresource } from '../../objects/registry/subresource-definition.js';
 import { appsResources } from './apps-api.module.js';
 import { controllerRevisionResource } from './controller-revision/controller-revision.resource.js';
 import { daemonSetResource } from './daemon-set/daemon-set.resource.js';

@@ -1,6 +1,6 @@
-import { checkNonNegative } from '../../apis/core/v1/validation/common.validation.js';
-import { type FieldError, type FieldPath, invalid } from '../../machinery/field-error.js';
-import { type IntOrString, parsePercentage } from '../../machinery/values/int-or-string.js';
+import { type FieldError, type FieldPath, invalid } from '../../base/machinery/field-error.js';
+import { type IntOrString, parsePercentage } from '../../base/machinery/values/int-or-string.js';
+import { checkNonNegative } from '../../objects/apis/core/v1/validation/common.validation.js';
 
 const percentRule =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";

@@ -1,6 +1,9 @@
-import type { LabelSelector } from '../../apis/meta/v1/selector.types.js';
-import { isEmptySelector, validateLabelSelector } from '../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, type FieldPath, invalid, required } from '../../machinery/field-error.js';
+import { type FieldError, type FieldPath, invalid, required } from '../../base/machinery/field-error.js';
+import type { LabelSelector } from '../../objects/apis/meta/v1/selector.types.js';
+import {
+  isEmptySelector,
+  validateLabelSelector,
+} from '../../objects/apis/meta/v1/validation/label-selector.validation.js';
 
 /** Broken rules of the selector of a kind that owns pods; a selector that selects everything is refused. */
 export function validateOwnSelector(

@@ -1,9 +1,9 @@
-import type { PodTemplateSpec } from '../../apis/core/v1/pod-spec.types.js';
-import { containerImages, containerNames } from '../../apis/core/v1/pod-template-text.js';
-import type { LabelSelector } from '../../apis/meta/v1/selector.types.js';
-import type { ApiObject } from '../../machinery/api-object.js';
-import { formatLabelSelector } from '../../machinery/label-selector.js';
-import type { TableColumn } from '../../registry/resource-definition.js';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { formatLabelSelector } from '../../base/machinery/label-selector.js';
+import type { PodTemplateSpec } from '../../objects/apis/core/v1/pod-spec.types.js';
+import { containerImages, containerNames } from '../../objects/apis/core/v1/pod-template-text.js';
+import type { LabelSelector } from '../../objects/apis/meta/v1/selector.types.js';
+import type { TableColumn } from '../../objects/registry/resource-definition.js';
 
 /** An object that owns pods made from a template. */
 export type Workload = ApiObject & {

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { TOKEN_REVIEWER, type TokenReviewer } from '../../machinery/tokens.js';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { TOKEN_REVIEWER, type TokenReviewer } from '../../base/machinery/tokens.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { selfSubjectReviewResource } from './self-subject-review/self-subject-review.resource.js';
 import { tokenReviewResource } from './token-review/token-review.resource.js';

@@ -1,5 +1,5 @@
-import type { UserInfo as UserInfoBody } from '../../apis/authentication/v1/token-review.types.js';
-import type { UserInfo } from '../../machinery/request-context.js';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import type { UserInfo as UserInfoBody } from '../../objects/apis/authentication/v1/token-review.types.js';
 
 /** A user in the form of the API. */
 export function userInfoBody({ name, uid, groups, extra }: UserInfo): UserInfoBody {

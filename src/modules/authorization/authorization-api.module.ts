@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../machinery/authorizer.js';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../base/machinery/authorizer.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { localSubjectAccessReviewResource } from './access-review/local-subject-access-review.resource.js';
 import { selfSubjectAccessReviewResource } from './access-review/self-subject-access-review.resource.js';

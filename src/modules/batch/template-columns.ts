@@ -1,8 +1,8 @@
-import type { JobSpec } from '../../apis/batch/v1/job.types.js';
-import { containerImages, containerNames } from '../../apis/core/v1/pod-template-text.js';
-import type { ApiObject } from '../../machinery/api-object.js';
-import { formatLabelSelector } from '../../machinery/label-selector.js';
-import type { TableColumn } from '../../registry/resource-definition.js';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { formatLabelSelector } from '../../base/machinery/label-selector.js';
+import type { JobSpec } from '../../objects/apis/batch/v1/job.types.js';
+import { containerImages, containerNames } from '../../objects/apis/core/v1/pod-template-text.js';
+import type { TableColumn } from '../../objects/registry/resource-definition.js';
 
 /** `Containers`, `Images` and `Selector` of the job that an object is or makes, shown in wide tables. */
 export function jobTemplateColumns<T extends ApiObject>(jobSpec: (object: T) => JobSpec): readonly TableColumn<T>[] {

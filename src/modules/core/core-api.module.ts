@@ -1,9 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type ServiceAccountTokenIssuer, TOKEN_ISSUER } from '../../machinery/tokens.js';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import { SERVICE_RANGES, type ServiceRanges } from '../../registry/allocation/service-ranges.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { ResourceStores } from '../../registry/store/resource-stores.js';
+import { type ServiceAccountTokenIssuer, TOKEN_ISSUER } from '../../base/machinery/tokens.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { SERVICE_RANGES, type ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
+import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { bindingResource } from './binding/binding.resource.js';
 import { componentStatusResource } from './component-status/component-status.resource.js';

@@ -1,6 +1,10 @@
-import { nodeProxyOptions, podProxyOptions, serviceProxyOptions } from '../../apis/core/v1/request-options.types.js';
-import type { KindType } from '../../machinery/schema/index.js';
-import type { ConnectSubresource } from '../../registry/subresource-definition.js';
+import type { KindType } from '../../base/machinery/schema/index.js';
+import {
+  nodeProxyOptions,
+  podProxyOptions,
+  serviceProxyOptions,
+} from '../../objects/apis/core/v1/request-options.types.js';
+import type { ConnectSubresource } from '../../objects/registry/subresource-definition.js';
 
 function proxyPath(options: KindType): ConnectSubresource {
   return {

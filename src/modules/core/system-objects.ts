@@ -1,9 +1,9 @@
-import type { ApiObject } from '../../machinery/api-object.js';
-import { StatusError } from '../../machinery/status-error.js';
-import type { VendorNames } from '../../machinery/vendor.js';
-import type { ServiceRanges } from '../../registry/allocation/service-ranges.js';
-import { ensureObject } from '../../registry/store/ensure-object.js';
-import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { StatusError } from '../../base/machinery/status-error.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
+import { ensureObject } from '../../objects/registry/store/ensure-object.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { IpRange } from './service/allocation/ip-range.js';
 
 const serviceName = 'kubernetes';

@@ -1,6 +1,6 @@
-import type { VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { podResource } from './pod/pod.resource.js';
 import { podTemplateResource } from './pod-template/pod-template.resource.js';
 import { replicationControllerResource } from './replication-controller/replication-controller.resource.js';

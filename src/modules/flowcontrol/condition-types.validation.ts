@@ -1,4 +1,4 @@
-import { duplicate, type FieldError, FieldPath, required } from '../../machinery/field-error.js';
+import { duplicate, type FieldError, FieldPath, required } from '../../base/machinery/field-error.js';
 
 const conditionsPath = FieldPath.of('status', 'conditions');
 

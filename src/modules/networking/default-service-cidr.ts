@@ -1,10 +1,10 @@
-import type { ServiceCIDR } from '../../apis/networking/v1/service-cidr.types.js';
-import type { GroupResource } from '../../machinery/group-version.js';
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import type { ServiceRanges } from '../../registry/allocation/service-ranges.js';
-import { deleteOwn, ensureObject } from '../../registry/store/ensure-object.js';
-import { parseStored } from '../../registry/store/object-codec.js';
-import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import type { GroupResource } from '../../base/machinery/group-version.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ServiceCIDR } from '../../objects/apis/networking/v1/service-cidr.types.js';
+import type { ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
+import { deleteOwn, ensureObject } from '../../objects/registry/store/ensure-object.js';
+import { parseStored } from '../../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { serviceRange } from './service-cidr/service-cidr.resource.js';
 
 const name = 'kubernetes';

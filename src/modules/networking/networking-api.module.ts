@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import { SERVICE_RANGES, type ServiceRanges } from '../../registry/allocation/service-ranges.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { ResourceStores } from '../../registry/store/resource-stores.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { SERVICE_RANGES, type ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
+import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { ingressResource } from './ingress/ingress.resource.js';
 import { ingressClassResource } from './ingress-class/ingress-class.resource.js';

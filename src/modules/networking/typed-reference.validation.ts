@@ -1,5 +1,5 @@
-import { type FieldError, type FieldPath, invalid, required } from '../../machinery/field-error.js';
-import { isDns1123Subdomain, isPathSegmentName } from '../../machinery/names.js';
+import { type FieldError, type FieldPath, invalid, required } from '../../base/machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../base/machinery/names.js';
 
 /** Broken rules of a reference to an object of any kind by group, kind and name. */
 export function validateTypedReference(

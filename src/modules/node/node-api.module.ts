@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { runtimeClassResource } from './runtime-class/runtime-class.resource.js';
 

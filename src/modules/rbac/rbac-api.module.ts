@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../machinery/authorizer.js';
-import { VENDOR_NAMES, type VendorNames } from '../../machinery/vendor.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { ResourceStores } from '../../registry/store/resource-stores.js';
+import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../base/machinery/authorizer.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
+import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { clusterRoleResource, roleResource } from './role/role.resource.js';
 import { clusterRoleBindingResource, roleBindingResource } from './role-binding/role-binding.resource.js';

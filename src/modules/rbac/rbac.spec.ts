@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../test/support/definition-tester.js';
-import { closedAuthorizer, closedRules } from '../../machinery/authorizer.js';
-import { type VendorNames, vendorNames } from '../../machinery/vendor.js';
-import { ResourceRegistry } from '../../registry/resource-registry.js';
+import { closedAuthorizer, closedRules } from '../../base/machinery/authorizer.js';
+import { type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
+import { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import type { EscalationContext } from './escalation/escalation-guard.js';
 import { clusterRoleResource, roleResource } from './role/role.resource.js';
 import { clusterRoleBindingResource, roleBindingResource } from './role-binding/role-binding.resource.js';

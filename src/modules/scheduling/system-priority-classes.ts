@@ -1,6 +1,6 @@
-import { groupName, type VendorNames } from '../../machinery/vendor.js';
-import { ensureObject } from '../../registry/store/ensure-object.js';
-import type { ResourceStores } from '../../registry/store/resource-stores.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import { ensureObject } from '../../objects/registry/store/ensure-object.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { systemPriorities } from './priority-class/priority-class.validation.js';
 
 const uses: Readonly<Record<string, string>> = {

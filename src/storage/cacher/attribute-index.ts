@@ -1,4 +1,4 @@
-import type { Steps } from '../../machinery/turns.js';
+import type { Steps } from '../../base/machinery/turns.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
 import type { CacheEntry } from './cache-entry.js';
 

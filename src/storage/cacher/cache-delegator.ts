@@ -1,4 +1,4 @@
-import { inTurns } from '../../machinery/turns.js';
+import { inTurns } from '../../base/machinery/turns.js';
 import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,

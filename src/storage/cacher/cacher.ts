@@ -1,4 +1,4 @@
-import { LinkedItems } from '../../machinery/linked-items.js';
+import { LinkedItems } from '../../base/machinery/linked-items.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';
 import type {

@@ -1,4 +1,4 @@
-import type { Steps } from '../../machinery/turns.js';
+import type { Steps } from '../../base/machinery/turns.js';
 import { comparePositions } from '../key-order.js';
 import { type SelectionPredicate, selects } from '../selection-predicate.js';
 import type { ListPosition, StorageKey } from '../storage.interface.js';

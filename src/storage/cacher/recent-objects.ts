@@ -1,4 +1,4 @@
-import { LinkedItems, type Place } from '../../machinery/linked-items.js';
+import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 
 /** The most that is remembered. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
-import { parseFieldSelector } from '../../machinery/field-selector.js';
-import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { parseFieldSelector } from '../../base/machinery/field-selector.js';
+import { parseLabelSelector } from '../../base/machinery/label-selector.js';
 import { comparePositions } from '../key-order.js';
 import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, StoredObject } from '../storage.interface.js';

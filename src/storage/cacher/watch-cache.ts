@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../machinery/turns.js';
+import { atOnce, type Steps } from '../../base/machinery/turns.js';
 import { noteStates } from '../change-attributes.js';
 import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, ListPage, ListPosition, ListQuery, Scope, StoredObject } from '../storage.interface.js';

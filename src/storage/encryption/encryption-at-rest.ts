@@ -1,4 +1,4 @@
-import { LiveFiles } from '../../config/live-files.js';
+import { LiveFiles } from '../../base/config/live-files.js';
 import { type ConfiguredProvider, type EncryptedResources, Encryption } from './encryption.js';
 import {
   type EncryptionEntry,

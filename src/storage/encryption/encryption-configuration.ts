@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { durationMilliseconds, parseDuration } from '../../machinery/values/duration.js';
-import { readYaml } from '../../machinery/yaml/read-yaml.js';
+import { durationMilliseconds, parseDuration } from '../../base/machinery/values/duration.js';
+import { readYaml } from '../../base/machinery/yaml/read-yaml.js';
 import { covers, neverEncrypted } from './encryption.js';
 
 /** A key of a provider that holds its keys itself. */

@@ -1,4 +1,4 @@
-import { readableStoredText } from '../../machinery/json/stored-text.js';
+import { readableStoredText } from '../../base/machinery/json/stored-text.js';
 import { StorageError } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';
 

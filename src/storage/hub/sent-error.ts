@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { errorText } from '../../machinery/startup-error.js';
+import { errorText } from '../../base/machinery/startup-error.js';
 import { MigrationError } from '../postgres/schema-texts.js';
 import { StorageError, type StorageErrorCode } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { onlyViews } from '../../config/sql-projection.js';
+import { onlyViews } from '../../base/config/sql-projection.js';
 import type { StorageKey } from '../storage.interface.js';
 import { failsWith } from '../testing/storage-contract.js';
 import { fence } from './fence.js';

@@ -1,4 +1,4 @@
-import { StartupError } from '../../machinery/startup-error.js';
+import { StartupError } from '../../base/machinery/startup-error.js';
 import type { HistoryQuery } from './history-queries.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';

@@ -1,4 +1,4 @@
-import { inTurns, mappedInSteps } from '../../machinery/turns.js';
+import { inTurns, mappedInSteps } from '../../base/machinery/turns.js';
 import { isSealed, plainSealing, type SealedText, type Sealing } from '../encryption/sealing.js';
 import type { ChangeLog, LogStretch } from '../feed/change-log.js';
 import { StorageError } from '../storage.errors.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { errorText } from '../../machinery/startup-error.js';
+import { errorText } from '../../base/machinery/startup-error.js';
 import { StorageError } from '../storage.errors.js';
 
 /**

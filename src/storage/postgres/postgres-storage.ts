@@ -1,4 +1,4 @@
-import { traced } from '../../observability/trace-scope.js';
+import { traced } from '../../base/observability/trace-scope.js';
 import { ChangeFeed } from '../feed/change-feed.js';
 import { listPages, reach } from '../query-options.js';
 import { StorageError } from '../storage.errors.js';

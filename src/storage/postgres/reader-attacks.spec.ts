@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { onlyViews } from '../../config/sql-projection.js';
+import { onlyViews } from '../../base/config/sql-projection.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';

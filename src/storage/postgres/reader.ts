@@ -1,4 +1,4 @@
-import { inTurns, mappedInSteps } from '../../machinery/turns.js';
+import { inTurns, mappedInSteps } from '../../base/machinery/turns.js';
 import { isSealed, plainSealing, type Sealing } from '../encryption/sealing.js';
 import { firstPageSize, nextPageSize } from '../page-size.js';
 import { StorageError } from '../storage.errors.js';

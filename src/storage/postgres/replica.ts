@@ -1,5 +1,5 @@
-import { environment } from '../../config/environment.js';
-import { StartupError } from '../../machinery/startup-error.js';
+import { environment } from '../../base/config/environment.js';
+import { StartupError } from '../../base/machinery/startup-error.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { StorageOptions } from '../../config/storage.options.js';
+import { StorageOptions } from '../../base/config/storage.options.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
 import { collectUpTo, failsWith, put } from '../testing/storage-contract.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';

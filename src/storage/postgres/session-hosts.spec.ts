@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres, type TestStandby } from '../../../test/support/test-postgres.js';
-import { databaseTargets } from '../../database/database-targets.js';
-import { DatabaseUrlError } from '../../database/database-url-error.js';
+import { databaseTargets } from '../../base/database/database-targets.js';
+import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 

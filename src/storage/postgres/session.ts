@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
-import { connectDatabase } from '../../database/connect-database.js';
-import { type DatabaseTarget, databaseTargets } from '../../database/database-targets.js';
-import { DatabaseUrlError } from '../../database/database-url-error.js';
-import { type Protection, protectionProblem } from '../../database/protection.js';
+import { connectDatabase } from '../../base/database/connect-database.js';
+import { type DatabaseTarget, databaseTargets } from '../../base/database/database-targets.js';
+import { DatabaseUrlError } from '../../base/database/database-url-error.js';
+import { type Protection, protectionProblem } from '../../base/database/protection.js';
 import { StorageError } from '../storage.errors.js';
 import { textArray } from './binary-array.js';
 import { noPassword } from './postgres-errors.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SqlProjection, SqlProjectionMode } from '../../config/sql-projection.js';
+import type { SqlProjection, SqlProjectionMode } from '../../base/config/sql-projection.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';

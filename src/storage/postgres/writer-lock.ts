@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { LinkedItems } from '../../machinery/linked-items.js';
+import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { Session } from './session.js';
 import { FREE_WRITERS } from './statements.js';
 

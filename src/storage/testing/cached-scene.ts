@@ -1,7 +1,7 @@
 import type { Random } from '../../../test/support/random.js';
 import type { TestPostgres } from '../../../test/support/test-postgres.js';
-import { parseFieldSelector } from '../../machinery/field-selector.js';
-import { parseLabelSelector } from '../../machinery/label-selector.js';
+import { parseFieldSelector } from '../../base/machinery/field-selector.js';
+import { parseLabelSelector } from '../../base/machinery/label-selector.js';
 import { CachedStorage } from '../cacher/cache-delegator.js';
 import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from '../cacher/cache-options.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';

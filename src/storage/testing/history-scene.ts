@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { TestPostgres } from '../../../test/support/test-postgres.js';
-import { onlyViews } from '../../config/sql-projection.js';
+import { onlyViews } from '../../base/config/sql-projection.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import { resolveOptions } from '../postgres/postgres-storage-options.js';
 import { Retention } from '../postgres/retention.js';

@@ -1,5 +1,5 @@
-import { IdentityLease } from '../../../src/advertise/identity-lease.js';
-import { ServingLeases } from '../../../src/advertise/serving-leases.js';
+import { IdentityLease } from '../../../src/server/advertise/identity-lease.js';
+import { ServingLeases } from '../../../src/server/advertise/serving-leases.js';
 import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';

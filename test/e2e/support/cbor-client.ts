@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CborError, decodeCbor, encodeCbor } from '../../../src/machinery/cbor/index.js';
+import { CborError, decodeCbor, encodeCbor } from '../../../src/base/machinery/cbor/index.js';
 import type { WatchEvent } from './api-client.js';
 import { ProtobufClient } from './protobuf-client.js';
 

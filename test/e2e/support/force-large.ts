@@ -1,5 +1,5 @@
-import { LargeLane } from '../../../src/large/large-lane.js';
-import { largeLimits } from '../../../src/machinery/large-work.js';
+import { largeLimits } from '../../../src/base/machinery/large-work.js';
+import { LargeLane } from '../../../src/server/large/large-lane.js';
 
 /**
  * Loaded into a server under test. All work that its other thread can do goes there. At SIGUSR2 it prints to standard

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { formatApiVersion } from '../../../src/machinery/group-version.js';
-import type { KindType } from '../../../src/machinery/schema/index.js';
+import { formatApiVersion } from '../../../src/base/machinery/group-version.js';
+import type { KindType } from '../../../src/base/machinery/schema/index.js';
 import {
   decodeEnvelope,
   decodeProtobuf,
   type Envelope,
   encodeEnvelope,
   encodeProtobuf,
-} from '../../../src/machinery/schema/protobuf/index.js';
-import { groupName, vendorNames } from '../../../src/machinery/vendor.js';
+} from '../../../src/base/machinery/schema/protobuf/index.js';
+import { groupName, vendorNames } from '../../../src/base/machinery/vendor.js';
 
 const names = vendorNames('k8s.io');
 

@@ -1,11 +1,11 @@
-import { deployment } from '../../../src/apis/apps/v1/deployment.types.js';
-import { configMap } from '../../../src/apis/core/v1/config-map.types.js';
-import { pod } from '../../../src/apis/core/v1/pod.types.js';
-import { secret } from '../../../src/apis/core/v1/secret.types.js';
-import { service } from '../../../src/apis/core/v1/service.types.js';
-import { ingress } from '../../../src/apis/networking/v1/ingress.types.js';
-import { clusterRole } from '../../../src/apis/rbac/v1/role.types.js';
-import type { KindType } from '../../../src/machinery/schema/index.js';
+import type { KindType } from '../../../src/base/machinery/schema/index.js';
+import { deployment } from '../../../src/objects/apis/apps/v1/deployment.types.js';
+import { configMap } from '../../../src/objects/apis/core/v1/config-map.types.js';
+import { pod } from '../../../src/objects/apis/core/v1/pod.types.js';
+import { secret } from '../../../src/objects/apis/core/v1/secret.types.js';
+import { service } from '../../../src/objects/apis/core/v1/service.types.js';
+import { ingress } from '../../../src/objects/apis/networking/v1/ingress.types.js';
+import { clusterRole } from '../../../src/objects/apis/rbac/v1/role.types.js';
 
 /** A kind, where its objects are, and a valid one. */
 export interface SampleKind {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { vendorNames } from '../../../src/machinery/vendor.js';
+import { vendorNames } from '../../../src/base/machinery/vendor.js';
 import { makeRequest, toBase64 } from '../../support/certificate-requests.js';
 import { type Any, pretend, type Scenario, type Scene, template } from '../scene.js';
 

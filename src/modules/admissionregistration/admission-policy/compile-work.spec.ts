@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { processorMs } from '../../../../test/support/processor-time.js';
-import type { MutatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
-import type { ValidatingAdmissionPolicy } from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { MutatingAdmissionPolicy } from '../../../objects/apis/admissionregistration/v1/mutating-admission-policy.types.js';
+import type { ValidatingAdmissionPolicy } from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
 import {
   strictRules,
   validateWebhooks,

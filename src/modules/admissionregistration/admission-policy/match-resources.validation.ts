@@ -1,5 +1,3 @@
-import type { MatchResources } from '../../../apis/admissionregistration/v1/rule.types.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import {
   duplicate,
   type FieldError,
@@ -7,8 +5,10 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isPathSegmentName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isPathSegmentName } from '../../../base/machinery/names.js';
+import type { MatchResources } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { validateRule } from '../webhook-configuration/webhook-rules.validation.js';
 
 const matchPolicies = ['Equivalent', 'Exact'];

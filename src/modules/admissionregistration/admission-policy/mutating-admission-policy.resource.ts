@@ -1,11 +1,11 @@
+import { groupName } from '../../../base/machinery/vendor.js';
 import {
   type MutatingAdmissionPolicy,
   type MutatingAdmissionPolicyBinding,
   mutatingAdmissionPolicy,
   mutatingAdmissionPolicyBinding,
-} from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
-import { groupName } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/admissionregistration/v1/mutating-admission-policy.types.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { validateMutatingBinding, validateMutatingPolicy } from './mutating-policy.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type FieldError, FieldPath, forbidden, notSupported, required } from '../../../base/machinery/field-error.js';
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
   Mutation,
-} from '../../../apis/admissionregistration/v1/mutating-admission-policy.types.js';
+} from '../../../objects/apis/admissionregistration/v1/mutating-admission-policy.types.js';
 import {
   appliedObject,
   mutationFunctions,
   mutationMessages,
   type PolicyEnvironment,
   patchOperations,
-} from '../../../cel/index.js';
-import { type FieldError, FieldPath, forbidden, notSupported, required } from '../../../machinery/field-error.js';
+} from '../../../objects/cel/index.js';
 import { ExpressionCheck } from '../expression-check.js';
 import { validateBindingSpec, validatePolicySpec } from './policy.validation.js';
 

@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ParamKind, ParamRef } from '../../../apis/admissionregistration/v1/admission-policy-param.types.js';
-import { type Authorizer, privilegedGroup } from '../../../machinery/authorizer.js';
-import { FieldPath, forbidden } from '../../../machinery/field-error.js';
-import { parseApiVersion } from '../../../machinery/group-version.js';
-import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
-import { invalidError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { ResourceRegistry } from '../../../registry/resource-registry.js';
-import type { ObjectReader } from '../../../registry/store/object-reader.js';
+import { type Authorizer, privilegedGroup } from '../../../base/machinery/authorizer.js';
+import { FieldPath, forbidden } from '../../../base/machinery/field-error.js';
+import { parseApiVersion } from '../../../base/machinery/group-version.js';
+import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
+import { invalidError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type {
+  ParamKind,
+  ParamRef,
+} from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
+import type { ObjectReader } from '../../../objects/registry/store/object-reader.js';
 
 /** What the definitions of policies and bindings need. */
 export interface PolicyContext {

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import type { BindingSpec, PolicySpec } from './policy.validation.js';
 
 /** Columns of a policy; `count` counts what it does. */

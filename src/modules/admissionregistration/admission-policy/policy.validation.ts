@@ -1,11 +1,3 @@
-import type {
-  ParamKind,
-  ParamRef,
-  Variable,
-} from '../../../apis/admissionregistration/v1/admission-policy-param.types.js';
-import type { MatchCondition, MatchResources } from '../../../apis/admissionregistration/v1/rule.types.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FunctionTable, type MessageType, type PolicyEnvironment, policyEnvironment } from '../../../cel/index.js';
 import {
   duplicate,
   type FieldError,
@@ -14,8 +6,21 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1035Label, isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1035Label, isDns1123Subdomain, isPathSegmentName } from '../../../base/machinery/names.js';
+import type {
+  ParamKind,
+  ParamRef,
+  Variable,
+} from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { MatchCondition, MatchResources } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import {
+  type FunctionTable,
+  type MessageType,
+  type PolicyEnvironment,
+  policyEnvironment,
+} from '../../../objects/cel/index.js';
 import { type ExpressionCheck, expressionFault } from '../expression-check.js';
 import { validateMatchResources } from './match-resources.validation.js';
 

@@ -1,13 +1,13 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { groupName } from '../../../base/machinery/vendor.js';
 import {
   type ValidatingAdmissionPolicy,
   type ValidatingAdmissionPolicyBinding,
   validatingAdmissionPolicy,
   validatingAdmissionPolicyBinding,
-} from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { groupName } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
 import { bindingColumns, policyColumns } from './policy-columns.js';

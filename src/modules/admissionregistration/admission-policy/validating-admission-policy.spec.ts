@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import type { Authorizer } from '../../../machinery/authorizer.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import { StatusError } from '../../../machinery/status-error.js';
+import type { Authorizer } from '../../../base/machinery/authorizer.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
 import {
   validatingAdmissionPolicyBindingResource,

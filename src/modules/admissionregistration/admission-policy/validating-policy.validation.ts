@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  AuditAnnotation,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-  Validation,
-} from '../../../apis/admissionregistration/v1/validating-admission-policy.types.js';
-import { type PolicyEnvironment, types } from '../../../cel/index.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import {
   duplicate,
   type FieldError,
@@ -16,8 +9,15 @@ import {
   required,
   tooLong,
   tooMany,
-} from '../../../machinery/field-error.js';
-import { isQualifiedName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
+import type {
+  AuditAnnotation,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  Validation,
+} from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
+import { type PolicyEnvironment, types } from '../../../objects/cel/index.js';
 import { ExpressionCheck } from '../expression-check.js';
 import { validateBindingSpec, validatePolicySpec } from './policy.validation.js';
 

@@ -1,26 +1,26 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type MutatingWebhookConfiguration,
   mutatingWebhookConfiguration,
   type ValidatingWebhookConfiguration,
   validatingWebhookConfiguration,
-} from '../../../apis/admissionregistration/v1/webhook-configuration.types.js';
+} from '../../../objects/apis/admissionregistration/v1/webhook-configuration.types.js';
 import {
   mutatingWebhookConfiguration as mutatingV1beta1,
   validatingWebhookConfiguration as validatingV1beta1,
-} from '../../../apis/admissionregistration/v1beta1/webhook-configuration.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import type { KindType } from '../../../machinery/schema/index.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
+} from '../../../objects/apis/admissionregistration/v1beta1/webhook-configuration.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
-} from '../../../registry/resource-definition.js';
-import type { Strategy } from '../../../registry/strategy.js';
+} from '../../../objects/registry/resource-definition.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyV1beta1Defaults, applyV1Defaults } from './webhook.defaults.js';
 import {
   strictRules,

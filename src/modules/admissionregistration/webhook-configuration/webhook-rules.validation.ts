@@ -1,5 +1,11 @@
-import type { RuleWithOperations } from '../../../apis/admissionregistration/v1/rule.types.js';
-import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../base/machinery/field-error.js';
+import type { RuleWithOperations } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
 
 const operationTypes = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];

@@ -1,9 +1,3 @@
-import { validateClientConfig } from '../../../apis/admissionregistration/v1/webhook-client.validation.js';
-import type {
-  MutatingWebhook,
-  ValidatingWebhook,
-} from '../../../apis/admissionregistration/v1/webhook-configuration.types.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import {
   duplicate,
   type FieldError,
@@ -11,8 +5,14 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1035Label, isDns1123Subdomain } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1035Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { validateClientConfig } from '../../../objects/apis/admissionregistration/v1/webhook-client.validation.js';
+import type {
+  MutatingWebhook,
+  ValidatingWebhook,
+} from '../../../objects/apis/admissionregistration/v1/webhook-configuration.types.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { ExpressionCheck } from '../expression-check.js';
 import { validateRule } from './webhook-rules.validation.js';
 

@@ -1,5 +1,3 @@
-import { validateClientConfig } from '../../../apis/admissionregistration/v1/webhook-client.validation.js';
-import type { CustomResourceConversion } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import {
   type FieldError,
   type FieldPath,
@@ -7,8 +5,10 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1035Label } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1035Label } from '../../../base/machinery/names.js';
+import { validateClientConfig } from '../../../objects/apis/admissionregistration/v1/webhook-client.validation.js';
+import type { CustomResourceConversion } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
 const strategies: readonly string[] = ['None', 'Webhook'];
 

@@ -1,4 +1,4 @@
-import type { CustomResourceDefinitionSpec } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { CustomResourceDefinitionSpec } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
 const webhookPort = 443;
 

@@ -1,12 +1,12 @@
+import type { Clock } from '../../../base/machinery/clock.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type CustomResourceDefinition,
   customResourceDefinition,
-} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import type { Clock } from '../../../machinery/clock.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defaultColumns } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
+import { defaultColumns } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type StoredResource } from '../../../objects/registry/resource-definition.js';
 import { customResourceDefinitionStrategy } from './custom-resource-definition.strategy.js';
 import { statusErrors } from './custom-resource-definition.validation.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testClock, testNames, testTime } from '../../../../test/support/definition-tester.js';
-import { setCondition } from '../../../custom-resources/definition/definition-conditions.js';
-import { decideDelete } from '../../../registry/metadata/before-delete.js';
+import { setCondition } from '../../../objects/custom-resources/definition/definition-conditions.js';
+import { decideDelete } from '../../../objects/registry/metadata/before-delete.js';
 import { customResourceDefinitionResource } from './custom-resource-definition.resource.js';
 
 const resource = customResourceDefinitionResource(testNames, testClock);

@@ -1,18 +1,18 @@
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { ownValue } from '../../../base/machinery/own-value.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
-} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
+} from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import {
   apiApproval,
   approvalAnnotation,
   isProtectedGroup,
-} from '../../../custom-resources/definition/api-approval.js';
-import { isConditionTrue } from '../../../custom-resources/definition/definition-conditions.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { ownValue } from '../../../machinery/own-value.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../objects/custom-resources/definition/api-approval.js';
+import { isConditionTrue } from '../../../objects/custom-resources/definition/definition-conditions.js';
 import { conversionErrors, conversionReviewVersions } from './conversion.validation.js';
 import { nameCountErrors, namesErrors, requiredNamesErrors } from './definition-names.validation.js';
 import { sharedPartsErrors, versionsErrors } from './versions.validation.js';

@@ -1,6 +1,6 @@
-import type { CustomResourceDefinitionNames } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
-import { isDns1035Label } from '../../../machinery/names.js';
+import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../base/machinery/field-error.js';
+import { isDns1035Label } from '../../../base/machinery/names.js';
+import type { CustomResourceDefinitionNames } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
 /** The names that a definition must ask for; what is accepted may lack some of them. */
 export function requiredNamesErrors(names: CustomResourceDefinitionNames, path: FieldPath): FieldError[] {

@@ -1,6 +1,3 @@
-import type { CustomResourceDefinitionVersion } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { followSchemaPath } from '../../../custom-resources/rules/schema-path.js';
-import { structuralSchema } from '../../../custom-resources/structural/index.js';
 import {
   duplicate,
   type FieldError,
@@ -8,7 +5,10 @@ import {
   invalid,
   required,
   tooMany,
-} from '../../../machinery/field-error.js';
+} from '../../../base/machinery/field-error.js';
+import type { CustomResourceDefinitionVersion } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
+import { followSchemaPath } from '../../../objects/custom-resources/rules/schema-path.js';
+import { structuralSchema } from '../../../objects/custom-resources/structural/index.js';
 
 const maxSelectableFields = 8;
 const selectableTypes: readonly (string | undefined)[] = ['boolean', 'integer', 'string'];

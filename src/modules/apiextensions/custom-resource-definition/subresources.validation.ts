@@ -1,8 +1,8 @@
+import { type FieldError, type FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
-} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { type FieldError, type FieldPath, invalid, required } from '../../../machinery/field-error.js';
+} from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
 const columnTypes: readonly string[] = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats: readonly string[] = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

@@ -1,5 +1,5 @@
-import type { CustomResourceDefinitionVersion } from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { CustomResourceDefinitionVersion } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
 /** What a version says of its own objects. */
 export const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;

@@ -1,13 +1,13 @@
+import { collectErrorsInSteps, type FieldError, type FieldPath } from '../../../base/machinery/field-error.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { atOnce, type Steps } from '../../../base/machinery/turns.js';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
-} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import type { JSONSchemaProps } from '../../../apis/apiextensions/v1/json-schema.types.js';
-import { definitionRulesErrors } from '../../../custom-resources/rules/index.js';
-import { definitionSchemaErrors, structuralSchemaInSteps } from '../../../custom-resources/structural/index.js';
-import { collectErrorsInSteps, type FieldError, type FieldPath } from '../../../machinery/field-error.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
-import { atOnce, type Steps } from '../../../machinery/turns.js';
+} from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
+import type { JSONSchemaProps } from '../../../objects/apis/apiextensions/v1/json-schema.types.js';
+import { definitionRulesErrors } from '../../../objects/custom-resources/rules/index.js';
+import { definitionSchemaErrors, structuralSchemaInSteps } from '../../../objects/custom-resources/structural/index.js';
 import { sharedParts } from './version-parts.js';
 
 /** More errors than this help nobody. */

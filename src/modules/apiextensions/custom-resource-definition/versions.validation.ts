@@ -1,9 +1,9 @@
+import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../base/machinery/field-error.js';
+import { isDns1035Label } from '../../../base/machinery/names.js';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
-} from '../../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { type FieldError, type FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
-import { isDns1035Label } from '../../../machinery/names.js';
+} from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import { selectableFieldsErrors } from './selectable-fields.validation.js';
 import { columnErrors, subresourcesErrors } from './subresources.validation.js';
 import { type Part, parts, sharedParts, sharedPlaces } from './version-parts.js';

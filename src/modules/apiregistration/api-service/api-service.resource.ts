@@ -1,9 +1,13 @@
-import { type APIService, apiService } from '../../../apis/apiregistration/v1/api-service.types.js';
-import { type Clock, formatTime } from '../../../machinery/clock.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type APIService, apiService } from '../../../objects/apis/apiregistration/v1/api-service.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateAPIService, validateAPIServiceStatus } from './api-service.validation.js';
 
 const defaultPort = 443;

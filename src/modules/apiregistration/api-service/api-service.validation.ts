@@ -1,6 +1,6 @@
-import { type APIService, conditionStatus } from '../../../apis/apiregistration/v1/api-service.types.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1035Label, isDns1123Subdomain, isPathSegmentName, isPortNumber } from '../../../machinery/names.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { isDns1035Label, isDns1123Subdomain, isPathSegmentName, isPortNumber } from '../../../base/machinery/names.js';
+import { type APIService, conditionStatus } from '../../../objects/apis/apiregistration/v1/api-service.types.js';
 
 const specPath = FieldPath.of('spec');
 const namePath = FieldPath.of('metadata', 'name');

@@ -1,9 +1,12 @@
-import { type ControllerRevision, controllerRevision } from '../../../apis/apps/v1/controller-revision.types.js';
-import { checkImmutable, checkNonNegative } from '../../../apis/core/v1/validation/common.validation.js';
-import { type FieldError, FieldPath, required } from '../../../machinery/field-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { type FieldError, FieldPath, required } from '../../../base/machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type ControllerRevision,
+  controllerRevision,
+} from '../../../objects/apis/apps/v1/controller-revision.types.js';
+import { checkImmutable, checkNonNegative } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
 const dataPath = FieldPath.of('data');
 

@@ -1,9 +1,13 @@
-import { type DaemonSet, daemonSet } from '../../../apis/apps/v1/daemon-set.types.js';
-import { formatLabels } from '../../../apis/core/v1/pod-template-text.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type DaemonSet, daemonSet } from '../../../objects/apis/apps/v1/daemon-set.types.js';
+import { formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';
 import { daemonSetStrategy } from './daemon-set.strategy.js';
 import { validateDaemonSetStatus } from './daemon-set.validation.js';

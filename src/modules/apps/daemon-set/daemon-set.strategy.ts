@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DaemonSet } from '../../../apis/apps/v1/daemon-set.types.js';
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import type { DaemonSet } from '../../../objects/apis/apps/v1/daemon-set.types.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateDaemonSet, validateDaemonSetUpdate } from './daemon-set.validation.js';
 
 /** Counts the templates that a daemon set has had; older controllers read it. */

@@ -1,13 +1,13 @@
-import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../apis/apps/v1/daemon-set.types.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import type { DaemonSet, DaemonSetUpdateStrategy } from '../../../objects/apis/apps/v1/daemon-set.types.js';
 import {
   checkImmutable,
   checkNonNegative,
   type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { checkCollisionCount } from '../../../apis/core/v1/validation/replicas.validation.js';
-import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
-import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { checkCollisionCount } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
 import { validateOwnSelector } from '../selector.validation.js';
 

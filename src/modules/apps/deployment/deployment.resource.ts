@@ -1,10 +1,14 @@
-import { type Deployment, deployment } from '../../../apis/apps/v1/deployment.types.js';
-import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
-import { formatLabelSelector } from '../../../machinery/label-selector.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { formatLabelSelector } from '../../../base/machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type Deployment, deployment } from '../../../objects/apis/apps/v1/deployment.types.js';
+import { scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { containerColumns, selectorColumn } from '../workload-columns.js';
 import { deploymentStrategy } from './deployment.strategy.js';
 import { validateDeploymentStatus } from './deployment.validation.js';

@@ -1,7 +1,7 @@
-import type { Deployment } from '../../../apis/apps/v1/deployment.types.js';
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import type { Deployment } from '../../../objects/apis/apps/v1/deployment.types.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
 
 /** Rules of deployments. */

@@ -1,12 +1,3 @@
-import type { Deployment, DeploymentStrategy } from '../../../apis/apps/v1/deployment.types.js';
-import {
-  checkImmutable,
-  checkNonNegative,
-  type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { checkCollisionCount, checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
-import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
-import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import {
   type FieldError,
   FieldPath,
@@ -14,7 +5,19 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
+} from '../../../base/machinery/field-error.js';
+import type { Deployment, DeploymentStrategy } from '../../../objects/apis/apps/v1/deployment.types.js';
+import {
+  checkImmutable,
+  checkNonNegative,
+  type PodValidationOptions,
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import {
+  checkCollisionCount,
+  checkReplicaCounts,
+} from '../../../objects/apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
 import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 

@@ -1,13 +1,17 @@
-import { type ReplicaSet, replicaSet } from '../../../apis/apps/v1/replica-set.types.js';
-import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import { formatLabelSelector } from '../../../machinery/label-selector.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import { formatLabelSelector } from '../../../base/machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type ReplicaSet, replicaSet } from '../../../objects/apis/apps/v1/replica-set.types.js';
+import { scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { containerColumns, countColumn, selectorColumn } from '../workload-columns.js';
 import { validateReplicaSet, validateReplicaSetStatus, validateReplicaSetUpdate } from './replica-set.validation.js';
 

@@ -1,13 +1,13 @@
-import type { ReplicaSet } from '../../../apis/apps/v1/replica-set.types.js';
+import { type FieldError, FieldPath } from '../../../base/machinery/field-error.js';
+import type { ReplicaSet } from '../../../objects/apis/apps/v1/replica-set.types.js';
 import {
   checkImmutable,
   checkNonNegative,
   type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
-import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
-import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, FieldPath } from '../../../machinery/field-error.js';
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { checkReplicaCounts } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,10 +1,10 @@
-import { type StatefulSet, statefulSet } from '../../../apis/apps/v1/stateful-set.types.js';
-import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
-import { formatLabelSelector } from '../../../machinery/label-selector.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { formatLabelSelector } from '../../../base/machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type StatefulSet, statefulSet } from '../../../objects/apis/apps/v1/stateful-set.types.js';
+import { scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { containerColumns } from '../workload-columns.js';
 import { statefulSetStrategy } from './stateful-set.strategy.js';
 import { validateStatefulSetStatus } from './stateful-set.validation.js';

@@ -1,9 +1,9 @@
-import type { StatefulSet } from '../../../apis/apps/v1/stateful-set.types.js';
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
-import type { PersistentVolumeClaim } from '../../../apis/core/v1/persistent-volume-claim.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import type { StatefulSet } from '../../../objects/apis/apps/v1/stateful-set.types.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateStatefulSet, validateStatefulSetUpdate } from './stateful-set.validation.js';
 
 /** Rules of stateful sets. */

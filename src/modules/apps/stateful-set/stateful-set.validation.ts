@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
 import type {
   StatefulSet,
   StatefulSetSpec,
   StatefulSetUpdateStrategy,
-} from '../../../apis/apps/v1/stateful-set.types.js';
+} from '../../../objects/apis/apps/v1/stateful-set.types.js';
 import {
   checkNonNegative,
   checkOneOf,
   type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { checkCollisionCount, checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
-import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
-import { matcherOf } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import {
+  checkCollisionCount,
+  checkReplicaCounts,
+} from '../../../objects/apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
 import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 

@@ -1,8 +1,11 @@
-import { type SelfSubjectReview, selfSubjectReview } from '../../../apis/authentication/v1/token-review.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { unauthorizedError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type SelfSubjectReview,
+  selfSubjectReview,
+} from '../../../objects/apis/authentication/v1/token-review.types.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
 /** `selfsubjectreviews`: the user that the sender is to this server, after impersonation. */

@@ -1,10 +1,10 @@
-import { type TokenReview, tokenReview } from '../../../apis/authentication/v1/token-review.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { FieldPath, tooMany } from '../../../machinery/field-error.js';
-import { badRequestError, invalidError } from '../../../machinery/status-error.js';
-import type { TokenReviewer } from '../../../machinery/tokens.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { FieldPath, tooMany } from '../../../base/machinery/field-error.js';
+import { badRequestError, invalidError } from '../../../base/machinery/status-error.js';
+import type { TokenReviewer } from '../../../base/machinery/tokens.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type TokenReview, tokenReview } from '../../../objects/apis/authentication/v1/token-review.types.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
 /** Enough for any server: one has only a few names. */

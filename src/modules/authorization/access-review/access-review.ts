@@ -1,12 +1,12 @@
+import type { Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import type { FieldError } from '../../../base/machinery/field-error.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import { invalidError } from '../../../base/machinery/status-error.js';
 import type {
   NonResourceAttributes,
   ResourceAttributes,
   SubjectAccessReviewStatus,
-} from '../../../apis/authorization/v1/subject-access-review.types.js';
-import type { Authorizer, AuthorizerAttributes } from '../../../machinery/authorizer.js';
-import type { FieldError } from '../../../machinery/field-error.js';
-import type { UserInfo } from '../../../machinery/request-context.js';
-import { invalidError } from '../../../machinery/status-error.js';
+} from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 import { reviewedSelectors } from './reviewed-selectors.js';
 
 /** The subject of a review's question; a valid review has exactly one of the two. */

@@ -1,9 +1,4 @@
-import type {
-  FieldSelectorAttributes,
-  LabelSelectorAttributes,
-  SubjectAccessReviewSpec,
-} from '../../../apis/authorization/v1/subject-access-review.types.js';
-import type { ObjectMeta } from '../../../machinery/api-object.js';
+import type { ObjectMeta } from '../../../base/machinery/api-object.js';
 import {
   type FieldError,
   FieldPath,
@@ -12,7 +7,12 @@ import {
   notSupported,
   required,
   tooMany,
-} from '../../../machinery/field-error.js';
+} from '../../../base/machinery/field-error.js';
+import type {
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
+  SubjectAccessReviewSpec,
+} from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 import type { AskedAttributes } from './access-review.js';
 
 const spec = FieldPath.of('spec');

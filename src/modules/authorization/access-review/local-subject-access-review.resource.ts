@@ -1,13 +1,13 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Authorizer } from '../../../base/machinery/authorizer.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type LocalSubjectAccessReview,
   localSubjectAccessReview,
-} from '../../../apis/authorization/v1/subject-access-review.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import type { Authorizer } from '../../../machinery/authorizer.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { badRequestError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 import { subjectOf } from './subject-access-review.resource.js';

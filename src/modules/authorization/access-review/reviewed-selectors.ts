@@ -1,11 +1,11 @@
-import type { ResourceAttributes } from '../../../apis/authorization/v1/subject-access-review.types.js';
-import { type AskedSelectors, askedSelectors } from '../../../machinery/asked-selectors.js';
-import { type FieldRequirement, parseFieldSelector } from '../../../machinery/field-selector.js';
+import { type AskedSelectors, askedSelectors } from '../../../base/machinery/asked-selectors.js';
+import { type FieldRequirement, parseFieldSelector } from '../../../base/machinery/field-selector.js';
 import {
   type LabelRequirement,
   labelSelectorFromObject,
   parseLabelSelector,
-} from '../../../machinery/label-selector.js';
+} from '../../../base/machinery/label-selector.js';
+import type { ResourceAttributes } from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 
 /** One selector of a review, as far as it can be read. */
 interface ReadSelector<R> {

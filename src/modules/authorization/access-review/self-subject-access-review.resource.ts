@@ -1,12 +1,12 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Authorizer } from '../../../base/machinery/authorizer.js';
+import { unauthorizedError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type SelfSubjectAccessReview,
   selfSubjectAccessReview,
-} from '../../../apis/authorization/v1/subject-access-review.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import type { Authorizer } from '../../../machinery/authorizer.js';
-import { unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { attributesErrors, metadataErrors } from './access-review.validation.js';
 

@@ -1,13 +1,13 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { RuleList, RuleResolver } from '../../../base/machinery/authorizer.js';
+import { badRequestError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type SelfSubjectRulesReview,
   type SubjectRulesReviewStatus,
   selfSubjectRulesReview,
-} from '../../../apis/authorization/v1/subject-rules-review.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import type { RuleList, RuleResolver } from '../../../machinery/authorizer.js';
-import { badRequestError, unauthorizedError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { defineVirtualResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/authorization/v1/subject-rules-review.types.js';
+import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
 /**
  * `selfsubjectrulesreviews`: the sender's rights in a namespace, for user interfaces. The list is no decision: modules

@@ -1,7 +1,7 @@
-import type { HorizontalPodAutoscaler } from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import type { MetricSpec, MetricStatus } from '../../../apis/autoscaling/v2/metric.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { HorizontalPodAutoscaler } from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import type { MetricSpec, MetricStatus } from '../../../objects/apis/autoscaling/v2/metric.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 const unknownValue = '<unknown>';
 const shownMetrics = 2;

@@ -1,10 +1,10 @@
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscaler,
-} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler.columns.js';
 import { applyHpaDefaults, horizontalPodAutoscalerStrategy } from './horizontal-pod-autoscaler.strategy.js';
 import { validateHorizontalPodAutoscalerStatus } from './horizontal-pod-autoscaler.validation.js';

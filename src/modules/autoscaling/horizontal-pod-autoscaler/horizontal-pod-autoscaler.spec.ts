@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { horizontalPodAutoscalerResource } from './horizontal-pod-autoscaler.resource.js';
 
 const definition = horizontalPodAutoscalerResource(testNames);

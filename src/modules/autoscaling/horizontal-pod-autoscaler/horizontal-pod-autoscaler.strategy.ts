@@ -1,8 +1,8 @@
 import type {
   HorizontalPodAutoscaler,
   HPAScalingRules,
-} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import type { Strategy } from '../../../registry/strategy.js';
+} from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateHorizontalPodAutoscaler } from './horizontal-pod-autoscaler.validation.js';
 import { cpuMetric, defaultCpuPercentage } from './hpa-conversion.js';
 

@@ -1,10 +1,10 @@
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import { quantitySign } from '../../../base/machinery/values/quantity.js';
 import type {
   HorizontalPodAutoscaler,
   HPAScalingRules,
-} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import { checkNonNegative, checkOneOf } from '../../../apis/core/v1/validation/common.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
-import { quantitySign } from '../../../machinery/values/quantity.js';
+} from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import { checkNonNegative, checkOneOf } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateMetrics, validateTargetRef } from './metric.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,12 +1,12 @@
-import type { HorizontalPodAutoscaler } from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import { DecodeError, decode, type Infer, list, type SchemaType } from '../../../base/machinery/schema/index.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { HorizontalPodAutoscaler } from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
 import {
   horizontalPodAutoscalerBehavior,
   horizontalPodAutoscalerCondition,
-} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import type { MetricSpec } from '../../../apis/autoscaling/v2/metric.types.js';
-import { metricSpec, metricStatus } from '../../../apis/autoscaling/v2beta1/metric.types.js';
-import { DecodeError, decode, type Infer, list, type SchemaType } from '../../../machinery/schema/index.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import type { MetricSpec } from '../../../objects/apis/autoscaling/v2/metric.types.js';
+import { metricSpec, metricStatus } from '../../../objects/apis/autoscaling/v2beta1/metric.types.js';
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
 
 /**

@@ -1,21 +1,21 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type HorizontalPodAutoscaler as HpaV1,
   horizontalPodAutoscaler as hpaV1,
-} from '../../../apis/autoscaling/v1/horizontal-pod-autoscaler.types.js';
+} from '../../../objects/apis/autoscaling/v1/horizontal-pod-autoscaler.types.js';
 import {
   type HorizontalPodAutoscaler as Hpa,
   horizontalPodAutoscaler as hpaV2,
-} from '../../../apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
-import type { MetricSpec, MetricStatus } from '../../../apis/autoscaling/v2/metric.types.js';
+} from '../../../objects/apis/autoscaling/v2/horizontal-pod-autoscaler.types.js';
+import type { MetricSpec, MetricStatus } from '../../../objects/apis/autoscaling/v2/metric.types.js';
 import {
   type HorizontalPodAutoscaler as HpaV2beta1,
   horizontalPodAutoscaler as hpaV2beta1,
-} from '../../../apis/autoscaling/v2beta1/horizontal-pod-autoscaler.types.js';
-import { horizontalPodAutoscaler as hpaV2beta2 } from '../../../apis/autoscaling/v2beta2/horizontal-pod-autoscaler.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { asVersion, deprecation } from '../../../registry/definition/served-version.js';
-import type { ServedVersion } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/autoscaling/v2beta1/horizontal-pod-autoscaler.types.js';
+import { horizontalPodAutoscaler as hpaV2beta2 } from '../../../objects/apis/autoscaling/v2beta2/horizontal-pod-autoscaler.types.js';
+import { asVersion, deprecation } from '../../../objects/registry/definition/served-version.js';
+import type { ServedVersion } from '../../../objects/registry/resource-definition.js';
 import { cpuUtilizationOf, takeAnnotations, withAnnotations } from './hpa-annotations.js';
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
 

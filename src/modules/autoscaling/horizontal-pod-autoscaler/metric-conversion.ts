@@ -3,11 +3,11 @@ import type {
   MetricStatus,
   MetricTarget,
   MetricValueStatus,
-} from '../../../apis/autoscaling/v2/metric.types.js';
+} from '../../../objects/apis/autoscaling/v2/metric.types.js';
 import type {
   MetricSpec as OldMetricSpec,
   MetricStatus as OldMetricStatus,
-} from '../../../apis/autoscaling/v2beta1/metric.types.js';
+} from '../../../objects/apis/autoscaling/v2beta1/metric.types.js';
 
 /**
  * Metrics in the form of `v2beta1` and of the annotations of `v1`: flat, where the field that is set tells the kind of

@@ -1,10 +1,3 @@
-import type {
-  CrossVersionObjectReference,
-  MetricIdentifier,
-  MetricSpec,
-  MetricTarget,
-} from '../../../apis/autoscaling/v2/metric.types.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
 import {
   type FieldError,
   type FieldPath,
@@ -12,9 +5,16 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isPathSegmentName } from '../../../machinery/names.js';
-import { quantitySign } from '../../../machinery/values/quantity.js';
+} from '../../../base/machinery/field-error.js';
+import { isPathSegmentName } from '../../../base/machinery/names.js';
+import { quantitySign } from '../../../base/machinery/values/quantity.js';
+import type {
+  CrossVersionObjectReference,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from '../../../objects/apis/autoscaling/v2/metric.types.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 
 const sources = [
   ['Object', 'object'],

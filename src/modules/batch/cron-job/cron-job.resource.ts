@@ -1,11 +1,15 @@
-import { type CronJob, cronJob } from '../../../apis/batch/v1/cron-job.types.js';
-import { cronJob as cronJobV1beta1 } from '../../../apis/batch/v1beta1/cron-job.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn, since } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type CronJob, cronJob } from '../../../objects/apis/batch/v1/cron-job.types.js';
+import { cronJob as cronJobV1beta1 } from '../../../objects/apis/batch/v1beta1/cron-job.types.js';
+import { ageColumn, nameColumn, since } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
 

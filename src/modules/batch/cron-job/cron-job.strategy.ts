@@ -1,6 +1,6 @@
-import type { CronJob } from '../../../apis/batch/v1/cron-job.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import type { CronJob } from '../../../objects/apis/batch/v1/cron-job.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyJobTemplateDefaults } from '../job/job.defaults.js';
 import { validateCronJob, validateCronJobUpdate } from './cron-job.validation.js';
 

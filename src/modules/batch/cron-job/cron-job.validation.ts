@@ -1,11 +1,11 @@
-import type { CronJob } from '../../../apis/batch/v1/cron-job.types.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { scheduleError } from '../../../base/machinery/values/cron-schedule.js';
+import type { CronJob } from '../../../objects/apis/batch/v1/cron-job.types.js';
 import {
   checkNonNegative,
   checkOneOf,
   type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { scheduleError } from '../../../machinery/values/cron-schedule.js';
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateJobSpec } from '../job/job.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,10 +1,3 @@
-import type {
-  JobSpec,
-  PodFailurePolicy,
-  PodFailurePolicyRule,
-  SuccessPolicy,
-} from '../../../apis/batch/v1/job.types.js';
-import { checkOneOf } from '../../../apis/core/v1/validation/common.validation.js';
 import {
   duplicate,
   type FieldError,
@@ -12,8 +5,15 @@ import {
   invalid,
   required,
   tooMany,
-} from '../../../machinery/field-error.js';
-import { isQualifiedName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
+import type {
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyRule,
+  SuccessPolicy,
+} from '../../../objects/apis/batch/v1/job.types.js';
+import { checkOneOf } from '../../../objects/apis/core/v1/validation/common.validation.js';
 
 const maxRules = 20;
 const maxExitCodes = 255;

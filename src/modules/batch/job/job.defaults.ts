@@ -1,5 +1,5 @@
-import type { JobSpec } from '../../../apis/batch/v1/job.types.js';
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
+import type { JobSpec } from '../../../objects/apis/batch/v1/job.types.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 
 /** Fills in the defaults of a job template. Changes `spec`. */
 export function applyJobTemplateDefaults(spec: JobSpec): void {

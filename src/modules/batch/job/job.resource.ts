@@ -1,8 +1,8 @@
-import { type Job, job } from '../../../apis/batch/v1/job.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, humanDuration, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, Since } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type Job, job } from '../../../objects/apis/batch/v1/job.types.js';
+import { ageColumn, humanDuration, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition, Since } from '../../../objects/registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
 import { validateJobStatus } from './job.validation.js';

@@ -1,6 +1,6 @@
-import type { Job } from '../../../apis/batch/v1/job.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import type { Job } from '../../../objects/apis/batch/v1/job.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyJobDefaults } from './job.defaults.js';
 import { validateJob, validateJobUpdate } from './job.validation.js';
 

@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Job, JobSpec } from '../../../apis/batch/v1/job.types.js';
-import type { PodTemplateSpec } from '../../../apis/core/v1/pod-spec.types.js';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import type { Job, JobSpec } from '../../../objects/apis/batch/v1/job.types.js';
+import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import {
   checkImmutable,
   checkNonNegative,
   checkOneOf,
   type PodValidationOptions,
-} from '../../../apis/core/v1/validation/common.validation.js';
-import { validatePodTemplateSpec } from '../../../apis/core/v1/validation/pod-template.validation.js';
-import { matcherOf, validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
+import {
+  matcherOf,
+  validateLabelSelector,
+} from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,6 +1,6 @@
-import type { CertificateSigningRequest } from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 export const certificateSigningRequestColumns: readonly TableColumn<CertificateSigningRequest>[] = [
   nameColumn,

@@ -1,16 +1,20 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Clock } from '../../../base/machinery/clock.js';
+import { isPathSegmentName } from '../../../base/machinery/names.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type CertificateSigningRequest,
   certificateSigningRequest,
-} from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { certificateSigningRequest as certificateSigningRequestV1beta1 } from '../../../apis/certificates/v1beta1/certificate-signing-request.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import type { Clock } from '../../../machinery/clock.js';
-import { isPathSegmentName } from '../../../machinery/names.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
-import { defineResource, type ResourceDefinition, type ServedVersion } from '../../../registry/resource-definition.js';
-import type { PartSubresource } from '../../../registry/subresource-definition.js';
+} from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
+import { certificateSigningRequest as certificateSigningRequestV1beta1 } from '../../../objects/apis/certificates/v1beta1/certificate-signing-request.types.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type ServedVersion,
+} from '../../../objects/registry/resource-definition.js';
+import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
 import { certificateSigningRequestColumns } from './certificate-signing-request.columns.js';
 import {
   applyV1beta1Defaults,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { makeCertificate, makeRequest, toBase64 } from '../../../../test/support/certificate-requests.js';
 import { DefinitionTester, testClock, testNames, testTime } from '../../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { certificateSigningRequestResource } from './certificate-signing-request.resource.js';
 
 const user = { name: 'alice', uid: 'alice-uid', groups: ['devs'], extra: { scope: ['a', 'b'] } };

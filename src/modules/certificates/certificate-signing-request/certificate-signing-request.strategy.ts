@@ -1,11 +1,11 @@
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
-} from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import { type Clock, formatTime } from '../../../machinery/clock.js';
-import type { UserInfo } from '../../../machinery/request-context.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
+} from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 
 /** Records the sender; claims about the sender in the body do not count. Changes `spec`. */
 export function recordRequester(spec: CertificateSigningRequestSpec, user: UserInfo | undefined): void {

@@ -1,17 +1,17 @@
 import {
-  type CertificateSigningRequest,
-  type CertificateSigningRequestSpec,
-  keyUsage,
-} from '../../../apis/certificates/v1/certificate-signing-request.types.js';
-import {
   duplicate,
   type FieldError,
   FieldPath,
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { CertificateRequestError, parseCertificateRequest } from '../../../machinery/x509/certificate-request.js';
+} from '../../../base/machinery/field-error.js';
+import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestSpec,
+  keyUsage,
+} from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { validateSignerName } from './signer-name.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,8 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import type {
-  CertificateSigningRequest,
-  CertificateSigningRequestCondition,
-} from '../../../apis/certificates/v1/certificate-signing-request.types.js';
 import {
   duplicate,
   type FieldError,
@@ -11,8 +7,12 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { readPem } from '../../../machinery/x509/pem.js';
+} from '../../../base/machinery/field-error.js';
+import { readPem } from '../../../base/machinery/x509/pem.js';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 
 const conditionsPath = FieldPath.of('status', 'conditions');
 const certificatePath = FieldPath.of('status', 'certificate');

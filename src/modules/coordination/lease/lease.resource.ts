@@ -1,8 +1,12 @@
-import { type Lease, lease } from '../../../apis/coordination/v1/lease.types.js';
-import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../machinery/field-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type Lease, lease } from '../../../objects/apis/coordination/v1/lease.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 
 const specPath = FieldPath.of('spec');
 const strategies = ['OldestEmulationVersion'];

@@ -1,16 +1,21 @@
-import { type Binding, binding } from '../../../apis/core/v1/pod.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { cloneJson } from '../../../machinery/json/exact-numbers.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import { badRequestError, conflictError, modifiedMessage, notFoundError } from '../../../machinery/status-error.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import {
+  badRequestError,
+  conflictError,
+  modifiedMessage,
+  notFoundError,
+} from '../../../base/machinery/status-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type Binding, binding } from '../../../objects/apis/core/v1/pod.types.js';
 import {
   type AnswerOptions,
   defineVirtualResource,
   type ResourceDefinition,
-} from '../../../registry/resource-definition.js';
-import { isOtherVersion } from '../../../registry/store/object-codec.js';
-import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+} from '../../../objects/registry/resource-definition.js';
+import { isOtherVersion } from '../../../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
 
 /** The binding itself already passed mutating and validating admission. */

@@ -2,13 +2,13 @@ import {
   type ComponentCondition,
   type ComponentStatus,
   componentStatus,
-} from '../../../apis/core/v1/component-status.types.js';
-import { nameColumn } from '../../../registry/definition/default-columns.js';
+} from '../../../objects/apis/core/v1/component-status.types.js';
+import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
   defineComputedResource,
   type ResourceDefinition,
   type TableColumn,
-} from '../../../registry/resource-definition.js';
+} from '../../../objects/registry/resource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>

@@ -1,6 +1,6 @@
-import { type ConfigMap, configMap } from '../../../apis/core/v1/config-map.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
+import { type ConfigMap, configMap } from '../../../objects/apis/core/v1/config-map.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type StoredResource } from '../../../objects/registry/resource-definition.js';
 import { validateConfigMap, validateConfigMapUpdate } from './config-map.validation.js';
 
 /** ConfigMaps: text and binary entries, at most 1 MiB together. */

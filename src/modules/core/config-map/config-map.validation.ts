@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigMap } from '../../../apis/core/v1/config-map.types.js';
-import { type FieldError, FieldPath, forbidden, invalid, rootPath, tooLong } from '../../../machinery/field-error.js';
-import { isConfigMapKey } from '../../../machinery/names.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  rootPath,
+  tooLong,
+} from '../../../base/machinery/field-error.js';
+import { isConfigMapKey } from '../../../base/machinery/names.js';
+import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.js';
 
 /** Most bytes of all entries of a ConfigMap or Secret together. */
 export const maxEntryBytes = 1024 * 1024;

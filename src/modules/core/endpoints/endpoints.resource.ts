@@ -1,6 +1,6 @@
-import { type Endpoints, endpoints } from '../../../apis/core/v1/endpoints.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { type Endpoints, endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { validateEndpoints } from './endpoints.validation.js';
 
 const shownAddresses = 3;

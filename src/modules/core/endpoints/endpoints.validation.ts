@@ -1,7 +1,7 @@
-import type { EndpointAddress, EndpointPort, Endpoints } from '../../../apis/core/v1/endpoints.types.js';
-import { validateIp, validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../machinery/names.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
+import type { EndpointAddress, EndpointPort, Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
+import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 
 const subsetsPath = FieldPath.of('subsets');
 const protocols = ['SCTP', 'TCP', 'UDP'];

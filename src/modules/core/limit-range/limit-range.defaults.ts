@@ -1,5 +1,5 @@
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
-import type { LimitRange } from '../../../apis/core/v1/limit-range.types.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import type { LimitRange } from '../../../objects/apis/core/v1/limit-range.types.js';
 
 /** For containers: the default limit is the maximum. The default request is the default limit, or else the minimum. */
 export function applyLimitRangeDefaults(object: LimitRange): void {

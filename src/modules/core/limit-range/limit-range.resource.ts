@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type LimitRange, limitRange } from '../../../apis/core/v1/limit-range.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type LimitRange, limitRange } from '../../../objects/apis/core/v1/limit-range.types.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyLimitRangeDefaults } from './limit-range.defaults.js';
 import { validateLimitRange } from './limit-range.validation.js';
 

@@ -1,15 +1,22 @@
-import type { LimitRange, LimitRangeItem } from '../../../apis/core/v1/limit-range.types.js';
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  required,
+} from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
+import { ownValue } from '../../../base/machinery/own-value.js';
+import { compareQuantities, quantityMilliValue } from '../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { LimitRange, LimitRangeItem } from '../../../objects/apis/core/v1/limit-range.types.js';
 import {
   checkContainerResourceName,
   checkResourceName,
   isHugePages,
   isNativeResource,
-} from '../../../apis/core/v1/validation/resources.validation.js';
-import { duplicate, type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
-import { isQualifiedName } from '../../../machinery/names.js';
-import { ownValue } from '../../../machinery/own-value.js';
-import { compareQuantities, quantityMilliValue } from '../../../machinery/values/quantity.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../objects/apis/core/v1/validation/resources.validation.js';
 
 const limitsPath = FieldPath.of('spec', 'limits');
 const standardTypes = ['Pod', 'Container', 'PersistentVolumeClaim'];

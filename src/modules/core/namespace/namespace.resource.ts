@@ -1,12 +1,12 @@
-import { type Namespace, namespace } from '../../../apis/core/v1/namespace.types.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { isDns1123Label, isQualifiedName } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { keepField, statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { maskTrailingDash } from '../../../registry/metadata/before-create.js';
-import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isQualifiedName } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type Namespace, namespace } from '../../../objects/apis/core/v1/namespace.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { keepField, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
+import { defineResource, type StoredResource } from '../../../objects/registry/resource-definition.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 
 const finalizersPath = FieldPath.of('spec', 'finalizers');
 /** Spelled the way clients of this rule know it. */

@@ -1,7 +1,7 @@
-import type { Node } from '../../../apis/core/v1/node.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 /** Columns of a table of nodes. */
 export function nodeColumns(names: VendorNames): readonly TableColumn<Node>[] {

@@ -1,5 +1,5 @@
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
-import type { Node } from '../../../apis/core/v1/node.types.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 
 /** Allocatable resources of a node default to its capacity. A single pod range is written to both fields. */
 export function applyNodeDefaults(object: Node): void {

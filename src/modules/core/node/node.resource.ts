@@ -1,7 +1,7 @@
-import { type Node, node } from '../../../apis/core/v1/node.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type Node, node } from '../../../objects/apis/core/v1/node.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { nodeProxyPath } from '../proxy-path.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';

@@ -1,8 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Taint } from '../../../apis/core/v1/affinity.types.js';
-import type { Node } from '../../../apis/core/v1/node.types.js';
-import { checkQuantity } from '../../../apis/core/v1/validation/resources.validation.js';
-import { parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   duplicate,
   type FieldError,
@@ -12,10 +8,14 @@ import {
   notSupported,
   required,
   rootPath,
-} from '../../../machinery/field-error.js';
-import { validateLabelName } from '../../../machinery/label-rules.js';
-import { isValidLabelValue } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../base/machinery/field-error.js';
+import { validateLabelName } from '../../../base/machinery/label-rules.js';
+import { isValidLabelValue } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import { checkQuantity } from '../../../objects/apis/core/v1/validation/resources.validation.js';
+import { parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
 const specPath = FieldPath.of('spec');
 const podCidrsPath = specPath.child('podCIDRs');

@@ -1,12 +1,12 @@
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
 import {
   type PersistentVolumeClaim,
   persistentVolumeClaim,
-} from '../../../apis/core/v1/persistent-volume-claim.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 import {
   validatePersistentVolumeClaim,

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PersistentVolumeClaim } from '../../../apis/core/v1/persistent-volume-claim.types.js';
-import type { PersistentVolumeClaimSpec } from '../../../apis/core/v1/persistent-volume-claim-spec.types.js';
-import { checkImmutable, checkOneOf, checkText } from '../../../apis/core/v1/validation/common.validation.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { compareQuantities, quantitySign, quantityValue } from '../../../machinery/values/quantity.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { compareQuantities, quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import type { PersistentVolumeClaimSpec } from '../../../objects/apis/core/v1/persistent-volume-claim-spec.types.js';
+import { checkImmutable, checkOneOf, checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAccessModes } from '../access-modes.validation.js';
 
 const specPath = FieldPath.of('spec');

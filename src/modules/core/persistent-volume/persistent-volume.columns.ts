@@ -1,7 +1,7 @@
-import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 
 /** Columns of a table of volumes. */

@@ -1,5 +1,5 @@
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
-import type { PersistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 
 /** Defaults: retained, a file system, and the usual values of its kind of storage. */
 export function applyPersistentVolumeDefaults(object: PersistentVolume): void {

@@ -1,7 +1,7 @@
-import { type PersistentVolume, persistentVolume } from '../../../apis/core/v1/persistent-volume.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type PersistentVolume, persistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { persistentVolumeColumns } from './persistent-volume.columns.js';
 import { applyPersistentVolumeDefaults } from './persistent-volume.defaults.js';
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from './persistent-volume.validation.js';

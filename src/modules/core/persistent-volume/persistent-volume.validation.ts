@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type PersistentVolume,
-  type PersistentVolumeSpec,
-  persistentVolumeSource,
-} from '../../../apis/core/v1/persistent-volume.types.js';
-import { checkImmutable, checkOneOf, checkText } from '../../../apis/core/v1/validation/common.validation.js';
-import { validateNodeSelector } from '../../../apis/core/v1/validation/scheduling.validation.js';
-import {
   type FieldError,
   FieldPath,
   forbidden,
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { quantitySign } from '../../../machinery/values/quantity.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { quantitySign } from '../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type PersistentVolume,
+  type PersistentVolumeSpec,
+  persistentVolumeSource,
+} from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { checkImmutable, checkOneOf, checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validateNodeSelector } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
 import { checkAccessModes } from '../access-modes.validation.js';
 import { validateSource } from './volume-source.validation.js';
 

@@ -1,10 +1,13 @@
-import type { PersistentVolumeSpec } from '../../../apis/core/v1/persistent-volume.types.js';
-import { checkNoBacksteps, checkText } from '../../../apis/core/v1/validation/common.validation.js';
-import { validateDisk, validateStorageVolume } from '../../../apis/core/v1/validation/storage-volume.validation.js';
-import type { Volume } from '../../../apis/core/v1/volume.types.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { PersistentVolumeSpec } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { checkNoBacksteps, checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import {
+  validateDisk,
+  validateStorageVolume,
+} from '../../../objects/apis/core/v1/validation/storage-volume.validation.js';
+import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 
 const specPath = FieldPath.of('spec');
 

@@ -1,11 +1,11 @@
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import { type PodTemplate, podTemplate } from '../../../apis/core/v1/pod-template.types.js';
-import { containerImages, containerNames, formatLabels } from '../../../apis/core/v1/pod-template-text.js';
-import { validatePodTemplateSpec } from '../../../apis/core/v1/validation/pod-template.validation.js';
-import { FieldPath } from '../../../machinery/field-error.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { FieldPath } from '../../../base/machinery/field-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { type PodTemplate, podTemplate } from '../../../objects/apis/core/v1/pod-template.types.js';
+import { containerImages, containerNames, formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
+import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
+import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
 const templatePath = FieldPath.of('template');
 

@@ -1,9 +1,9 @@
-import { type Binding, binding, type Pod, type PodCondition } from '../../../apis/core/v1/pod.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { type Clock, formatTime } from '../../../machinery/clock.js';
-import { badRequestError, conflictError } from '../../../machinery/status-error.js';
-import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { badRequestError, conflictError } from '../../../base/machinery/status-error.js';
+import { type Binding, binding, type Pod, type PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { CreatedSubresource } from '../../../objects/registry/subresource-definition.js';
 import { validateAnnotationUpdate } from './pod.validation.js';
 
 /** The path through which a scheduler assigns a pod to a node. */

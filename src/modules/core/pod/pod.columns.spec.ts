@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { podResource } from './pod.resource.js';
 
 const tester = new DefinitionTester(podResource(testNames, testStores()));

@@ -1,7 +1,7 @@
-import type { ContainerState } from '../../../apis/core/v1/container-status.types.js';
-import type { Pod } from '../../../apis/core/v1/pod.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { ContainerState } from '../../../objects/apis/core/v1/container-status.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 const none = '<none>';
 

@@ -2,8 +2,8 @@ import {
   podAttachOptions,
   podExecOptions,
   podPortForwardOptions,
-} from '../../../apis/core/v1/request-options.types.js';
-import type { ConnectSubresource, StreamParameter } from '../../../registry/subresource-definition.js';
+} from '../../../objects/apis/core/v1/request-options.types.js';
+import type { ConnectSubresource, StreamParameter } from '../../../objects/registry/subresource-definition.js';
 
 const verbs = ['create', 'get'] as const;
 

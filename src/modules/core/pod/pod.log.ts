@@ -1,4 +1,4 @@
-import type { StreamSubresource } from '../../../registry/subresource-definition.js';
+import type { StreamSubresource } from '../../../objects/registry/subresource-definition.js';
 
 /** `log`: what a container of the pod has written, as its node tells. */
 export const podLogPath: StreamSubresource = {

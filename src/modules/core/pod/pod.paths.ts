@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { ContainerStatus } from '../../../apis/core/v1/container-status.types.js';
-import { applyContainerDefaults } from '../../../apis/core/v1/defaults/container.defaults.js';
-import type { Pod } from '../../../apis/core/v1/pod.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import type { PartSubresource } from '../../../registry/subresource-definition.js';
+import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
+import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/container.defaults.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
 
 const status = FieldPath.of('status');

@@ -1,7 +1,7 @@
-import { type Pod, pod } from '../../../apis/core/v1/pod.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { defineResource, type StoredResource } from '../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type Pod, pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { defineResource, type StoredResource } from '../../../objects/registry/resource-definition.js';
+import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 import { podProxyPath } from '../proxy-path.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { StatusError } from '../../../machinery/status-error.js';
-import { fieldsOf } from '../../../registry/store/selection.js';
-import type { CreatedSubresource } from '../../../registry/subresource-definition.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
+import { fieldsOf } from '../../../objects/registry/store/selection.js';
+import type { CreatedSubresource } from '../../../objects/registry/subresource-definition.js';
 import { podResource } from './pod.resource.js';
 
 const definition = podResource(testNames, testStores());

@@ -2,11 +2,11 @@ import {
   applyPodOnlyDefaults,
   applyPodSpecDefaults,
   syncServiceAccount,
-} from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { Pod, PodCondition } from '../../../apis/core/v1/pod.types.js';
-import { podQosClass } from '../../../apis/core/v1/pod-qos.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+} from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import type { Pod, PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
+import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
 /** Some thousands of years, so that an end lies before the year 9999, the latest possible time. */

@@ -1,11 +1,11 @@
-import type { Toleration } from '../../../apis/core/v1/affinity.types.js';
-import type { Container } from '../../../apis/core/v1/container.types.js';
-import type { Pod } from '../../../apis/core/v1/pod.types.js';
-import type { PodSpec } from '../../../apis/core/v1/pod-spec.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import { validatePodSpec } from '../../../apis/core/v1/validation/pod-spec.validation.js';
-import { type FieldError, FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
+import { type FieldError, FieldPath, forbidden, invalid } from '../../../base/machinery/field-error.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { PodSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
 const specPath = FieldPath.of('spec');

@@ -1,13 +1,17 @@
-import { scale } from '../../../apis/autoscaling/v1/scale.types.js';
-import { containerImages, containerNames, formatLabels } from '../../../apis/core/v1/pod-template-text.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
+import { containerImages, containerNames, formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
 import {
   type ReplicationController,
   replicationController,
-} from '../../../apis/core/v1/replication-controller.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { scaleSubresource, statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/core/v1/replication-controller.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { scaleSubresource, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { replicationControllerStrategy } from './replication-controller.strategy.js';
 import { validateStatus } from './replication-controller.validation.js';
 

@@ -1,7 +1,7 @@
-import { applyPodSpecDefaults } from '../../../apis/core/v1/defaults/pod-spec.defaults.js';
-import type { ReplicationController } from '../../../apis/core/v1/replication-controller.types.js';
-import type { PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
+import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateReplicationController } from './replication-controller.validation.js';
 
 /** Rules of replication controllers. */

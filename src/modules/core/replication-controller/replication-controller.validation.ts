@@ -1,8 +1,11 @@
-import type { ReplicationController } from '../../../apis/core/v1/replication-controller.types.js';
-import { checkNonNegative, type PodValidationOptions } from '../../../apis/core/v1/validation/common.validation.js';
-import { checkReplicaCounts } from '../../../apis/core/v1/validation/replicas.validation.js';
-import { validateReplicatedTemplate } from '../../../apis/core/v1/validation/replicated-template.validation.js';
-import { type FieldError, FieldPath, required } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, required } from '../../../base/machinery/field-error.js';
+import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
+import {
+  checkNonNegative,
+  type PodValidationOptions,
+} from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { checkReplicaCounts } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
+import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');

@@ -1,10 +1,10 @@
-import { roundResources } from '../../../apis/core/v1/defaults/resources.defaults.js';
-import { type ResourceQuota, resourceQuota } from '../../../apis/core/v1/resource-quota.types.js';
-import { ownValue } from '../../../machinery/own-value.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { ownValue } from '../../../base/machinery/own-value.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import { type ResourceQuota, resourceQuota } from '../../../objects/apis/core/v1/resource-quota.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import {
   validateResourceQuota,
   validateResourceQuotaStatus,

@@ -1,12 +1,12 @@
-import type { ResourceQuota, ResourceQuotaSpec } from '../../../apis/core/v1/resource-quota.types.js';
-import type { ResourceList } from '../../../apis/core/v1/resources.types.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { ResourceQuota, ResourceQuotaSpec } from '../../../objects/apis/core/v1/resource-quota.types.js';
+import type { ResourceList } from '../../../objects/apis/core/v1/resources.types.js';
 import {
   checkQuantity,
   checkResourceName,
   isHugePages,
-} from '../../../apis/core/v1/validation/resources.validation.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../objects/apis/core/v1/validation/resources.validation.js';
 
 const specPath = FieldPath.of('spec');
 const scopesPath = specPath.child('scopes');

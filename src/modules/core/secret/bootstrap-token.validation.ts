@@ -1,4 +1,3 @@
-import type { Secret } from '../../../apis/core/v1/secret.types.js';
 import {
   bootstrapTokenSecretPrefix,
   expirationTime,
@@ -7,8 +6,9 @@ import {
   isTokenSecret,
   bootstrapTokenKeys as keys,
   secretText,
-} from '../../../machinery/bootstrap-token.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
+} from '../../../base/machinery/bootstrap-token.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 
 const dataPath = FieldPath.of('data');
 const namePath = FieldPath.of('metadata', 'name');

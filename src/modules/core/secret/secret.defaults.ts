@@ -1,4 +1,4 @@
-import type { Secret } from '../../../apis/core/v1/secret.types.js';
+import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 
 /** Type `Opaque`; entries given as text in `stringData` move into `data`, over entries of the same name. */
 export function applySecretDefaults(object: Secret): void {

@@ -1,7 +1,7 @@
-import { type Secret, secret } from '../../../apis/core/v1/secret.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { type Secret, secret } from '../../../objects/apis/core/v1/secret.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applySecretDefaults } from './secret.defaults.js';
 import { validateSecret, validateSecretUpdate } from './secret.validation.js';
 

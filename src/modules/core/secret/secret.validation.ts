@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Secret } from '../../../apis/core/v1/secret.types.js';
-import { type FieldError, FieldPath, forbidden, invalid, required, tooLong } from '../../../machinery/field-error.js';
-import { isConfigMapKey } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  required,
+  tooLong,
+} from '../../../base/machinery/field-error.js';
+import { isConfigMapKey } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 import { validateBootstrapToken } from './bootstrap-token.validation.js';
 
 const maxEntryBytes = 1024 * 1024;

@@ -1,7 +1,7 @@
-import { type ServiceAccount, serviceAccount } from '../../../apis/core/v1/service-account.types.js';
-import type { ServiceAccountTokenIssuer } from '../../../machinery/tokens.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import type { ServiceAccountTokenIssuer } from '../../../base/machinery/tokens.js';
+import { type ServiceAccount, serviceAccount } from '../../../objects/apis/core/v1/service-account.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { type TokenContext, tokenPath } from './token.subresource.js';
 
 /** ServiceAccounts: identities for pods. Clients can request their tokens if this process can sign. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { DefinitionTester, testClock } from '../../../../test/support/definition-tester.js';
-import { vendorNames } from '../../../machinery/vendor.js';
-import { ResourceRegistry } from '../../../registry/resource-registry.js';
+import { vendorNames } from '../../../base/machinery/vendor.js';
+import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { serviceAccountResource } from './service-account.resource.js';
 

@@ -1,19 +1,23 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
+import { badRequestError, conflictError, invalidError, notFoundError } from '../../../base/machinery/status-error.js';
+import type {
+  BoundObject,
+  ServiceAccountTokenIssuer,
+  ServiceAccountTokenRequest,
+} from '../../../base/machinery/tokens.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type BoundObjectReference,
   type TokenRequest,
   tokenRequest,
-} from '../../../apis/authentication/v1/token-request.types.js';
-import type { Pod } from '../../../apis/core/v1/pod.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { type Clock, formatTime } from '../../../machinery/clock.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { addWarning, type RequestContext } from '../../../machinery/request-context.js';
-import { badRequestError, conflictError, invalidError, notFoundError } from '../../../machinery/status-error.js';
-import type { BoundObject, ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../machinery/tokens.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
-import { toStatusError } from '../../../registry/store/to-status-error.js';
-import type { SubresourceAction, VirtualSubresource } from '../../../registry/subresource-definition.js';
+} from '../../../objects/apis/authentication/v1/token-request.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { readStored, type StoredResources } from '../../../objects/registry/store/object-codec.js';
+import { toStatusError } from '../../../objects/registry/store/to-status-error.js';
+import type { SubresourceAction, VirtualSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 const minSeconds = 600;

@@ -1,4 +1,3 @@
-import type { Service, ServicePort } from '../../../apis/core/v1/service.types.js';
 import {
   duplicate,
   type FieldError,
@@ -6,8 +5,9 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1123Label, isPortName, isPortNumber, isQualifiedName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isPortName, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
+import type { Service, ServicePort } from '../../../objects/apis/core/v1/service.types.js';
 
 const portsPath = FieldPath.of('spec', 'ports');
 const protocols = ['SCTP', 'TCP', 'UDP'];

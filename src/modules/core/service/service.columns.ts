@@ -1,6 +1,6 @@
-import type { Service } from '../../../apis/core/v1/service.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import { labelsText } from '../cells.js';
 
 /** Columns of a table of services. */

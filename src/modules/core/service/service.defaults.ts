@@ -1,4 +1,4 @@
-import type { Service } from '../../../apis/core/v1/service.types.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { isExternallyAccessible } from './service.rules.js';
 
 const affinitySeconds = 3 * 60 * 60;

@@ -1,6 +1,6 @@
-import { type Service, service } from '../../../apis/core/v1/service.types.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { type Service, service } from '../../../objects/apis/core/v1/service.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { serviceProxyPath } from '../proxy-path.js';
 import { type AllocatorParts, ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';

@@ -1,4 +1,4 @@
-import type { Service } from '../../../apis/core/v1/service.types.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 
 /** Whether a service has an address of its own or asks for none (`None`); a mere alias has neither. */
 export function needsClusterIp({ spec }: Service): boolean {

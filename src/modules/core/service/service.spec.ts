@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
 import { DefinitionTester, testClock, testNames, testRanges } from '../../../../test/support/definition-tester.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { ResourceRegistry } from '../../../registry/resource-registry.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { serviceResource } from './service.resource.js';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Service } from '../../../apis/core/v1/service.types.js';
-import { isDns1035Label } from '../../../machinery/names.js';
-import { maskTrailingDash } from '../../../registry/metadata/before-create.js';
-import type { Strategy } from '../../../registry/strategy.js';
+import { isDns1035Label } from '../../../base/machinery/names.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import type { ServiceAllocator } from './allocation/service-allocator.js';
 import { applyServiceDefaults } from './service.defaults.js';
 import { isHeadless, mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';

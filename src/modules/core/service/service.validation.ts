@@ -1,7 +1,3 @@
-import type { Service } from '../../../apis/core/v1/service.types.js';
-import { validateIp, validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
-import { validatePortStatuses } from '../../../apis/core/v1/validation/port-status.validation.js';
-import { ipFamily, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   duplicate,
   type FieldError,
@@ -10,9 +6,13 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { validateLabels } from '../../../machinery/label-rules.js';
-import { isDns1123Subdomain, isQualifiedName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { validateLabels } from '../../../base/machinery/label-rules.js';
+import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
+import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
+import { ipFamily, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { isExternallyAccessible, isHeadless, mayHaveNodePorts, needsHealthCheckPort } from './service.rules.js';
 import { validateServicePorts } from './service-ports.validation.js';
 

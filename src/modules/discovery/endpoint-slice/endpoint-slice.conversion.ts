@@ -1,13 +1,17 @@
-import { type Endpoint, type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type Endpoint,
+  type EndpointSlice,
+  endpointSlice,
+} from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import {
   type Endpoint as BetaEndpoint,
   type EndpointSlice as BetaEndpointSlice,
   endpointSlice as betaEndpointSlice,
-} from '../../../apis/discovery/v1beta1/endpoint-slice.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { asVersion, deprecation } from '../../../registry/definition/served-version.js';
-import type { ServedVersion } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/discovery/v1beta1/endpoint-slice.types.js';
+import { asVersion, deprecation } from '../../../objects/registry/definition/served-version.js';
+import type { ServedVersion } from '../../../objects/registry/resource-definition.js';
 
 /**
  * `v1beta1`: labels in `topology` tell where an endpoint's node is. `v1` has fields for the zone and the node; other

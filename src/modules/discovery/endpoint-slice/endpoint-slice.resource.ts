@@ -1,9 +1,13 @@
-import { type EndpointSlice, endpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type EndpointSlice, endpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { servedV1beta1 } from './endpoint-slice.conversion.js';
 import { type PlaceField, validateEndpointSlice, validateEndpointSliceUpdate } from './endpoint-slice.validation.js';
 

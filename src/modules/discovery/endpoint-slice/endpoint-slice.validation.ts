@@ -1,6 +1,4 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { validateNonSpecialIp } from '../../../apis/core/v1/validation/ip-address.validation.js';
-import type { Endpoint, EndpointPort, EndpointSlice } from '../../../apis/discovery/v1/endpoint-slice.types.js';
 import {
   duplicate,
   type FieldError,
@@ -9,9 +7,16 @@ import {
   notSupported,
   required,
   tooMany,
-} from '../../../machinery/field-error.js';
-import { validateLabels } from '../../../machinery/label-rules.js';
-import { isDns1123Label, isDns1123Subdomain, isQualifiedName, isValidLabelValue } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { validateLabels } from '../../../base/machinery/label-rules.js';
+import {
+  isDns1123Label,
+  isDns1123Subdomain,
+  isQualifiedName,
+  isValidLabelValue,
+} from '../../../base/machinery/names.js';
+import { validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
+import type { Endpoint, EndpointPort, EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 const protocols = ['SCTP', 'TCP', 'UDP'];

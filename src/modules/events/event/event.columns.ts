@@ -1,6 +1,6 @@
-import type { Event } from '../../../apis/core/v1/event.types.js';
-import { nameColumn, since } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import { nameColumn, since } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 /** Columns of a table of events, in the form of the core group. */
 export const eventColumns: readonly TableColumn<Event>[] = [

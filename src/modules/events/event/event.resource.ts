@@ -1,19 +1,19 @@
-import { type Event as CoreEvent, event as coreEvent } from '../../../apis/core/v1/event.types.js';
-import { fromCoreEvent, toCoreEvent } from '../../../apis/events/event-conversion.js';
-import { type Event, event } from '../../../apis/events/v1/event.types.js';
-import { event as eventV1beta1 } from '../../../apis/events/v1beta1/event.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { isPathSegmentName } from '../../../machinery/names.js';
-import type { RequestContext } from '../../../machinery/request-context.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { isPathSegmentName } from '../../../base/machinery/names.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type Event as CoreEvent, event as coreEvent } from '../../../objects/apis/core/v1/event.types.js';
+import { fromCoreEvent, toCoreEvent } from '../../../objects/apis/events/event-conversion.js';
+import { type Event, event } from '../../../objects/apis/events/v1/event.types.js';
+import { event as eventV1beta1 } from '../../../objects/apis/events/v1beta1/event.types.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
-} from '../../../registry/resource-definition.js';
-import type { Strategy } from '../../../registry/strategy.js';
+} from '../../../objects/registry/resource-definition.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { eventColumns } from './event.columns.js';
 import { validateChangedEvent, validateEvent } from './event.validation.js';
 

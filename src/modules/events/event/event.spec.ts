@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import type { Event as CoreEvent } from '../../../apis/core/v1/event.types.js';
-import { event as coreType } from '../../../apis/core/v1/event.types.js';
-import { fromCoreEvent, toCoreEvent } from '../../../apis/events/event-conversion.js';
-import type { Event } from '../../../apis/events/v1/event.types.js';
-import { decode } from '../../../machinery/schema/index.js';
+import { decode } from '../../../base/machinery/schema/index.js';
+import type { Event as CoreEvent } from '../../../objects/apis/core/v1/event.types.js';
+import { event as coreType } from '../../../objects/apis/core/v1/event.types.js';
+import { fromCoreEvent, toCoreEvent } from '../../../objects/apis/events/event-conversion.js';
+import type { Event } from '../../../objects/apis/events/v1/event.types.js';
 import { coreEventResource, eventResource } from './event.resource.js';
 
 const core = new DefinitionTester(coreEventResource(testNames));

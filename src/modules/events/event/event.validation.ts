@@ -1,7 +1,7 @@
-import type { Event } from '../../../apis/core/v1/event.types.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain, isQualifiedName } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 
 const maxReportLength = 128;
 const maxMessageLength = 1024;

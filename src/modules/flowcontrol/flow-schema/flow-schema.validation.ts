@@ -1,11 +1,11 @@
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type {
   FlowSchema,
   FlowSchemaSpec,
   PolicyRulesWithSubjects,
-} from '../../../apis/flowcontrol/v1/flow-schema.types.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
+} from '../../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 import { checkNonResourceRule, checkResourceRule } from './policy-rule.validation.js';
 import { checkSubject } from './subject.validation.js';
 

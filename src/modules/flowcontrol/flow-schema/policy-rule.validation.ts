@@ -1,6 +1,15 @@
-import type { NonResourcePolicyRule, ResourcePolicyRule } from '../../../apis/flowcontrol/v1/flow-schema.types.js';
-import { type FieldError, type FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1123Label } from '../../../machinery/names.js';
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
+import type {
+  NonResourcePolicyRule,
+  ResourcePolicyRule,
+} from '../../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 
 const all = '*';
 const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];

@@ -1,4 +1,3 @@
-import type { Subject } from '../../../apis/flowcontrol/v1/flow-schema.types.js';
 import {
   type FieldError,
   type FieldPath,
@@ -6,8 +5,9 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type { Subject } from '../../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 
 /** The field of a subject that goes with its kind. */
 const fieldOfKind = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;

@@ -1,4 +1,4 @@
-import type { PriorityLevelConfiguration } from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
+import type { PriorityLevelConfiguration } from '../../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
 
 const defaultShares = 30;
 const defaultQueues = 64;

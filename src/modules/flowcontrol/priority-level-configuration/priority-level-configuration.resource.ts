@@ -1,11 +1,15 @@
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type PriorityLevelConfiguration,
   priorityLevelConfiguration,
-} from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateConditionTypes } from '../condition-types.validation.js';
 import { applyPriorityLevelDefaults } from './priority-level-configuration.defaults.js';
 import { validatePriorityLevelConfiguration } from './priority-level-configuration.validation.js';

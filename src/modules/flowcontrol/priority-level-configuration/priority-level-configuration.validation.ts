@@ -1,11 +1,3 @@
-import type {
-  ExemptPriorityLevelConfiguration,
-  LimitedPriorityLevelConfiguration,
-  LimitResponse,
-  PriorityLevelConfiguration,
-  PriorityLevelConfigurationSpec,
-  QueuingConfiguration,
-} from '../../../apis/flowcontrol/v1/priority-level-configuration.types.js';
 import {
   type FieldError,
   FieldPath,
@@ -13,8 +5,16 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
+} from '../../../base/machinery/field-error.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from '../../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
 
 /** The one level without limits. */
 const exemptName = 'exempt';

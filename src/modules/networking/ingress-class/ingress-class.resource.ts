@@ -1,9 +1,4 @@
 import {
-  type IngressClass,
-  type IngressClassParametersReference,
-  ingressClass,
-} from '../../../apis/networking/v1/ingress-class.types.js';
-import {
   type FieldError,
   FieldPath,
   forbidden,
@@ -11,11 +6,20 @@ import {
   notSupported,
   required,
   tooLong,
-} from '../../../machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain } from '../../../machinery/names.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type IngressClass,
+  type IngressClassParametersReference,
+  ingressClass,
+} from '../../../objects/apis/networking/v1/ingress-class.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateTypedReference } from '../typed-reference.validation.js';
 
 const controllerPath = FieldPath.of('spec', 'controller');

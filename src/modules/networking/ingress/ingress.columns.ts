@@ -1,6 +1,6 @@
-import type { Ingress } from '../../../apis/networking/v1/ingress.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { Ingress } from '../../../objects/apis/networking/v1/ingress.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 const maxHosts = 3;
 

@@ -1,7 +1,7 @@
-import { type Ingress, ingress } from '../../../apis/networking/v1/ingress.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type Ingress, ingress } from '../../../objects/apis/networking/v1/ingress.types.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { ingressColumns } from './ingress.columns.js';
 import { validateIngressCreate, validateIngressSpec, validateIngressStatus } from './ingress.validation.js';
 

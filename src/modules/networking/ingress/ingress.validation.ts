@@ -1,4 +1,12 @@
-import { validatePortStatuses } from '../../../apis/core/v1/validation/port-status.validation.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import {
+  isDns1035Label,
+  isDns1123Subdomain,
+  isPortName,
+  isPortNumber,
+  isWildcardDns1123Subdomain,
+} from '../../../base/machinery/names.js';
+import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
 import type {
   HTTPIngressPath,
   Ingress,
@@ -7,16 +15,8 @@ import type {
   IngressSpec,
   IngressStatus,
   IngressTLS,
-} from '../../../apis/networking/v1/ingress.types.js';
-import { ipFamily } from '../../../apis/networking/v1/validation/ip-network.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import {
-  isDns1035Label,
-  isDns1123Subdomain,
-  isPortName,
-  isPortNumber,
-  isWildcardDns1123Subdomain,
-} from '../../../machinery/names.js';
+} from '../../../objects/apis/networking/v1/ingress.types.js';
+import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { validateTypedReference } from '../typed-reference.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type IPAddress, ipAddress } from '../../../apis/networking/v1/service-cidr.types.js';
-import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
-import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../../base/machinery/names.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type IPAddress, ipAddress } from '../../../objects/apis/networking/v1/service-cidr.types.js';
+import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
+import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 import { restoreAddress } from './restore-address.js';
 
 const parentPath = FieldPath.of('spec', 'parentRef');

@@ -1,10 +1,10 @@
-import type { IPAddress } from '../../../apis/networking/v1/service-cidr.types.js';
-import { canonicalIp } from '../../../apis/networking/v1/validation/ip-network.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { formatTime } from '../../../machinery/clock.js';
-import { createIfFree } from '../../../registry/allocation/create-if-free.js';
-import { readStored } from '../../../registry/store/object-codec.js';
-import type { ResourceStores } from '../../../registry/store/resource-stores.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import type { IPAddress } from '../../../objects/apis/networking/v1/service-cidr.types.js';
+import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
+import { createIfFree } from '../../../objects/registry/allocation/create-if-free.js';
+import { readStored } from '../../../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 
 /**
  * Writes a deleted IPAddress again if a service still has the address; otherwise another service could get it. Does

@@ -1,8 +1,12 @@
-import { type NetworkPolicy, networkPolicy } from '../../../apis/networking/v1/network-policy.types.js';
-import { formatLabelSelector } from '../../../machinery/label-selector.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { formatLabelSelector } from '../../../base/machinery/label-selector.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type NetworkPolicy, networkPolicy } from '../../../objects/apis/networking/v1/network-policy.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateNetworkPolicy } from './network-policy.validation.js';
 
 const columns: readonly TableColumn<NetworkPolicy>[] = [

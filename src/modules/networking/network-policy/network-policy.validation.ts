@@ -1,11 +1,3 @@
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import type {
-  IPBlock,
-  NetworkPolicy,
-  NetworkPolicyPeer,
-  NetworkPolicyPort,
-} from '../../../apis/networking/v1/network-policy.types.js';
-import { isStrictSubset, parseIpNetwork } from '../../../apis/networking/v1/validation/ip-network.js';
 import {
   type FieldError,
   FieldPath,
@@ -13,8 +5,16 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isPortName, isPortNumber } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isPortName, isPortNumber } from '../../../base/machinery/names.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+} from '../../../objects/apis/networking/v1/network-policy.types.js';
+import { isStrictSubset, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
 const specPath = FieldPath.of('spec');
 const protocols = ['TCP', 'UDP', 'SCTP'];

@@ -1,19 +1,23 @@
-import type { Condition } from '../../../apis/meta/v1/condition.types.js';
-import { validateConditions } from '../../../apis/meta/v1/validation/condition.validation.js';
-import { type ServiceCIDR, serviceCIDR } from '../../../apis/networking/v1/service-cidr.types.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../base/machinery/field-error.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { Condition } from '../../../objects/apis/meta/v1/condition.types.js';
+import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
+import { type ServiceCIDR, serviceCIDR } from '../../../objects/apis/networking/v1/service-cidr.types.js';
 import {
   canonicalNetwork,
   isCanonicalNetwork,
   parseIpNetwork,
-} from '../../../apis/networking/v1/validation/ip-network.js';
-import { type Clock, formatTime } from '../../../machinery/clock.js';
-import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../machinery/field-error.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import type { ServiceRanges } from '../../../registry/allocation/service-ranges.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/networking/v1/validation/ip-network.js';
+import type { ServiceRanges } from '../../../objects/registry/allocation/service-ranges.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 
 const cidrsPath = FieldPath.of('spec', 'cidrs');
 const maxCidrs = 2;

@@ -1,7 +1,11 @@
-import { type RuntimeClass, runtimeClass } from '../../../apis/node/v1/runtime-class.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type RuntimeClass, runtimeClass } from '../../../objects/apis/node/v1/runtime-class.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateRuntimeClass, validateRuntimeClassUpdate } from './runtime-class.validation.js';
 
 const columns: readonly TableColumn<RuntimeClass>[] = [

@@ -1,10 +1,10 @@
-import { validateResourceRequirements } from '../../../apis/core/v1/validation/resources.validation.js';
-import { validateTolerations } from '../../../apis/core/v1/validation/scheduling.validation.js';
-import type { RuntimeClass } from '../../../apis/node/v1/runtime-class.types.js';
-import { duplicate, type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { validateLabels } from '../../../machinery/label-rules.js';
-import { isDns1123Label } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { duplicate, type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { validateLabels } from '../../../base/machinery/label-rules.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { validateResourceRequirements } from '../../../objects/apis/core/v1/validation/resources.validation.js';
+import { validateTolerations } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
+import type { RuntimeClass } from '../../../objects/apis/node/v1/runtime-class.types.js';
 
 const handlerPath = FieldPath.of('handler');
 const schedulingPath = FieldPath.of('scheduling');

@@ -1,7 +1,7 @@
-import type { LabelSelector } from '../../../apis/meta/v1/selector.types.js';
-import { isEmptySelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { LabelSelector } from '../../../objects/apis/meta/v1/selector.types.js';
+import { isEmptySelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import type { PodDisruptionBudget } from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 
 /**
  * An empty selector selects nothing in v1beta1 and everything in v1. A requirement on a label that no pod has expresses

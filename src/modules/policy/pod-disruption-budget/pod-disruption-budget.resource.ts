@@ -1,15 +1,18 @@
-import { type PodDisruptionBudget, podDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
-import { podDisruptionBudget as podDisruptionBudgetV1beta1 } from '../../../apis/policy/v1beta1/pod-disruption-budget.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type PodDisruptionBudget,
+  podDisruptionBudget,
+} from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
+import { podDisruptionBudget as podDisruptionBudgetV1beta1 } from '../../../objects/apis/policy/v1beta1/pod-disruption-budget.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
 import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
   type TableColumn,
-} from '../../../registry/resource-definition.js';
+} from '../../../objects/registry/resource-definition.js';
 import { budgetFromV1beta1, budgetToV1beta1, emptySelectorLabel } from './pod-disruption-budget.conversion.js';
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from './pod-disruption-budget.validation.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
+import type { PodDisruptionBudget } from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import { budgetFromV1beta1, budgetToV1beta1 } from './pod-disruption-budget.conversion.js';
 import { podDisruptionBudgetResource } from './pod-disruption-budget.resource.js';
 

@@ -1,8 +1,8 @@
-import { validateConditions } from '../../../apis/meta/v1/validation/condition.validation.js';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import type { PodDisruptionBudget } from '../../../apis/policy/v1/pod-disruption-budget.types.js';
-import { type FieldError, FieldPath, invalid, notSupported } from '../../../machinery/field-error.js';
-import { parsePercentage } from '../../../machinery/values/int-or-string.js';
+import { type FieldError, FieldPath, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import { parsePercentage } from '../../../base/machinery/values/int-or-string.js';
+import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import type { PodDisruptionBudget } from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');

@@ -1,8 +1,15 @@
-import { type PodSecurityPolicy, podSecurityPolicy } from '../../../apis/policy/v1beta1/pod-security-policy.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/definition/default-columns.js';
-import { deprecation } from '../../../registry/definition/served-version.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  type PodSecurityPolicy,
+  podSecurityPolicy,
+} from '../../../objects/apis/policy/v1beta1/pod-security-policy.types.js';
+import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { deprecation } from '../../../objects/registry/definition/served-version.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validatePodSecurityPolicy } from './pod-security-policy.validation.js';
 
 const columns: readonly TableColumn<PodSecurityPolicy>[] = [

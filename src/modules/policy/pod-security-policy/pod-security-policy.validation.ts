@@ -1,18 +1,18 @@
 import {
-  fsType,
-  type PodSecurityPolicy,
-  type PodSecurityPolicySpec,
-} from '../../../apis/policy/v1beta1/pod-security-policy.types.js';
-import {
   duplicate,
   type FieldError,
   FieldPath,
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  fsType,
+  type PodSecurityPolicy,
+  type PodSecurityPolicySpec,
+} from '../../../objects/apis/policy/v1beta1/pod-security-policy.types.js';
 import { validateSecurityAnnotations } from './security-annotations.validation.js';
 import { validateSysctlOverlaps, validateSysctlPatterns } from './sysctl-patterns.validation.js';
 

@@ -1,5 +1,5 @@
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import type { VendorNames } from '../../../machinery/vendor.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
 const anything = '*';

@@ -1,4 +1,4 @@
-import { type FieldError, type FieldPath, forbidden, invalid } from '../../../machinery/field-error.js';
+import { type FieldError, type FieldPath, forbidden, invalid } from '../../../base/machinery/field-error.js';
 
 const maxSysctlLength = 253;
 const patternFormat = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?\\.)*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]';

@@ -1,22 +1,26 @@
-import { compactPermissions, formatList, formatPermission } from '../../../apis/rbac/rules/format-permissions.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Authorizer, privilegedGroup, type RuleResolver } from '../../../base/machinery/authorizer.js';
+import { formatGroupResource } from '../../../base/machinery/group-version.js';
+import { ownValue } from '../../../base/machinery/own-value.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
+import { forbiddenError, notFoundError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import { inTurns } from '../../../base/machinery/turns.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import {
+  compactPermissions,
+  formatList,
+  formatPermission,
+} from '../../../objects/apis/rbac/rules/format-permissions.js';
 import {
   findingUncovered,
   type Permission,
   TooManyPermissions,
   uncoveredPermissions,
-} from '../../../apis/rbac/rules/rule-cover.js';
-import type { ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
-import type { RoleBinding, RoleRef } from '../../../apis/rbac/v1/role-binding.types.js';
-import type { ApiObject } from '../../../machinery/api-object.js';
-import { type Authorizer, privilegedGroup, type RuleResolver } from '../../../machinery/authorizer.js';
-import { formatGroupResource } from '../../../machinery/group-version.js';
-import { ownValue } from '../../../machinery/own-value.js';
-import { deepEqual } from '../../../machinery/patch/json-value.js';
-import type { RequestContext, UserInfo } from '../../../machinery/request-context.js';
-import { forbiddenError, notFoundError, unauthorizedError } from '../../../machinery/status-error.js';
-import { inTurns } from '../../../machinery/turns.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { readStored, type StoredResources } from '../../../registry/store/object-codec.js';
+} from '../../../objects/apis/rbac/rules/rule-cover.js';
+import type { ClusterRole, PolicyRule, Role } from '../../../objects/apis/rbac/v1/role.types.js';
+import type { RoleBinding, RoleRef } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import { readStored, type StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
 /** Grants everything: a user who may aggregate rules by label can get any rule. */

@@ -1,6 +1,6 @@
-import type { RoleBinding, Subject } from '../../../apis/rbac/v1/role-binding.types.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import type { TableColumn } from '../../../registry/resource-definition.js';
+import type { RoleBinding, Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 /** Columns of both kinds of bindings. */
 export const bindingColumns: readonly TableColumn<RoleBinding>[] = [

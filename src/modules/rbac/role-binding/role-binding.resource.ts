@@ -1,12 +1,12 @@
+import { groupName } from '../../../base/machinery/vendor.js';
 import {
   type ClusterRoleBinding,
   clusterRoleBinding,
   type RoleBinding,
   roleBinding,
-} from '../../../apis/rbac/v1/role-binding.types.js';
-import { groupName } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
-import type { Strategy } from '../../../registry/strategy.js';
+} from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
+import type { Strategy } from '../../../objects/registry/strategy.js';
 import { type EscalationContext, EscalationGuard } from '../escalation/escalation-guard.js';
 import { pathSegmentName } from '../path-segment-name.js';
 import { bindingColumns } from './role-binding.columns.js';

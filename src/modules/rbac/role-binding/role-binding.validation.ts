@@ -1,6 +1,11 @@
-import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../../apis/rbac/v1/role-binding.types.js';
-import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain, isPathSegmentName } from '../../../machinery/names.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain, isPathSegmentName } from '../../../base/machinery/names.js';
+import type {
+  ClusterRoleBinding,
+  RoleBinding,
+  RoleRef,
+  Subject,
+} from '../../../objects/apis/rbac/v1/role-binding.types.js';
 
 type AnyBinding = RoleBinding | ClusterRoleBinding;
 

@@ -1,6 +1,6 @@
-import { type ClusterRole, clusterRole, type Role, role } from '../../../apis/rbac/v1/role.types.js';
-import { groupName } from '../../../machinery/vendor.js';
-import { defineResource, type ResourceDefinition } from '../../../registry/resource-definition.js';
+import { groupName } from '../../../base/machinery/vendor.js';
+import { type ClusterRole, clusterRole, type Role, role } from '../../../objects/apis/rbac/v1/role.types.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { type EscalationContext, EscalationGuard } from '../escalation/escalation-guard.js';
 import { pathSegmentName } from '../path-segment-name.js';
 import { validateClusterRole, validateRole } from './role.validation.js';

@@ -1,6 +1,6 @@
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import type { AggregationRule, ClusterRole, PolicyRule, Role } from '../../../apis/rbac/v1/role.types.js';
-import { type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import type { AggregationRule, ClusterRole, PolicyRule, Role } from '../../../objects/apis/rbac/v1/role.types.js';
 
 const rulesPath = FieldPath.of('rules');
 const selectorsPath = FieldPath.of('aggregationRule', 'clusterRoleSelectors');

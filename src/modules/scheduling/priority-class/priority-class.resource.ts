@@ -1,8 +1,12 @@
-import { type PriorityClass, priorityClass } from '../../../apis/scheduling/v1/priority-class.types.js';
-import { forbiddenError } from '../../../machinery/status-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { forbiddenError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type PriorityClass, priorityClass } from '../../../objects/apis/scheduling/v1/priority-class.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { systemPriorities, validatePriorityClass, validatePriorityClassUpdate } from './priority-class.validation.js';
 
 const columns: readonly TableColumn<PriorityClass>[] = [

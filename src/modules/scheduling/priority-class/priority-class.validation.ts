@@ -1,5 +1,5 @@
-import type { PriorityClass } from '../../../apis/scheduling/v1/priority-class.types.js';
-import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../machinery/field-error.js';
+import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import type { PriorityClass } from '../../../objects/apis/scheduling/v1/priority-class.types.js';
 
 /** Classes that only the system makes, with the values they must have. */
 export const systemPriorities: Readonly<Record<string, number>> = {

@@ -1,7 +1,11 @@
-import { type CSIDriver, csiDriver } from '../../../apis/storage/v1/csi-driver.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type CSIDriver, csiDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { applyCsiDriverDefaults, validateCsiDriver, validateCsiDriverUpdate } from './csi-driver.validation.js';
 
 const columns: readonly TableColumn<CSIDriver>[] = [

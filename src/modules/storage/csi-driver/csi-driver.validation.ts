@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CSIDriver, CSIDriverSpec } from '../../../apis/storage/v1/csi-driver.types.js';
 import {
   duplicate,
   type FieldError,
@@ -7,7 +6,8 @@ import {
   invalid,
   notSupported,
   required,
-} from '../../../machinery/field-error.js';
+} from '../../../base/machinery/field-error.js';
+import type { CSIDriver, CSIDriverSpec } from '../../../objects/apis/storage/v1/csi-driver.types.js';
 
 const specPath = FieldPath.of('spec');
 const lifecycleModes = ['Persistent', 'Ephemeral'];

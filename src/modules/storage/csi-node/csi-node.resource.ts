@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CSINode, type CSINodeDriver, csiNode } from '../../../apis/storage/v1/csi-node.types.js';
-import { duplicate, type FieldError, FieldPath, invalid, required } from '../../../machinery/field-error.js';
-import { isQualifiedName } from '../../../machinery/names.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { duplicate, type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type CSINode, type CSINodeDriver, csiNode } from '../../../objects/apis/storage/v1/csi-node.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 
 const driversPath = FieldPath.of('spec', 'drivers');

@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { validateLabelSelector } from '../../../apis/meta/v1/validation/label-selector.validation.js';
-import { type CSIStorageCapacity, csiStorageCapacity } from '../../../apis/storage/v1/csi-storage-capacity.types.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
-import { quantitySign } from '../../../machinery/values/quantity.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { quantitySign } from '../../../base/machinery/values/quantity.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import {
+  type CSIStorageCapacity,
+  csiStorageCapacity,
+} from '../../../objects/apis/storage/v1/csi-storage-capacity.types.js';
+import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 
 const columns: readonly TableColumn<CSIStorageCapacity>[] = [
   nameColumn,

@@ -1,7 +1,11 @@
-import { type StorageClass, storageClass } from '../../../apis/storage/v1/storage-class.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type StorageClass, storageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
+import { ageColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import {
   applyStorageClassDefaults,
   validateStorageClass,

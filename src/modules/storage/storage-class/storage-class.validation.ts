@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StorageClass } from '../../../apis/storage/v1/storage-class.types.js';
 import {
   duplicate,
   type FieldError,
@@ -9,9 +8,10 @@ import {
   notSupported,
   required,
   tooLong,
-} from '../../../machinery/field-error.js';
-import { validateLabelName } from '../../../machinery/label-rules.js';
-import { isQualifiedName } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { validateLabelName } from '../../../base/machinery/label-rules.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
+import type { StorageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
 
 const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];

@@ -1,8 +1,12 @@
-import { type VolumeAttachment, volumeAttachment } from '../../../apis/storage/v1/volume-attachment.types.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { statusSubresource } from '../../../registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type VolumeAttachment, volumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import {
   validateVolumeAttachment,
   validateVolumeAttachmentStatus,

@@ -1,9 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  VolumeAttachment,
-  VolumeAttachmentSource,
-  VolumeAttachmentStatus,
-} from '../../../apis/storage/v1/volume-attachment.types.js';
 import {
   type FieldError,
   FieldPath,
@@ -12,8 +7,13 @@ import {
   notSupported,
   required,
   tooLong,
-} from '../../../machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../machinery/names.js';
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type {
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentStatus,
+} from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type VolumeAttributesClass,
   volumeAttributesClass,
-} from '../../../apis/storage/v1/volume-attributes-class.types.js';
-import { type FieldError, FieldPath, invalid } from '../../../machinery/field-error.js';
-import { groupName, type VendorNames } from '../../../machinery/vendor.js';
-import { ageColumn, nameColumn } from '../../../registry/definition/default-columns.js';
-import { defineResource, type ResourceDefinition, type TableColumn } from '../../../registry/resource-definition.js';
+} from '../../../objects/apis/storage/v1/volume-attributes-class.types.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 import { validateParameters } from '../storage-class/storage-class.validation.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PodDisruptionBudget } from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
-import { StatusError } from '../../../../machinery/status-error.js';
+import { StatusError } from '../../../../base/machinery/status-error.js';
+import type { PodDisruptionBudget } from '../../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import { withDisruption } from './disruption-budget.js';
 
 const now = '2030-01-01T00:00:00Z';

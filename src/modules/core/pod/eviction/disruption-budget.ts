@@ -1,8 +1,8 @@
+import { forbiddenError, type StatusCause, StatusError } from '../../../../base/machinery/status-error.js';
 import type {
   PodDisruptionBudget,
   PodDisruptionBudgetStatus,
-} from '../../../../apis/policy/v1/pod-disruption-budget.types.js';
-import { forbiddenError, type StatusCause, StatusError } from '../../../../machinery/status-error.js';
+} from '../../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 
 /** Most evictions that the budget's controller may still have to count. */
 const maxDisruptedPods = 2000;

@@ -1,8 +1,8 @@
-import { eviction } from '../../../../apis/policy/v1/eviction.types.js';
-import { eviction as evictionV1beta1 } from '../../../../apis/policy/v1beta1/eviction.types.js';
-import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
-import type { ResourceStores } from '../../../../registry/store/resource-stores.js';
-import type { VirtualSubresource } from '../../../../registry/subresource-definition.js';
+import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
+import { eviction } from '../../../../objects/apis/policy/v1/eviction.types.js';
+import { eviction as evictionV1beta1 } from '../../../../objects/apis/policy/v1beta1/eviction.types.js';
+import type { ResourceStores } from '../../../../objects/registry/store/resource-stores.js';
+import type { VirtualSubresource } from '../../../../objects/registry/subresource-definition.js';
 import { PodEviction } from './eviction.js';
 
 /** The path that asks to evict a pod, as far as budgets allow. */

@@ -1,4 +1,8 @@
-import { canonicalIp, type IpFamily, parseIpNetwork } from '../../../../apis/networking/v1/validation/ip-network.js';
+import {
+  canonicalIp,
+  type IpFamily,
+  parseIpNetwork,
+} from '../../../../objects/apis/networking/v1/validation/ip-network.js';
 
 /** Keeps offsets exact numbers: only the first part of a larger network is used. */
 const mostAddresses = 2n ** 47n;

@@ -1,8 +1,8 @@
-import type { Service } from '../../../../apis/core/v1/service.types.js';
-import { canonicalIp } from '../../../../apis/networking/v1/validation/ip-network.js';
-import type { ApiObject } from '../../../../machinery/api-object.js';
-import { groupName, type VendorNames } from '../../../../machinery/vendor.js';
-import type { AllocationKind } from '../../../../registry/allocation/allocations.js';
+import type { ApiObject } from '../../../../base/machinery/api-object.js';
+import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
+import type { Service } from '../../../../objects/apis/core/v1/service.types.js';
+import { canonicalIp } from '../../../../objects/apis/networking/v1/validation/ip-network.js';
+import type { AllocationKind } from '../../../../objects/registry/allocation/allocations.js';
 
 /** Storage resource of allocated node ports; no API shows it. */
 export const nodePortResource = 'nodeports.internal';

@@ -10,10 +10,10 @@ import {
 } from '../../../../../test/support/service-process.js';
 import { TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../../../test/support/test-postgres.js';
-import { type Service, service as serviceType } from '../../../../apis/core/v1/service.types.js';
-import type { ApiObject } from '../../../../machinery/api-object.js';
-import { decode } from '../../../../machinery/schema/index.js';
-import { StatusError } from '../../../../machinery/status-error.js';
+import type { ApiObject } from '../../../../base/machinery/api-object.js';
+import { decode } from '../../../../base/machinery/schema/index.js';
+import { StatusError } from '../../../../base/machinery/status-error.js';
+import { type Service, service as serviceType } from '../../../../objects/apis/core/v1/service.types.js';
 import { ensureSystemObjects } from '../../system-objects.js';
 import { nodePortResource } from './service-allocations.js';
 

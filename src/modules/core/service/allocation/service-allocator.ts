@@ -1,14 +1,18 @@
-import type { Service, ServicePort } from '../../../../apis/core/v1/service.types.js';
-import type { Clock } from '../../../../machinery/clock.js';
-import { type FieldError, FieldPath, invalid } from '../../../../machinery/field-error.js';
-import { invalidError, statedError } from '../../../../machinery/status-error.js';
-import type { VendorNames } from '../../../../machinery/vendor.js';
-import type { AllocatedNames } from '../../../../registry/allocation/allocated-names.js';
-import { type Allocation, type AllocationOwner, Allocations } from '../../../../registry/allocation/allocations.js';
-import { NamePool, type NameRange } from '../../../../registry/allocation/name-pool.js';
-import type { ServiceRanges } from '../../../../registry/allocation/service-ranges.js';
-import type { StoredResources } from '../../../../registry/store/object-codec.js';
-import type { Reservation } from '../../../../registry/strategy.js';
+import type { Clock } from '../../../../base/machinery/clock.js';
+import { type FieldError, FieldPath, invalid } from '../../../../base/machinery/field-error.js';
+import { invalidError, statedError } from '../../../../base/machinery/status-error.js';
+import type { VendorNames } from '../../../../base/machinery/vendor.js';
+import type { Service, ServicePort } from '../../../../objects/apis/core/v1/service.types.js';
+import type { AllocatedNames } from '../../../../objects/registry/allocation/allocated-names.js';
+import {
+  type Allocation,
+  type AllocationOwner,
+  Allocations,
+} from '../../../../objects/registry/allocation/allocations.js';
+import { NamePool, type NameRange } from '../../../../objects/registry/allocation/name-pool.js';
+import type { ServiceRanges } from '../../../../objects/registry/allocation/service-ranges.js';
+import type { StoredResources } from '../../../../objects/registry/store/object-codec.js';
+import type { Reservation } from '../../../../objects/registry/strategy.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
 import { IpRange } from './ip-range.js';

@@ -1,4 +1,0 @@
-import { TurnQueue } from '../../machinery/turn-queue.js';
-
-/** Where this thread compiles the expressions of stored objects, however many arrive at once. */
-export const compilations = new TurnQueue();

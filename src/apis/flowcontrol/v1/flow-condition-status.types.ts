@@ -1,4 +1,0 @@
-import { enumOf, type Infer } from '../../../machinery/schema/index.js';
-
-export const conditionStatus = enumOf('False', 'True', 'Unknown');
-export type ConditionStatus = Infer<typeof conditionStatus>;

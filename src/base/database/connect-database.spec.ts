@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { eventually } from '../../../test/e2e/support/test-cluster.js';
+import { PgBouncer } from '../../../test/support/pgbouncer.js';
+import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { silentObserver } from '../../storage/postgres/postgres-storage-options.js';
+import { Session } from '../../storage/postgres/session.js';
+import { cancelStatement } from './cancel-statement.js';
+import { connectDatabase, type DatabaseConnection } from './connect-database.js';
+import { databaseTargets } from './database-targets.js';
+import { noTls } from './open-stream.js';
+import { protectionProblem } from './protection.js';
+
+type Variables = Readonly<Record<string, string>>;
+
+describe('the connection to the database', () => {
+  let folder: string;
+  let authority: TestIdentity;
+  let leaf: TestIdentity;
+  let user: TestIdentity;
+  let server: TestPostgres;
+  let plain: TestPostgres;
+  let rules: string;
+  const file = (name: string): string => join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plinth-database-'));
+    await chmod(folder, 0o755);
+    authority = await TestIdentity.root('database authority');
+    const other = await TestIdentity.root('another authority');
+    leaf = await authority.issue({
+      subject: [{ CN: ['database'] }],
+      usages: [serverAuth],
+      names: [{ type: 'dns', value: 'localhost' }],
+    });
+    user = await authority.issue({ subject: [{ CN: ['certain'] }] });
+    const crl = (await authority.revocationList([leaf])).toString('base64');
+    for (const [name, text] of [
+      ['ca.pem', authority.cert],
+      ['other.pem', other.cert],
+      ['user.pem', user.cert],
+      ['user.key', user.key],
+      ['crl.pem', `-----BEGIN X509 CRL-----\n${crl}\n-----END X509 CRL-----\n`],
+    ] as const) {
+      await writeFile(file(name), text);
+    }
+    rules = file('hba.conf');
+    await writeFile(
+      rules,
+      [
+        'hostssl all certain 127.0.0.1/32 cert clientcert=verify-full',
+        'hostssl all guarded 127.0.0.1/32 scram-sha-256',
+        'hostssl all plainly 127.0.0.1/32 password',
+        'hostnossl all clear 127.0.0.1/32 trust',
+        'hostssl all clear 127.0.0.1/32 reject',
+        'hostssl all strict 127.0.0.1/32 trust',
+        'host all postgres 127.0.0.1/32 trust',
+      ].join('\n'),
+    );
+    await chmod(rules, 0o644);
+    server = await startTestPostgres({
+      tls: { certificate: leaf.cert, privateKey: leaf.key },
+      settings: { hba_file: rules, ssl_ca_file: file('ca.pem') },
+    });
+    plain = await startTestPostgres({ settings: { work_mem: '4MB' } });
+    const { client } = await connect(server.adminUrl);
+    await client.query(`create role certain login; create role guarded login password 'secret';
+      create role plainly login password 'secret'; create role clear login; create role strict login`);
+    await client.end();
+  });
+  after(async () => {
+    await server?.stop();
+    await plain?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const opened: { end(): void }[] = [];
+  afterEach(() => {
+    for (const each of opened.splice(0)) each.end();
+  });
+
+  async function connect(url: string, variables: Variables = {}, timeoutMs = 20_000): Promise<DatabaseConnection> {
+    const [target] = databaseTargets(url, variables);
+    assert.ok(target !== undefined);
+    const connection = await connectDatabase({ target, config: {}, timeoutMs });
+    opened.push({ end: () => connection.stream.destroy() });
+    return connection;
+  }
+  const url = (parameters = '', role = 'postgres', host = '127.0.0.1', port = server.port): string =>
+    `postgres://${role}@${host}:${port}/postgres${parameters}`;
+  /** As the server sees it. */
+  const isEncrypted = async (from: string, variables: Variables = {}): Promise<boolean> => {
+    const { client, protection } = await connect(from, variables);
+    const { rows } = await client.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    assert.equal(protection.protocol !== undefined, rows[0].ssl, 'what it says of itself');
+    return rows[0].ssl;
+  };
+
+  it('is encrypted whenever the server offers it', async () => {
+    for (const parameters of ['', '?sslmode=prefer', '?sslmode=allow', '?sslmode=require', '?connect_timeout=3']) {
+      assert.equal(await isEncrypted(url(parameters)), true, parameters);
+    }
+    assert.equal(await isEncrypted(url('', 'strict')), true, 'for a server that takes nothing else');
+    assert.equal(await isEncrypted(url('?sslmode=disable')), false);
+    for (const parameters of ['', '?sslmode=prefer', '?sslmode=allow']) {
+      assert.equal(await isEncrypted(url(parameters, 'postgres', '127.0.0.1', plain.port)), false, parameters);
+    }
+    for (const mode of ['require', 'verify-full', 'no-verify']) {
+      await assert.rejects(connect(url(`?sslmode=${mode}`, 'postgres', '127.0.0.1', plain.port)), { message: noTls });
+    }
+  });
+
+  it('is in the clear for a user whom the server takes only so, except when more is asked for', async () => {
+    assert.equal(await isEncrypted(url('', 'clear')), false);
+    await assert.rejects(connect(url('?sslmode=require', 'clear')), /pg_hba.conf/);
+    await assert.rejects(connect(url(`?sslrootcert=${file('ca.pem')}`, 'clear', 'localhost')), /pg_hba.conf/);
+  });
+
+  it('follows the variables of libpq where the URL has no parameter', async () => {
+    assert.equal(await isEncrypted(url(), { PGSSLMODE: 'disable' }), false);
+    assert.equal(await isEncrypted(url('?sslmode=require'), { PGSSLMODE: 'disable' }), true);
+    await assert.rejects(connect(url('', 'postgres', '127.0.0.1', plain.port), { PGSSLMODE: 'require' }), {
+      message: noTls,
+    });
+    const roots = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: file('ca.pem') };
+    assert.equal((await connect(url('', 'postgres', 'localhost'), roots)).protection.verified, 'name');
+    await assert.rejects(connect(url(), roots), /altnames|IP/);
+    await assert.rejects(connect(url('', 'postgres', 'localhost'), { ...roots, PGSSLROOTCERT: file('other.pem') }));
+    const keys = { PGSSLCERT: file('user.pem'), PGSSLKEY: file('user.key') };
+    assert.equal(await isEncrypted(url('', 'certain'), keys), true);
+    await assert.rejects(connect(url('', 'certain'), { ...keys, PGSSLCERTMODE: 'disable' }), /certificate/);
+    await assert.rejects(connect(url(), { PGSSLMINPROTOCOLVERSION: 'TLSv9' }), /ssl_min_protocol_version must be/);
+    const old = await connect(url(), { PGSSLMAXPROTOCOLVERSION: 'TLSv1.2' });
+    assert.equal(old.protection.protocol, 'TLSv1.2');
+    await assert.rejects(connect(url(), { PGTARGETSESSIONATTRS: 'standby' }), /target_session_attrs/);
+    await assert.rejects(connect(url(), { PGSSLMODE: 'sometimes' }), /sslmode must be one of/);
+  });
+
+  it('refuses by name what it can not follow, and never repeats a password', async () => {
+    for (const [parameter, value] of [
+      ['sslcrldir', '/x'],
+      ['require_auth', 'scram-sha-256'],
+      ['requirepeer', 'postgres'],
+      ['gssencmode', 'require'],
+      ['hostaddr', '10.0.0.1'],
+      ['service', 'x'],
+      ['requiressl', '1'],
+    ] as const) {
+      await assert.rejects(
+        connect(`postgres://u:secret-word@127.0.0.1/d?${parameter}=${value}`),
+        (error: Error) => error.message.includes(parameter) && !error.message.includes('secret-word'),
+        parameter,
+      );
+    }
+    for (const variable of ['PGSSLCRLDIR', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGHOSTADDR', 'PGSERVICE']) {
+      await assert.rejects(connect(url(), { [variable]: 'x' }), new RegExp(variable));
+      const socket = databaseTargets('postgres://u@/d?host=/run/x', { [variable]: 'x', PGSSLMODE: 'verify-ca' });
+      assert.equal(socket.length, 1, 'a unix socket needs none of it');
+    }
+    for (const parameters of [
+      '?sslmode=verify-ca',
+      '?sslmode=disable&sslrootcert=system',
+      '?sslnegotiation=direct&sslmode=prefer',
+    ]) {
+      await assert.rejects(connect(url(parameters)), /^DatabaseUrlError/, parameters);
+    }
+  });
+
+  it('checks what is asked for: authority, name and revocation', async () => {
+    const roots = `sslrootcert=${file('ca.pem')}`;
+    const named = (parameters: string) => connect(url(parameters, 'postgres', 'localhost'));
+    assert.equal((await named(`?sslmode=verify-full&${roots}`)).protection.verified, 'name');
+    assert.equal((await connect(url(`?sslmode=verify-ca&${roots}`))).protection.verified, 'chain');
+    assert.equal((await connect(url(`?sslmode=require&${roots}`))).protection.verified, 'chain');
+    assert.equal((await connect(url('?sslmode=require'))).protection.verified, 'nothing');
+    await assert.rejects(named('?sslmode=verify-full'), /certificate/);
+    await assert.rejects(named('?sslrootcert=system'), /certificate/);
+    // An authority that somebody names is not ignored, in any mode.
+    for (const mode of ['', 'sslmode=prefer&', 'sslmode=require&', 'sslmode=verify-ca&', 'sslmode=verify-full&']) {
+      await assert.rejects(named(`?${mode}sslrootcert=${file('other.pem')}`), /certificate/, mode);
+    }
+    await assert.rejects(
+      named(`?sslmode=verify-full&${roots}&sslcrl=${file('crl.pem')}`),
+      /revoked|CRL/,
+      'the list counts',
+    );
+  });
+
+  it('binds the password to the certificate when that is asked for', async () => {
+    const bound = '?sslmode=require&channel_binding=require';
+    const guarded = (parameters: string, role = 'guarded:secret') => connect(url(parameters, role));
+    await guarded(bound);
+    await guarded('?channel_binding=prefer');
+    await assert.rejects(guarded(bound, 'plainly:secret'), /does not bind the password/);
+    await assert.rejects(guarded(bound, 'strict'), /does not bind the password/);
+    await assert.rejects(guarded('?sslmode=disable&channel_binding=require'), /no pg_hba.conf entry/);
+  });
+
+  /** Somebody who has taken the place of the server. */
+  async function pretender(
+    talk: (socket: Socket) => void,
+  ): Promise<{ readonly at: string; readonly arrived: Buffer[] }> {
+    const arrived: Buffer[] = [];
+    const fake: Server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => arrived.push(chunk));
+      talk(socket);
+    });
+    await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve));
+    opened.push({ end: () => fake.close() });
+    return { at: `postgres://u:secret@127.0.0.1:${(fake.address() as AddressInfo).port}/d`, arrived };
+  }
+  const says = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
+
+  it('takes no answer but one byte before TLS, and never goes on in the clear after it', async () => {
+    // Bytes that come with the answer would be read as if they had come over TLS.
+    for (const answer of ['SR\0\0\0\x08\0\0\0\0', 'NR\0\0\0\x08\0\0\0\0']) {
+      for (const parameters of ['', '?sslmode=require']) {
+        const { at, arrived } = await pretender(says(answer));
+        await assert.rejects(connect(at + parameters), /before TLS began/, answer);
+        assert.equal(Buffer.concat(arrived).length, 8, 'nothing but the question was sent');
+      }
+    }
+    for (const answer of ['E\0\0\0\x0bSFATAL\0', 'R\0\0\0\x08\0\0\0\0']) {
+      const { at, arrived } = await pretender(says(answer));
+      await assert.rejects(connect(at), /establishing an SSL connection/, answer);
+      assert.equal(Buffer.concat(arrived).length, 8);
+    }
+    const { at, arrived } = await pretender((socket) =>
+      socket.once('data', () => {
+        socket.write('S');
+        socket.once('data', () => socket.write('this is no handshake'));
+      }),
+    );
+    await assert.rejects(connect(at), /SSL|TLS|EPROTO|wrong version/i);
+    assert.equal(Buffer.concat(arrived).includes('user'), false, 'no user is named in the clear');
+    const gone = await pretender((socket) => socket.once('data', () => socket.end()));
+    await assert.rejects(connect(gone.at), /terminated|ended|hang up/);
+    const silent = await pretender(() => undefined);
+    await assert.rejects(connect(silent.at, {}, 300), /timeout expired/);
+    const slow = await pretender(says('S'));
+    await assert.rejects(connect(slow.at, {}, 300), /timeout expired/);
+  });
+
+  it('begins with TLS at once for sslnegotiation=direct, with a server that agrees', async () => {
+    const direct = async (ALPNProtocols?: string[]): Promise<{ at: string; first: Promise<Buffer> }> => {
+      let seen: (bytes: Buffer) => void;
+      const first = new Promise<Buffer>((resolve) => {
+        seen = resolve;
+      });
+      const fake = createTlsServer(
+        { cert: leaf.chain, key: leaf.key, ...(ALPNProtocols && { ALPNProtocols }) },
+        (socket) => {
+          socket.on('error', () => undefined);
+          socket.once('data', (bytes: Buffer) => {
+            seen(bytes);
+            socket.destroy();
+          });
+        },
+      );
+      fake.on('tlsClientError', () => undefined);
+      await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve));
+      opened.push({ end: () => fake.close() });
+      return {
+        at: url('?sslmode=require&sslnegotiation=direct', 'u', '127.0.0.1', (fake.address() as AddressInfo).port),
+        first,
+      };
+    };
+    const right = await direct(['postgresql']);
+    await assert.rejects(connect(right.at), /terminated|ECONNRESET/);
+    assert.equal((await right.first).readInt32BE(4), 196_608, 'the first message of the protocol');
+    await assert.rejects(connect((await direct()).at), /did not agree to speak/);
+    await assert.rejects(connect((await direct(['http/1.1'])).at), /ALPN|application protocol|did not agree|alert/i);
+    // This release of the server does not know it, or does.
+    const { client } = await connect(server.adminUrl);
+    const { rows } = await client.query(`select current_setting('server_version_num')::int >= 170000 as knows`);
+    const attempt = connect(url('?sslmode=require&sslnegotiation=direct')).then(
+      ({ protection }) => protection.protocol !== undefined,
+      () => false,
+    );
+    assert.equal(await attempt, rows[0].knows);
+  });
+
+  it('is cancelled over TLS too', async () => {
+    const firsts: Buffer[] = [];
+    const between = createServer((socket) => {
+      const onward = dial(server.port, '127.0.0.1');
+      let sent = Buffer.alloc(0);
+      socket
+        .on('error', () => onward.destroy())
+        .on('data', (chunk: Buffer) => {
+          sent = Buffer.concat([sent, chunk]);
+        });
+      socket.on('close', () => firsts.push(sent));
+      onward.on('error', () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+    opened.push({ end: () => between.close() });
+    const connection = await connect(url('', 'postgres', '127.0.0.1', (between.address() as AddressInfo).port));
+    const { client } = connection;
+    const asked = assert.rejects(client.query('select pg_sleep(600)'), { code: '57014' });
+    const watcher = await connect(server.adminUrl);
+    await eventually(async () => {
+      const { rowCount } = await watcher.client.query(
+        `select from pg_stat_activity where query like '%pg_sleep(600)' and pid <> pg_backend_pid()`,
+      );
+      return rowCount === 1;
+    }, 'the statement');
+    const secret = Buffer.alloc(4);
+    secret.writeInt32BE((client as unknown as { secretKey: number }).secretKey);
+    await cancelStatement(connection);
+    await asked;
+    await eventually(() => firsts.length > 0, 'the end of the connection that cancels');
+    assert.equal(firsts[0]?.readInt32BE(4), 80_877_103, 'it asks for TLS first');
+    assert.equal(firsts[0]?.includes(secret), false);
+  });
+
+  it('is encrypted through a pooler', async (t) => {
+    let pooler: PgBouncer;
+    try {
+      await writeFile(file('leaf.pem'), leaf.cert);
+      await writeFile(file('leaf.key'), leaf.key);
+      await chmod(file('leaf.key'), 0o644);
+      pooler = await PgBouncer.start(server.adminUrl, {
+        settings: {
+          client_tls_sslmode: 'require',
+          client_tls_cert_file: file('leaf.pem'),
+          client_tls_key_file: file('leaf.key'),
+          server_tls_sslmode: 'require',
+        },
+      });
+    } catch (error) {
+      if (!/needs PgBouncer/.test(String(error))) throw error;
+      t.skip('needs pgbouncer');
+      return;
+    }
+    try {
+      const { client, protection } = await connect(url('', 'postgres', '127.0.0.1', pooler.port));
+      assert.match(protection.protocol ?? '', /^TLS/);
+      const { rows } = await client.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+      assert.equal(rows[0].ssl, true);
+      await client.end();
+      await assert.rejects(connect(url('?sslmode=disable', 'postgres', '127.0.0.1', pooler.port)), /SSL|TLS/);
+    } finally {
+      await pooler.stop();
+    }
+  });
+
+  it('is warned of when it leaves the machine unprotected', async () => {
+    const address = Object.values(networkInterfaces())
+      .flat()
+      .find((found) => found?.family === 'IPv4' && !found.internal)?.address;
+    if (address !== undefined) {
+      // The address is one that others have a way to, though this connection stays here.
+      const relay = createServer((socket) => {
+        const onward = dial(plain.port, '127.0.0.1');
+        socket.on('error', () => onward.destroy()).pipe(onward);
+        onward.on('error', () => socket.destroy()).pipe(socket);
+      });
+      await new Promise<void>((resolve) => relay.listen(0, address, resolve));
+      opened.push({ end: () => relay.close() });
+      const from = url('', 'postgres', address, (relay.address() as AddressInfo).port);
+      assert.match(protectionProblem((await connect(from)).protection) ?? '', /not encrypted/);
+      const problems: string[] = [];
+      const session = await Session.open({
+        url: from,
+        applicationName: 'test',
+        connectTimeoutMs: 20_000,
+        role: 'reader',
+        observer: { ...silentObserver, unprotected: (problem) => problems.push(problem) },
+      });
+      await session.close();
+      assert.match(problems.join(), /not encrypted.*sslmode=verify-full/);
+    }
+    assert.equal(protectionProblem((await connect(server.adminUrl)).protection), undefined, 'loopback');
+    const far = { host: 'db', isLocal: false } as const;
+    assert.match(protectionProblem({ ...far, protocol: undefined, verified: 'nothing' }) ?? '', /not encrypted/);
+    assert.match(protectionProblem({ ...far, protocol: 'TLSv1.3', verified: 'nothing' }) ?? '', /nobody checks/);
+    assert.equal(protectionProblem({ ...far, protocol: 'TLSv1.3', verified: 'chain' }), undefined);
+    assert.equal(protectionProblem({ ...far, protocol: 'TLSv1.3', verified: 'name' }), undefined);
+    assert.equal(protectionProblem({ ...far, isLocal: true, protocol: undefined, verified: 'nothing' }), undefined);
+  });
+});

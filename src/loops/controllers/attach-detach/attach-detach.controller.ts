@@ -1,0 +1,472 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { parseTime } from '../../../base/machinery/values/time.js';
+import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
+import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
+import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import type { DeepPartial } from '../frame/loop-client.js';
+import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
+import { isAlreadyExists } from '../frame/refusals.js';
+import type { Work } from '../frame/work.js';
+import { readyStatus, type StoredNode } from '../node-lifecycle/node-facts.js';
+import { claimsOf } from '../pvc-protection/claims-in-use.js';
+import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
+import type { WorkOutcome } from '../work-queue.js';
+import {
+  type AttachableVolume,
+  attachmentName,
+  csiOf,
+  csiSourceOf,
+  csiUniqueName,
+  type StoredDriver,
+  type StoredVolume,
+} from './attachable-volume.js';
+import { decideDetach } from './detach-rule.js';
+import { otherUsersText } from './other-users.js';
+import { attachmentOf, hasLeftVolumes, mayAttach, type VolumeLookup } from './wanted-volumes.js';
+
+type StoredAttachment = VolumeAttachment & ApiObject;
+
+export interface AttachDetachParts extends ReconcileParts {
+  readonly counters?: VolumeLoopMetrics | undefined;
+}
+
+/** A volume that pods of a node need, with those pods. */
+interface Wanted {
+  readonly volume: AttachableVolume;
+  readonly pods: StoredPod[];
+}
+
+/** How long the attacher of a driver may take until an event says that it does not answer, in milliseconds. */
+const attacherMs = 120_000;
+/** How soon a node is looked at again for which another node's attachment is under way, in milliseconds. */
+const soonMs = 500;
+
+/**
+ * Has volumes attached to the nodes whose pods need them, and detached when no pod there needs them and the node has
+ * unmounted them. A key is the name of a node. For CSI volumes it makes and deletes VolumeAttachments, which the attacher
+ * of the driver acts on; the status of the node (`volumesAttached`) says what it may mount. A volume leaves that list
+ * before it is detached, so the node does not mount it meanwhile. Nodes without the annotation that hands this work to
+ * the control loop are left alone.
+ */
+export class AttachDetachController extends ReconcileLoop {
+  readonly name = 'attachdetach-controller';
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly claims = this.informer<StoredClaim>('', 'persistentvolumeclaims');
+  private readonly volumes = this.informer<StoredVolume>('', 'persistentvolumes');
+  private readonly drivers = this.informer<StoredDriver>('storage', 'csidrivers');
+  private readonly attachments = this.informer<StoredAttachment>('storage', 'volumeattachments');
+  private readonly podsByNode = podsByNode(this.pods);
+  private readonly podsByClaim = this.pods.index('claims in use', claimsOf);
+  private readonly attachmentsOfNode = this.attachments.index('node', ({ spec }) => [spec.nodeName]);
+  private readonly attachmentsOfVolume = this.attachments.index('volume', ({ spec }) =>
+    spec.source.persistentVolumeName === undefined ? [] : [spec.source.persistentVolumeName],
+  );
+  private readonly nodesOfVolume = this.nodes.index('attached volumes', ({ status }) =>
+    (status?.volumesAttached ?? []).map(({ name }) => name),
+  );
+  /** What the volumes of pods need, by node and then by the pod's uid and the volume's name: kept while the pod is there. */
+  private readonly known = new Map<string, Map<string, AttachableVolume>>();
+  /** Names of volumes by their attachments, for when a PersistentVolume is gone before its attachment. */
+  private readonly namesOf = new Map<string, string>();
+  /** Since when nobody has needed an attached volume, by `<node> <volume>`. */
+  private readonly unneeded = new Map<string, number>();
+  /** What events have said already, by `<node> <volume>`. */
+  private readonly told = new Map<string, string>();
+  /** The node for which an exclusive volume is being attached until the informer shows it. */
+  private readonly reserved = new Map<string, string>();
+  /** Nodes that wait until another node's attachment is gone, by its name. */
+  private readonly waiting = new Map<string, Set<string>>();
+  /** What deleted nodes said last that they have mounted. */
+  private readonly mountedBefore = new Map<string, readonly string[]>();
+
+  constructor(private readonly own: AttachDetachParts) {
+    super(own);
+  }
+
+  protected override get queueName(): string {
+    return 'attach_detach';
+  }
+
+  protected sources(): readonly Source[] {
+    const nodeOf = (pod: StoredPod | undefined) =>
+      pod !== undefined && mayAttach(pod) ? (pod.spec.nodeName ?? '') : '';
+    return [
+      source(this.nodes, (node, old) => this.nodeKeys(node, old)),
+      source(this.pods, (pod, old) => {
+        const [now, before] = [nodeOf(pod), nodeOf(old)];
+        const isSame = now === before && pod !== undefined && old !== undefined;
+        if (isSame && pod.metadata.uid === old.metadata.uid && hasLeftVolumes(pod) === hasLeftVolumes(old)) return [];
+        return [now, before].filter((name) => name !== '');
+      }),
+      source(this.claims, (claim, old) => {
+        if (claim === undefined) return [];
+        const isSame = claim.spec.volumeName === old?.spec.volumeName && claim.status?.phase === old?.status?.phase;
+        return isSame ? [] : this.nodesOfClaim(keyOf(claim));
+      }),
+      source(this.volumes, (volume, old) => {
+        const { claimRef } = volume?.spec ?? {};
+        if (claimRef === undefined || claimRef.uid === old?.spec.claimRef?.uid) return [];
+        return this.nodesOfClaim(`${claimRef.namespace}/${claimRef.name}`);
+      }),
+      source(this.drivers, (driver, old) =>
+        driver?.spec.attachRequired === old?.spec.attachRequired ? [] : [...this.nodes.all()].map(keyOf),
+      ),
+      source(this.attachments, (attachment, old) => this.attachmentKeys(attachment, old)),
+    ];
+  }
+
+  protected override started(): void {
+    const { known, namesOf, unneeded, told, reserved, waiting, mountedBefore } = this;
+    for (const memory of [known, namesOf, unneeded, told, reserved, waiting, mountedBefore]) memory.clear();
+  }
+
+  private nodesOfClaim(claim: string): string[] {
+    return [...this.podsByClaim.get(claim)].map(({ spec }) => spec.nodeName ?? '');
+  }
+
+  private nodeKeys(node: StoredNode | undefined, old: StoredNode | undefined): readonly string[] {
+    const name = (node ?? old)?.metadata.name ?? '';
+    if (node === undefined) this.mountedBefore.set(name, old?.status?.volumesInUse ?? []);
+    else this.mountedBefore.delete(name);
+    const facts = (one: StoredNode | undefined) =>
+      one === undefined
+        ? ''
+        : JSON.stringify([
+            one.metadata.uid,
+            one.status?.volumesInUse,
+            one.status?.volumesAttached,
+            readyStatus(one),
+            this.isOutOfService(one),
+            this.isManaged(one),
+          ]);
+    return facts(node) === facts(old) ? [] : [name];
+  }
+
+  private attachmentKeys(now: StoredAttachment | undefined, old: StoredAttachment | undefined): readonly string[] {
+    const { metadata, spec } = (now ?? old) as StoredAttachment;
+    const { name = '' } = metadata;
+    if (now !== undefined) return [spec.nodeName];
+    const waiting = this.waiting.get(name) ?? [];
+    this.waiting.delete(name);
+    return [spec.nodeName, ...waiting];
+  }
+
+  private isManaged({ metadata }: Readonly<StoredNode>): boolean {
+    const { labelPrefix } = this.parts.names;
+    return metadata.annotations?.[`volumes.${labelPrefix}/controller-managed-attach-detach`] !== undefined;
+  }
+
+  private isOutOfService({ spec }: Readonly<StoredNode>): boolean {
+    return spec?.taints?.some(({ key }) => key === `node.${this.parts.names.labelPrefix}/out-of-service`) === true;
+  }
+
+  private lookup(): VolumeLookup {
+    return {
+      labelPrefix: this.parts.names.labelPrefix,
+      claim: (namespace, name) => this.claims.get(namespace, name),
+      volume: (name) => this.volumes.get('', name),
+      driver: (name) => this.drivers.get('', name),
+    };
+  }
+
+  protected async reconcile(nodeName: string, work: Work): Promise<WorkOutcome> {
+    // What the last work on this node wrote is in the informers now.
+    for (const [volume, holder] of this.reserved) if (holder === nodeName) this.reserved.delete(volume);
+    const node = this.nodes.get('', nodeName);
+    if (node !== undefined && !this.isManaged(node)) return 'done';
+    const wanted = this.wantedOn(nodeName, node !== undefined);
+    const waits: number[] = [];
+    const detached = await this.detachUnneeded(nodeName, node, wanted, work, waits);
+    const attached = await this.attachWanted(nodeName, wanted, work, waits);
+    if (node !== undefined) await this.reportAttached(node, attached, detached, wanted, work);
+    return waits.length === 0 ? 'done' : Math.min(...waits);
+  }
+
+  /** The volumes that the pods of a node need. What a pod needed once it needs until it has ended. */
+  private wantedOn(nodeName: string, isThere: boolean): Map<string, Wanted> {
+    const wanted = new Map<string, Wanted>();
+    const before = this.known.get(nodeName);
+    const known = new Map<string, AttachableVolume>();
+    const lookup = this.lookup();
+    for (const pod of this.podsByNode.get(nodeName)) {
+      if (!mayAttach(pod) || hasLeftVolumes(pod)) continue;
+      for (const podVolume of pod.spec.volumes ?? []) {
+        const key = `${pod.metadata.uid} ${podVolume.name}`;
+        const found = attachmentOf(pod, podVolume, lookup);
+        // A node that is gone gets nothing new, but pods that it may still run keep what they have.
+        const volume = found === 'unknown' || !isThere ? before?.get(key) : found;
+        if (volume === undefined) continue;
+        known.set(key, volume);
+        const entry = wanted.get(volume.uniqueName);
+        if (entry === undefined) wanted.set(volume.uniqueName, { volume, pods: [pod] });
+        else if (!entry.pods.includes(pod)) entry.pods.push(pod);
+      }
+    }
+    if (known.size === 0) this.known.delete(nodeName);
+    else this.known.set(nodeName, known);
+    return wanted;
+  }
+
+  /** The attachments of a node that this loop made, by the names of their volumes. */
+  private attachmentsOn(nodeName: string, node: StoredNode | undefined): Map<string, StoredAttachment> {
+    const { labelPrefix } = this.parts.names;
+    const listed = new Map<string, string>();
+    for (const { name } of node?.status?.volumesAttached ?? []) {
+      const csi = csiSourceOf(name, labelPrefix);
+      if (csi !== undefined) listed.set(attachmentName(csi, nodeName), name);
+    }
+    const found = new Map<string, StoredAttachment>();
+    for (const attachment of this.attachmentsOfNode.get(nodeName)) {
+      const { name = '' } = attachment.metadata;
+      const uniqueName = this.nameOf(attachment) ?? listed.get(name) ?? this.namesOf.get(name);
+      const csi = uniqueName === undefined ? undefined : csiSourceOf(uniqueName, labelPrefix);
+      // Attachments of other names are somebody else's.
+      if (uniqueName === undefined || csi === undefined || attachmentName(csi, nodeName) !== name) continue;
+      this.namesOf.set(name, uniqueName);
+      found.set(uniqueName, attachment);
+    }
+    return found;
+  }
+
+  private nameOf({ spec }: StoredAttachment): string | undefined {
+    const { labelPrefix } = this.parts.names;
+    const { persistentVolumeName, inlineVolumeSpec } = spec.source;
+    const volume =
+      persistentVolumeName === undefined
+        ? ({ metadata: {}, spec: inlineVolumeSpec ?? {} } as StoredVolume)
+        : this.volumes.get('', persistentVolumeName);
+    const csi = volume && csiOf(volume, labelPrefix);
+    return csi && csiUniqueName(csi, labelPrefix);
+  }
+
+  /** Detaches what no pod needs any more. Resolves with the names of the volumes that the node must not mount now. */
+  private async detachUnneeded(
+    nodeName: string,
+    node: StoredNode | undefined,
+    wanted: ReadonlyMap<string, Wanted>,
+    work: Work,
+    waits: number[],
+  ): Promise<ReadonlySet<string>> {
+    const attachments = this.attachmentsOn(nodeName, node);
+    const listed = (node?.status?.volumesAttached ?? []).map(({ name }) => name);
+    const detached = new Set<string>();
+    for (const uniqueName of new Set([...attachments.keys(), ...listed])) {
+      const key = `${nodeName} ${uniqueName}`;
+      if (wanted.has(uniqueName)) {
+        this.unneeded.delete(key);
+        continue;
+      }
+      this.told.delete(key);
+      const now = this.parts.timers.elapsed();
+      const since = this.unneeded.get(key) ?? now;
+      this.unneeded.set(key, since);
+      const decision = decideDetach({
+        isInUse: (node?.status?.volumesInUse ?? this.mountedBefore.get(nodeName) ?? []).includes(uniqueName),
+        isHealthy: node !== undefined && readyStatus(node) === 'True',
+        isOutOfService: node !== undefined && this.isOutOfService(node),
+        unneededMs: now - since,
+      });
+      if (decision.againMs !== undefined) waits.push(decision.againMs);
+      if (decision.kind === 'wait') continue;
+      const isForced = decision.kind === 'by force';
+      if (!(await this.withdraw(node, uniqueName, isForced, work))) continue;
+      detached.add(uniqueName);
+      this.unneeded.delete(key);
+      const attachment = attachments.get(uniqueName);
+      if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) continue;
+      await this.client<StoredAttachment>('storage', 'volumeattachments').delete(work, attachment);
+      if (decision.reason !== undefined) this.own.counters?.forcedDetach(decision.reason);
+    }
+    return detached;
+  }
+
+  /**
+   * Takes a volume off the list of those that the node may mount. False when the node mounted it meanwhile, unless that
+   * does not count any more.
+   */
+  private async withdraw(
+    node: StoredNode | undefined,
+    uniqueName: string,
+    isForced: boolean,
+    work: Work,
+  ): Promise<boolean> {
+    if (node === undefined) return true;
+    let isSafe = true;
+    await this.client<StoredNode>('', 'nodes').updateStatus(work, node, (live) => {
+      isSafe = isForced || live.status?.volumesInUse?.includes(uniqueName) !== true;
+      const listed = live.status?.volumesAttached ?? [];
+      if (!isSafe || !listed.some(({ name }) => name === uniqueName)) return undefined;
+      return withAttached(
+        live,
+        listed.filter(({ name }) => name !== uniqueName),
+      );
+    });
+    if (!isSafe || isForced) return isSafe;
+    // A node that began to mount it before it left the list has said so by now.
+    const live = await this.client<StoredNode>('', 'nodes').get('', node.metadata.name ?? '');
+    return live?.status?.volumesInUse?.includes(uniqueName) !== true;
+  }
+
+  /** Has wanted volumes attached. Resolves with the names of those that are. */
+  private async attachWanted(
+    nodeName: string,
+    wanted: ReadonlyMap<string, Wanted>,
+    work: Work,
+    waits: number[],
+  ): Promise<ReadonlySet<string>> {
+    const attached = new Set<string>();
+    const listed = this.nodes.get('', nodeName)?.status?.volumesAttached ?? [];
+    for (const { volume, pods } of wanted.values()) {
+      const { uniqueName, csi } = volume;
+      const id = csi && attachmentName(csi, nodeName);
+      const attachment = id === undefined ? undefined : this.attachments.get('', id);
+      if (attachment !== undefined) {
+        this.namesOf.set(attachment.metadata.name ?? '', uniqueName);
+        const isListed = listed.some(({ name }) => name === uniqueName);
+        const isEnding = attachment.metadata.deletionTimestamp !== undefined;
+        // One that somebody deletes counts until it is gone, but not for those who begin to need it.
+        if (attachment.status?.attached === true) {
+          if (isListed || !isEnding) attached.add(uniqueName);
+        } else if (!isEnding) {
+          const problem = this.attachProblem(attachment, volume, waits);
+          if (problem !== undefined) this.tellFailure(nodeName, volume, pods, problem);
+        }
+        continue;
+      }
+      if (this.nodes.get('', nodeName) === undefined) continue;
+      if (!volume.isShared && this.isElsewhere(nodeName, volume, pods, waits)) continue;
+      if (id === undefined) {
+        attached.add(uniqueName);
+        continue;
+      }
+      if (!volume.isShared) this.reserved.set(uniqueName, nodeName);
+      try {
+        await this.client<StoredAttachment>('storage', 'volumeattachments').create(work, {
+          metadata: { name: id },
+          spec: { attacher: csi?.driver, nodeName, source: { persistentVolumeName: volume.name } },
+        } as DeepPartial<StoredAttachment>);
+        waits.push(attacherMs);
+      } catch (error) {
+        if (!isAlreadyExists(error)) {
+          const { message } = error as Error;
+          this.tellFailure(nodeName, volume, pods, { text: message, version: String(work.now) });
+        }
+        throw error;
+      }
+    }
+    return attached;
+  }
+
+  /** Why an attachment does not get any further. */
+  private attachProblem({ metadata, status, spec }: StoredAttachment, volume: AttachableVolume, waits: number[]) {
+    const { resourceVersion: version = '' } = metadata;
+    const failure = status?.attachError;
+    if (failure !== undefined) return { text: failure.message ?? '', version };
+    const waitedMs = this.parts.timers.now() - parseTime(metadata.creationTimestamp ?? '');
+    const leftMs = attacherMs - (waitedMs % attacherMs);
+    waits.push(leftMs);
+    if (waitedMs < attacherMs) return undefined;
+    const text = `timed out waiting for external-attacher of ${spec.attacher} CSI driver to attach volume ${volume.csi?.handle}`;
+    return { text, version: String(Math.floor(waitedMs / attacherMs)) };
+  }
+
+  private tellFailure(
+    nodeName: string,
+    { uniqueName, name }: AttachableVolume,
+    pods: readonly StoredPod[],
+    { text, version }: { readonly text: string; readonly version: string },
+  ): void {
+    this.tellOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
+  }
+
+  /** Writes a warning for each pod unless the same was said of the same state. */
+  private tellOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
+    const key = `${nodeName} ${volume}`;
+    if (this.told.get(key) === `${text} ${version}`) return;
+    this.told.set(key, `${text} ${version}`);
+    for (const pod of pods) this.events.warning(pod, 'FailedAttachVolume', text);
+  }
+
+  /** Whether a volume for one node at a time is attached, or being attached, to another one. Says so in events. */
+  private isElsewhere(
+    nodeName: string,
+    volume: AttachableVolume,
+    pods: readonly StoredPod[],
+    waits: number[],
+  ): boolean {
+    const { uniqueName } = volume;
+    const holder = this.reserved.get(uniqueName);
+    if (holder !== undefined && holder !== nodeName) {
+      waits.push(soonMs);
+      return true;
+    }
+    const others = new Set<string>();
+    for (const { metadata, spec } of this.attachmentsOfVolume.get(volume.name)) {
+      if (spec.nodeName === nodeName || spec.attacher !== volume.csi?.driver) continue;
+      others.add(spec.nodeName);
+      const { name = '' } = metadata;
+      this.waiting.set(name, (this.waiting.get(name) ?? new Set()).add(nodeName));
+    }
+    for (const { metadata } of this.nodesOfVolume.get(uniqueName)) {
+      if (metadata.name === nodeName) continue;
+      others.add(metadata.name ?? '');
+      // Without an attachment nothing reports that the other node has let it go.
+      if (volume.csi === undefined) waits.push(soonMs * 2);
+    }
+    if (others.size === 0) return false;
+    const users = [...others].flatMap((other) => this.usersOn(other, uniqueName));
+    for (const pod of pods) {
+      const text = `Waiting for detach for volume "${volume.name}" ${otherUsersText(pod, users)}`;
+      this.tellOnce(nodeName, `${uniqueName} ${pod.metadata.uid}`, [pod], text, '');
+    }
+    return true;
+  }
+
+  private usersOn(nodeName: string, uniqueName: string): readonly StoredPod[] {
+    return this.wantedOn(nodeName, true).get(uniqueName)?.pods ?? [];
+  }
+
+  /** Lists in the status of the node what it may mount, and reports to pods what is new there. */
+  private async reportAttached(
+    node: StoredNode,
+    attached: ReadonlySet<string>,
+    detached: ReadonlySet<string>,
+    wanted: ReadonlyMap<string, Wanted>,
+    work: Work,
+  ): Promise<void> {
+    // What nobody needs stays listed until it may be detached.
+    const stays = (name: string) => (wanted.has(name) ? attached.has(name) : !detached.has(name));
+    const next = (listed: readonly { name: string; devicePath: string }[]) => {
+      const names = new Set(listed.map(({ name }) => name));
+      const added = [...attached].filter((name) => !names.has(name)).map((name) => ({ name, devicePath: '' }));
+      return { added, kept: listed.filter(({ name }) => stays(name)) };
+    };
+    const shown = node.status?.volumesAttached ?? [];
+    const { added, kept } = next(shown);
+    if (added.length === 0 && kept.length === shown.length) return;
+    let isWritten = false;
+    await this.client<StoredNode>('', 'nodes').updateStatus(work, node, (live) => {
+      const { added: more, kept: rest } = next(live.status?.volumesAttached ?? []);
+      isWritten = true;
+      return withAttached(live, [...rest, ...more]);
+    });
+    if (!isWritten) return;
+    for (const { name } of added) {
+      const entry = wanted.get(name);
+      this.told.delete(`${node.metadata.name} ${name}`);
+      for (const pod of entry?.pods ?? []) {
+        this.told.delete(`${node.metadata.name} ${name} ${pod.metadata.uid}`);
+        // The reference ends this text with a space, and programs compare texts.
+        const text = `AttachVolume.Attach succeeded for volume "${entry?.volume.name}" `;
+        this.events.normal(pod, 'SuccessfulAttachVolume', text);
+      }
+    }
+  }
+}
+
+function withAttached(node: StoredNode, attached: { name: string; devicePath: string }[]): StoredNode {
+  const status = { ...node.status, volumesAttached: attached } as StoredNode['status'];
+  if (attached.length === 0) delete (status as { volumesAttached?: unknown }).volumesAttached;
+  return { ...node, status } as StoredNode;
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
+import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
+
+export type StoredVolume = PersistentVolume & ApiObject;
+export type StoredDriver = CSIDriver & ApiObject;
+
+/** What of a volume a CSI driver attaches. */
+export interface CsiSource {
+  readonly driver: string;
+  readonly handle: string;
+}
+
+/** A volume that a node may only mount once it is attached. */
+export interface AttachableVolume {
+  /** Its name in the status of nodes, the same for all who use the volume. */
+  readonly uniqueName: string;
+  /** Its name in events: that of the PersistentVolume, or of the volume in the pod. */
+  readonly name: string;
+  /** Undefined: nothing has to be done to attach it. */
+  readonly csi: CsiSource | undefined;
+  /** Whether it may be attached to several nodes. */
+  readonly isShared: boolean;
+}
+
+/** The name of the VolumeAttachment of a volume on a node, which CSI drivers' attachers and node agents compute too. */
+export function attachmentName({ driver, handle }: CsiSource, nodeName: string): string {
+  return `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`;
+}
+
+/** The name of a CSI volume in the status of nodes. */
+export function csiUniqueName({ driver, handle }: CsiSource, labelPrefix: string): string {
+  return `${labelPrefix}/csi/${driver}^${handle}`;
+}
+
+/** The reverse of {@link csiUniqueName}; undefined for volumes of other kinds. */
+export function csiSourceOf(uniqueName: string, labelPrefix: string): CsiSource | undefined {
+  const prefix = `${labelPrefix}/csi/`;
+  const at = uniqueName.indexOf('^');
+  if (!uniqueName.startsWith(prefix) || at < 0) return undefined;
+  return { driver: uniqueName.slice(prefix.length, at), handle: uniqueName.slice(at + 1) };
+}
+
+const sharedModes: ReadonlySet<string> = new Set(['ReadWriteMany', 'ReadOnlyMany']);
+
+/**
+ * How a PersistentVolume is attached; undefined: it needs no attachment. Volumes of kinds that CSI drivers took over are
+ * attached by those.
+ *
+ * @param driverOf the CSIDriver of a name; one that does not exist attaches its volumes
+ */
+export function attachableVolume(
+  volume: Readonly<StoredVolume>,
+  driverOf: (name: string) => StoredDriver | undefined,
+  labelPrefix: string,
+): AttachableVolume | undefined {
+  const { spec, metadata } = volume;
+  const { name = '' } = metadata;
+  const modes = spec.accessModes ?? [];
+  // Without modes nobody knows: the driver has to refuse what it can't do.
+  const isShared = modes.length === 0 || modes.some((mode) => sharedModes.has(mode));
+  const csi = csiOf(volume, labelPrefix);
+  if (csi !== undefined) {
+    if (driverOf(csi.driver)?.spec.attachRequired === false) return undefined;
+    return { uniqueName: csiUniqueName(csi, labelPrefix), name, csi, isShared };
+  }
+  const uniqueName = blockDeviceName(spec, labelPrefix);
+  return uniqueName === undefined ? undefined : { uniqueName, name, csi: undefined, isShared };
+}
+
+/** How a volume that a pod names itself is attached. */
+export function attachableInline(volume: Readonly<Volume>, labelPrefix: string): AttachableVolume | undefined {
+  const uniqueName = blockDeviceName(volume, labelPrefix);
+  return uniqueName === undefined ? undefined : { uniqueName, name: volume.name, csi: undefined, isShared: true };
+}
+
+/** What a CSI driver attaches of a volume, also of the kinds that CSI drivers took over. */
+export function csiOf({ spec, metadata }: Readonly<StoredVolume>, labelPrefix: string): CsiSource | undefined {
+  const { csi, awsElasticBlockStore, gcePersistentDisk, cinder, azureDisk, vsphereVolume } = spec;
+  if (csi) return { driver: csi.driver, handle: csi.volumeHandle };
+  if (awsElasticBlockStore) {
+    // `aws://<zone>/<id>` or the id alone.
+    const handle = awsElasticBlockStore.volumeID.split('/').at(-1) ?? '';
+    return { driver: 'ebs.csi.aws.com', handle };
+  }
+  if (gcePersistentDisk) {
+    const label = (name: string) => metadata.labels?.[name];
+    const zones = label(`topology.${labelPrefix}/zone`) ?? label(`failure-domain.beta.${labelPrefix}/zone`) ?? '';
+    const place = diskPlace(zones);
+    return {
+      driver: 'pd.csi.storage.gke.io',
+      handle: `projects/UNSPECIFIED/${place}/disks/${gcePersistentDisk.pdName}`,
+    };
+  }
+  if (cinder) return { driver: 'cinder.csi.openstack.org', handle: cinder.volumeID };
+  if (azureDisk) return { driver: 'disk.csi.azure.com', handle: azureDisk.diskURI };
+  if (vsphereVolume) return { driver: 'csi.vsphere.vmware.com', handle: vsphereVolume.volumePath };
+  return undefined;
+}
+
+/** Where a disk is: in a zone, or in the region of several zones, which are listed with two underscores between. */
+function diskPlace(zones: string): string {
+  const [first = '', ...others] = zones.split('__');
+  if (first === '') return 'zones/UNSPECIFIED';
+  return others.length === 0 ? `zones/${first}` : `regions/${first.slice(0, first.lastIndexOf('-'))}`;
+}
+
+/** The name of an iSCSI or Fibre Channel disk, which nodes attach by themselves but wait for all the same. */
+function blockDeviceName(
+  { iscsi, fc }: Pick<Volume, 'iscsi' | 'fc'> | PersistentVolume['spec'],
+  labelPrefix: string,
+): string | undefined {
+  if (iscsi) return `${labelPrefix}/iscsi/${iscsi.targetPortal}:${iscsi.iqn}:${iscsi.lun}`;
+  if (!fc) return undefined;
+  const { targetWWNs = [], lun, wwids = [] } = fc;
+  if (targetWWNs.length > 0 && lun !== undefined) return `${labelPrefix}/fc/[${targetWWNs.join(' ')}]:${lun}`;
+  return wwids.length > 0 ? `${labelPrefix}/fc/[${wwids.join(' ')}]` : undefined;
+}

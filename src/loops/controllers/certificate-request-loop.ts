@@ -1,0 +1,68 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { CertificateSigningRequest } from '../../objects/apis/certificates/v1/certificate-signing-request.types.js';
+import type { ResourceClient } from './frame/loop-client.js';
+import { type Pauses, ReconcileLoop, type ReconcileParts, type Source, source } from './frame/reconcile-loop.js';
+import type { Work } from './frame/work.js';
+import type { WorkOutcome } from './work-queue.js';
+
+/** A request as informers and clients of loops have it. */
+export type StoredRequest = CertificateSigningRequest & ApiObject;
+
+/** Follows all certificate signing requests and works on those that `concerns` selects, each in its newest state. */
+export abstract class CertificateRequestLoop extends ReconcileLoop {
+  // What fails once, fails for everybody who looks: rights are missing, an authority has expired.
+  protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
+  private readonly informed = this.informer<StoredRequest>('certificates', 'certificatesigningrequests');
+  protected readonly requests: ResourceClient<StoredRequest>;
+
+  /** @throws Error when the registry has no certificate signing requests. */
+  constructor(parts: ReconcileParts) {
+    super(parts);
+    this.requests = this.client<StoredRequest>('certificates', 'certificatesigningrequests');
+  }
+
+  protected override get account(): string {
+    return 'certificate-controller';
+  }
+
+  /** Whether the loop has work on a request, now or later. */
+  protected abstract concerns(request: StoredRequest): boolean;
+
+  /** Does the work on a request that concerns this loop. */
+  protected abstract process(request: StoredRequest, work: Work): Promise<WorkOutcome>;
+
+  protected sources(): readonly Source[] {
+    return [
+      source(this.informed, (request) =>
+        request !== undefined && this.concerns(request) ? [request.metadata.name ?? ''] : [],
+      ),
+    ];
+  }
+
+  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+    const request = await this.requests.get('', name);
+    return request !== undefined && this.concerns(request) ? this.process(request, work) : 'done';
+  }
+
+  /**
+   * Changes the status of a request through one of its subresources, if the request is still the same and still
+   * concerns this loop. Answers whether it did.
+   */
+  protected async changeStatus(
+    path: 'approval' | 'status',
+    seen: StoredRequest,
+    work: Work,
+    change: (status: StoredRequest['status']) => StoredRequest['status'],
+  ): Promise<boolean> {
+    const next = (live: StoredRequest) => (this.concerns(live) ? { ...live, status: change(live.status) } : undefined);
+    return (await this.requests.update(work, seen, next, path)) !== undefined;
+  }
+}
+
+/** Whether a request has a condition with status true. */
+export function hasTrueCondition(
+  { status }: CertificateSigningRequest,
+  type: 'Approved' | 'Denied' | 'Failed',
+): boolean {
+  return (status.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { AutoscalerOptions } from '../../base/config/autoscaler.options.js';
+import type { ControllerName } from '../../base/config/controllers.options.js';
+import type { NodeRanges } from '../../base/config/node-ipam.options.js';
+import type { NodeLoopOptions } from '../../base/config/node-loops.options.js';
+import type { SqlProjectionMode } from '../../base/config/sql-projection.js';
+import type { Authorizer } from '../../base/machinery/authorizer.js';
+import { systemTimers, type Timers } from '../../base/machinery/timers.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { QueueMetrics } from '../../base/observability/queue-metrics.js';
+import { SharedInformers } from '../../objects/registry/informers/shared-informers.js';
+import type { ResourceRegistry } from '../../objects/registry/resource-registry.js';
+import type { WriteAdmission } from '../../objects/registry/store/admitted-store.js';
+import { Store } from '../../objects/registry/store/store.js';
+import type { Aggregation } from '../../server/aggregation/aggregation.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import { keepRunning } from './control-loop.js';
+import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
+import { CreationBudget, type CreationLimits } from './frame/creation-budget.js';
+import { LoopClient } from './frame/loop-client.js';
+import type { MetricsApi } from './horizontal-pod-autoscaler/metrics-api.js';
+import { LeaseElector, type LeaseTimes } from './lease-elector.js';
+import { LeaseLock } from './lease-lock.js';
+import { makeLoops } from './loop-table.js';
+import type { RootAuthority } from './root-authority/root-authority.js';
+import type { SecretTokenRequest } from './service-account-token/service-account-token.controller.js';
+import type { VolumeLoopMetrics } from './volume-loop-metrics.js';
+
+export interface ControllersOptions {
+  readonly storage: Storage;
+  /** What the writes of loops have to pass. Default: everything passes. */
+  readonly admission?: WriteAdmission | undefined;
+  /** Must have all resources registered: the content of namespaces is found through it. */
+  readonly registry: ResourceRegistry;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  /** Where the SQL views are; without it nobody keeps them up to date. */
+  readonly databaseUrl?: string | undefined;
+  /** How SQL shows the resources; default: by views over the stored objects. */
+  readonly sqlProjection?: SqlProjectionMode | undefined;
+  /**
+   * Says what the loops may do, and checks the rights of users for whom they act. Default: the loops may do everything,
+   * and nobody else has any right.
+   */
+  readonly authorizer?: Authorizer | undefined;
+  /** The extension servers; without it their availability is not checked. */
+  readonly aggregation?: Aggregation | undefined;
+  /** Where autoscalers get metrics. Default: from the extension servers. */
+  readonly metrics?: MetricsApi | undefined;
+  readonly autoscaler?: Readonly<AutoscalerOptions> | undefined;
+  /** The loops to run. Default: all that are on by default. */
+  readonly enabled?: ReadonlySet<ControllerName> | undefined;
+  /** The authorities that sign certificates; without them none are signed. */
+  readonly signing?: SigningAuthorities | undefined;
+  /** Makes service account tokens for secrets; without it secrets get none. */
+  readonly signToken?: ((request: SecretTokenRequest) => Promise<string>) | undefined;
+  /** The authorities that clients inside the cluster should trust; without them none are published. */
+  readonly rootAuthority?: RootAuthority | undefined;
+  /** Name of this process in the Lease; it must be unique. Default: host name and a random part. */
+  readonly identity?: string | undefined;
+  readonly leaseTimes?: Partial<LeaseTimes> | undefined;
+  /** How long events are kept, in milliseconds. Default 1 hour. */
+  readonly eventTtlMs?: number | undefined;
+  /** How long events may outlive their time, in milliseconds. Default a minute. */
+  readonly eventLagMs?: number | undefined;
+  /** The names of schedulers for which pods are placed. Default: `default-scheduler`. */
+  readonly schedulerNames?: readonly string[] | undefined;
+  /** How many finished pods are kept; 0: all. Default 12,500. */
+  readonly terminatedPodThreshold?: number | undefined;
+  /** How fast loops create objects in one namespace. Default: as fast as they can. */
+  readonly creationLimits?: CreationLimits | undefined;
+  /** How nodes are treated. Default: as the flags say when they are not given. */
+  readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
+  /** The ranges that nodes get theirs from. Default: none. */
+  readonly nodeRanges?: readonly NodeRanges[] | undefined;
+  /** The range of the addresses of services. Needed where nodes get ranges. */
+  readonly serviceRange?: string | undefined;
+  /** See the namespace controller. */
+  readonly settleMs?: number | undefined;
+  /** Measures the queues of the loops. */
+  readonly queues?: QueueMetrics | undefined;
+  /** Counts what the loops for volumes do. */
+  readonly counters?: VolumeLoopMetrics | undefined;
+  readonly timers?: Timers | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** The control loops of a process; they run whenever it leads. */
+export interface RunningControllers {
+  readonly identity: string;
+  readonly isLeading: boolean;
+  /** Ends the loops, then releases the lease. The storage must be stopped only after this. */
+  stop(): Promise<void>;
+}
+
+/** Name of the Lease in the system namespace. */
+const controllersLease = 'plinth-controllers';
+
+/**
+ * Takes part in the election of the process that runs the control loops. Returns at once; later errors are logged and
+ * the work is retried.
+ *
+ * @throws Error when the registry lacks leases or namespaces.
+ */
+export function startControllers(options: ControllersOptions): RunningControllers {
+  const { storage, admission, registry, names, logger, timers = systemTimers, random = Math.random } = options;
+  const identity = options.identity ?? `${hostname()}_${randomUUID()}`;
+  const leases = registry.findStoredResource(groupName('coordination', names), 'v1', 'leases');
+  if (leases === undefined) throw new Error('the resource leases is not registered');
+  const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
+  const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
+  const onLost = (error: unknown) => logger.warn('the control loops lost their place in the change log', { error });
+  const { creationLimits } = options;
+  const creations = creationLimits && new CreationBudget(creationLimits, timers);
+  const loops = makeLoops(options, {
+    storage,
+    admission,
+    registry,
+    names,
+    logger,
+    timers,
+    random,
+    informers: new SharedInformers(storage, registry, onLost),
+    client: new LoopClient({ storage, registry, timers, admission, authorizer: options.authorizer, creations }),
+    queues: options.queues,
+  });
+
+  const stop = new AbortController();
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(loops.map((loop) => keepRunning(loop, timers, logger, signal)));
+  };
+  const ended = elector.run(lead, stop.signal);
+  return {
+    identity,
+    get isLeading() {
+      return elector.isLeading;
+    },
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}

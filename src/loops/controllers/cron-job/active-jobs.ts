@@ -1,0 +1,90 @@
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import type { CronJobStatus } from '../../../objects/apis/batch/v1/cron-job.types.js';
+import type { ObjectReference } from '../../../objects/apis/core/v1/reference.types.js';
+import type { StoredJob } from '../job/job-pod.js';
+import type { StoredCronJob } from './due-run.js';
+
+/** Something to tell about a cron job. */
+export interface CronNews {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What the jobs of a cron job mean for its status. */
+export interface JobReview {
+  /** A copy that may be changed. */
+  readonly status: CronJobStatus;
+  readonly news: readonly CronNews[];
+  /** Active jobs that are not among the known ones. */
+  readonly missing: readonly ObjectReference[];
+}
+
+/** The type of the condition that ended a job. */
+export function endOf({ status }: StoredJob): 'Complete' | 'Failed' | undefined {
+  const found = status.conditions?.find(
+    (condition) => (condition.type === 'Complete' || condition.type === 'Failed') && condition.status === 'True',
+  );
+  return found?.type as 'Complete' | 'Failed' | undefined;
+}
+
+/** Takes ended jobs from the list of active ones and notes the last success. */
+export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): JobReview {
+  const status = cloneJson(cronJob.status) as CronJobStatus;
+  const news: CronNews[] = [];
+  const active = new Map((status.active ?? []).map((reference) => [reference.uid, reference]));
+  for (const job of jobs) {
+    const { uid, name } = job.metadata;
+    const end = endOf(job);
+    if (end === undefined) {
+      if (active.has(uid)) continue;
+      const message = `Saw a job that the controller did not create or forgot: ${name}`;
+      news.push({ type: 'Warning', reason: 'UnexpectedJob', message });
+      continue;
+    }
+    if (active.delete(uid)) {
+      news.push({
+        type: 'Normal',
+        reason: 'SawCompletedJob',
+        message: `Saw completed job: ${name}, condition: ${end}`,
+      });
+    }
+    const { completionTime } = job.status;
+    // Times of one form: their order is that of the texts.
+    if (end === 'Complete' && completionTime && completionTime > (status.lastSuccessfulTime ?? '')) {
+      status.lastSuccessfulTime = completionTime;
+    }
+  }
+  setActive(status, [...active.values()]);
+  const known = new Set(jobs.map(({ metadata }) => metadata.uid));
+  return { status, news, missing: [...active.values()].filter(({ uid }) => !known.has(uid)) };
+}
+
+/** Changes `status`. */
+export function setActive(status: CronJobStatus, active: ObjectReference[]): void {
+  if (active.length === 0) delete status.active;
+  else status.active = active;
+}
+
+export function referenceTo({ kind, apiVersion, metadata }: StoredJob): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { kind, apiVersion, namespace, name, uid, resourceVersion } as ObjectReference;
+}
+
+/** The ended jobs that the limits of the history leave no room for, the oldest first. */
+export function outlivedJobs({ spec }: StoredCronJob, jobs: readonly StoredJob[]): StoredJob[] {
+  const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = spec;
+  const beyond = (end: 'Complete' | 'Failed', limit: number | undefined) => {
+    if (limit === undefined) return [];
+    const ended = jobs.filter((job) => endOf(job) === end).sort(byStart);
+    return ended.slice(0, Math.max(0, ended.length - limit));
+  };
+  return [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)];
+}
+
+function byStart(a: StoredJob, b: StoredJob): number {
+  const [left, right] = [a, b].map(
+    ({ status, metadata }) => `${status.startTime ?? metadata.creationTimestamp} ${metadata.name}`,
+  ) as [string, string];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

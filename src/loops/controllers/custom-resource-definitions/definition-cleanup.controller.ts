@@ -1,0 +1,245 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
+import type { CustomResourceDefinition } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
+import { cleanupFinalizer } from '../../../objects/custom-resources/definition/cleanup-finalizer.js';
+import {
+  type ConditionUpdate,
+  isConditionTrue,
+  setCondition,
+} from '../../../objects/custom-resources/definition/definition-conditions.js';
+import { partOf } from '../../../objects/registry/resource-definition.js';
+import type { AdmittedStore } from '../../../objects/registry/store/admitted-store.js';
+import { parseStored } from '../../../objects/registry/store/object-codec.js';
+import type { ChangeSubscription } from '../../../storage/storage.interface.js';
+import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
+import { reflectorSource } from '../frame/reflector-source.js';
+import { serverUser, type Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { workStore } from '../work-store.js';
+import { type DefinitionLoopParts, definitionsOf } from './definition-loop-parts.js';
+import { builtInKinds } from './definition-status.controller.js';
+import { EndedDefinitions } from './ended-definitions.js';
+import { Instances } from './instances.js';
+
+type Definition = CustomResourceDefinition & ApiObject;
+
+/** A kind with objects that are waited for. */
+interface Wait {
+  readonly subscription: ChangeSubscription;
+  /** How many were left at the last look, less those that went since. */
+  left: number;
+}
+
+/** How long after a look at the latest it is looked again, in milliseconds. */
+const checkAgainMs = 60_000;
+
+/**
+ * Ends definitions that are deleted: deletes the objects of their kinds, reports in the condition
+ * Terminating how far that is, and takes its finalizer away when none is left. Objects with finalizers of their own are
+ * waited for.
+ */
+export class DefinitionCleanupController extends ReconcileLoop {
+  readonly name = 'customresourcedefinition-cleanup-controller';
+  protected override readonly workers = 4;
+  protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
+  private readonly store: AdmittedStore;
+  private readonly ended: EndedDefinitions;
+  private readonly finalizer: string;
+  /** Kinds with objects that are waited for, by the name of their definition. */
+  private readonly waiting = new Map<string, Wait>();
+
+  /** @throws Error when the registry has no definitions. */
+  constructor(parts: DefinitionLoopParts) {
+    super(parts);
+    const served = definitionsOf(parts);
+    this.store = workStore(served, parts);
+    this.ended = new EndedDefinitions(parts.storage, served.storageResource);
+    this.finalizer = cleanupFinalizer(parts.names);
+  }
+
+  protected override get user() {
+    return serverUser;
+  }
+
+  protected override get queueName(): string {
+    return 'crd_finalizer';
+  }
+
+  protected sources(): readonly Source[] {
+    const sink = {
+      reduce: ({ metadata }: ApiObject): ApiObject => ({ metadata }),
+      replace: (objects: readonly ApiObject[]) => {
+        for (const object of objects) this.notice(object);
+        this.sweep();
+      },
+      set: (object: ApiObject) => this.notice(object),
+      delete: () => this.sweep(),
+    };
+    return [reflectorSource(this.parts, this.store.resource.storageResource, sink)];
+  }
+
+  override async run(signal: AbortSignal): Promise<void> {
+    try {
+      await super.run(signal);
+    } finally {
+      for (const { subscription } of this.waiting.values()) subscription.close();
+      this.waiting.clear();
+      await this.ended.swept();
+    }
+  }
+
+  private notice({ metadata }: ApiObject): void {
+    if (metadata.deletionTimestamp !== undefined && this.isHeld(metadata)) this.enqueue(metadata.name ?? '');
+  }
+
+  private isHeld({ finalizers }: ApiObject['metadata']): boolean {
+    return finalizers?.includes(this.finalizer) === true;
+  }
+
+  private sweep(): void {
+    this.ended.sweep((error) =>
+      this.parts.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
+    );
+  }
+
+  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+    const definition = await this.read(name);
+    if (definition === undefined) {
+      this.stopWaiting(name);
+      return 'done';
+    }
+    try {
+      return await this.end(definition, work);
+    } catch (error) {
+      if (error instanceof Superseded || (error instanceof StatusError && error.reason === 'NotFound')) return 'done';
+      throw error;
+    }
+  }
+
+  private async end(definition: Definition, work: Work): Promise<WorkOutcome> {
+    const { storage, timers, logger } = this.parts;
+    const { name = '', uid = '' } = definition.metadata;
+    const instances = new Instances(definition, storage, timers, this.name);
+    if (this.isBuiltIn(instances.resource)) {
+      return this.finish(definition, overlapping, work);
+    }
+    if (!isConditionTrue(definition, 'Established')) return this.finish(definition, neverEstablished, work);
+    if (!this.waiting.has(name)) await this.write(definition, inProgress, false, work);
+    // From here on no process creates another object of the kind, so one pass sees all.
+    await this.ended.add(name, uid);
+    await this.follow(name, instances.resource, work.signal);
+    const { left, errors } = await instances.delete(work.signal);
+    if (work.signal.aborted) return 'done';
+    const [error] = errors;
+    if (error !== undefined) {
+      await this.write(definition, failed(errors), false, work);
+      throw error;
+    }
+    if (left > 0) {
+      const wait = this.waiting.get(name);
+      if (wait !== undefined) wait.left = left;
+      await this.write(definition, heldBack(left), false, work);
+      return checkAgainMs;
+    }
+    logger.info('the objects of a definition are gone', { definition: name });
+    return this.finish(definition, completed, work);
+  }
+
+  /** Looks again when as many objects of the kind have gone as were left. */
+  private async follow(name: string, resource: string, signal: AbortSignal): Promise<void> {
+    if (this.waiting.has(name)) return;
+    const { storage } = this.parts;
+    const subscription = await storage.watch({ resource }, await storage.head());
+    if (signal.aborted) {
+      subscription.close();
+      return;
+    }
+    const wait: Wait = { subscription, left: 0 };
+    this.waiting.set(name, wait);
+    const read = async () => {
+      for (let batch = await subscription.next(); batch !== undefined; batch = await subscription.next()) {
+        const gone = batch.changes.filter(({ type }) => type === 'delete').length;
+        wait.left -= gone;
+        if (gone > 0 && wait.left <= 0) this.enqueue(name);
+      }
+    };
+    read().catch(() => {
+      if (this.waiting.get(name) !== wait) return;
+      this.waiting.delete(name);
+      this.enqueue(name);
+    });
+  }
+
+  private stopWaiting(name: string): void {
+    this.waiting.get(name)?.subscription.close();
+    this.waiting.delete(name);
+  }
+
+  private async finish(definition: Definition, condition: ConditionUpdate, work: Work): Promise<WorkOutcome> {
+    this.stopWaiting(definition.metadata.name ?? '');
+    await this.write(definition, condition, true, work);
+    return 'done';
+  }
+
+  /** The definition, if it waits for its clean-up. */
+  private async read(name: string): Promise<Definition | undefined> {
+    const { resource } = this.store;
+    const stored = await this.parts.storage.get({ resource: resource.storageResource, namespace: '', name });
+    if (stored === undefined) return undefined;
+    const definition = parseStored(resource, stored) as Definition;
+    const { metadata } = definition;
+    return metadata.deletionTimestamp !== undefined && this.isHeld(metadata) ? definition : undefined;
+  }
+
+  private async write({ metadata }: Definition, condition: ConditionUpdate, isEnd: boolean, work: Work): Promise<void> {
+    const { timers } = this.parts;
+    await this.store.update(work.context, '', metadata.name ?? '', {
+      subresource: partOf(this.store.resource.definition, 'status'),
+      transform: (live) => {
+        if (live?.metadata.uid !== metadata.uid || !this.isHeld(live?.metadata ?? {})) throw new Superseded();
+        const before = live as Definition;
+        const status = { ...before.status };
+        const isSaid = !setCondition(status, condition, timers.now());
+        if (isSaid && !isEnd) return before;
+        const changed: Definition = { ...before, metadata: { ...before.metadata }, status };
+        if (isEnd) {
+          const kept = (before.metadata.finalizers ?? []).filter((finalizer) => finalizer !== this.finalizer);
+          if (kept.length > 0) changed.metadata.finalizers = kept;
+          else delete changed.metadata.finalizers;
+        }
+        return changed;
+      },
+    });
+  }
+
+  private isBuiltIn(storageResource: string): boolean {
+    return builtInKinds(this.parts.registry).some(({ group, resource }) => `${resource}.${group}` === storageResource);
+  }
+}
+
+/** Another definition has the name, or somebody else has ended this one. */
+class Superseded extends Error {}
+
+function terminating(status: 'True' | 'False', reason: string, message: string): ConditionUpdate {
+  return { type: 'Terminating', status, reason, message };
+}
+
+const inProgress = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
+const completed = terminating('False', 'InstanceDeletionCompleted', 'removed all instances');
+const neverEstablished = terminating('False', 'NeverEstablished', 'resource was never established');
+const overlapping = terminating(
+  'False',
+  'OverlappingBuiltInResource',
+  'instances overlap with built-in resources in storage',
+);
+
+function heldBack(left: number): ConditionUpdate {
+  const message = `could not confirm zero CustomResources remaining: ${left} wait for their finalizers`;
+  return terminating('True', 'InstanceDeletionCheck', message);
+}
+
+function failed(errors: readonly Error[]): ConditionUpdate {
+  const texts = [...new Set(errors.map(({ message }) => message))].slice(0, 5);
+  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return terminating('True', 'InstanceDeletionFailed', `could not issue all deletes: ${text}`);
+}

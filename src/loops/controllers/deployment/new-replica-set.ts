@@ -1,0 +1,39 @@
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import type { DeepPartial } from '../frame/loop-client.js';
+import { controllerReference } from '../frame/pod-from-template.js';
+import { templateHash } from '../frame/template-hash.js';
+import { type DeploymentMarks, hashLabel, type StoredDeployment, type StoredSet } from './deployment-marks.js';
+import { newSetSize } from './deployment-sizes.js';
+import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
+
+/** The replica set of a deployment's template, before it exists; as large as the other sets leave room for. */
+export function newReplicaSet(
+  deployment: StoredDeployment,
+  oldSets: readonly StoredSet[],
+  marks: DeploymentMarks,
+): DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } } {
+  const { name, namespace = '' } = deployment.metadata;
+  const { minReadySeconds, selector } = deployment.spec;
+  const template = cloneJson(deployment.spec.template);
+  const hash = templateHash(template, deployment.status.collisionCount ?? 0);
+  const labels = { ...template.metadata?.labels, [hashLabel]: hash };
+  const metadata = { ...template.metadata, labels };
+  return {
+    metadata: {
+      name: `${name}-${hash}`,
+      namespace,
+      labels: { ...labels },
+      annotations: {
+        ...newSetAnnotations(deployment, {}, newRevision(oldSets, marks), marks),
+        ...sizeAnnotations(deployment, marks),
+      },
+      ownerReferences: [controllerReference(deployment)],
+    },
+    spec: {
+      replicas: newSetSize(deployment, 0, oldSets),
+      ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, [hashLabel]: hash } },
+      template: { ...template, metadata },
+    },
+  } as DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } };
+}

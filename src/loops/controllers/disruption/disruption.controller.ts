@@ -1,0 +1,175 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { labelSelectorFromObject } from '../../../base/machinery/label-selector.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { conflictError, modifiedMessage, StatusError } from '../../../base/machinery/status-error.js';
+import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
+import type { PodDisruptionBudgetStatus } from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
+import { controllerOf, type StoredPod } from '../frame/indexes.js';
+import { isPodReady } from '../frame/pod-state.js';
+import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
+import { errorMessage } from '../frame/refusals.js';
+import { rememberedSelectors } from '../frame/selected-objects.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import {
+  budgetStatus,
+  type Counts,
+  countsOf,
+  failedStatus,
+  leavingPods,
+  needsExpected,
+  type StoredBudget,
+} from './budget-status.js';
+import { type ControllerSources, expectedPods } from './expected-pods.js';
+import { clearTarget, staleInMs } from './stale-target.js';
+
+/** Beginning of the keys of pods; the other keys are those of budgets. */
+const podPrefix = 'pod ';
+
+/**
+ * Counts the pods of disruption budgets, so that evictions know what they may take away (specification 2.6, 3). Also
+ * takes the condition `DisruptionTarget` back from pods that were to go and did not.
+ */
+export class DisruptionController extends ReconcileLoop {
+  readonly name = 'disruption-controller';
+  private readonly budgets = this.informer<StoredBudget>('policy', 'poddisruptionbudgets');
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly controllers: ControllerSources = {
+    registry: this.parts.registry,
+    client: this.parts.client,
+    deployments: this.informer('apps', 'deployments'),
+    replicaSets: this.informer('apps', 'replicasets'),
+    statefulSets: this.informer('apps', 'statefulsets'),
+    replicationControllers: this.informer('', 'replicationcontrollers'),
+  };
+  /** No selector selects nothing, an empty one everything (specification 2.6). */
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredBudget) => labelSelectorFromObject(spec.selector));
+
+  protected override get component(): string {
+    return 'controllermanager';
+  }
+
+  protected sources(): readonly Source[] {
+    const { deployments, replicaSets, statefulSets, replicationControllers } = this.controllers;
+    return [
+      source(this.budgets, (budget, old) => [keyOf((budget ?? old) as StoredBudget)]),
+      source(this.pods, (pod, old) => this.keysOfPod(pod, old)),
+      source(deployments, (object, old) => this.keysOfController(object, old)),
+      source(replicaSets, (object, old) => this.keysOfController(object, old)),
+      source(statefulSets, (object, old) => this.keysOfController(object, old)),
+      source(replicationControllers, (object, old) => this.keysOfController(object, old)),
+    ];
+  }
+
+  protected reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    return key.startsWith(podPrefix) ? this.refresh(key.slice(podPrefix.length), work) : this.count(key, work);
+  }
+
+  private async count(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const budget = this.budgets.get(namespace, name);
+    if (budget === undefined) return 'done';
+    const now = this.parts.timers.now();
+    try {
+      const selector = this.selectorOf(budget);
+      const pods = [...this.pods.inNamespace(namespace)].filter(({ metadata }) => selector.matches(metadata.labels));
+      if (pods.length === 0) this.events.normal(budget, 'NoPods', 'No matching pods found');
+      const counts = await this.countsOf(budget, pods, work);
+      const leaving = leavingPods(pods, budget.status, now);
+      for (const pod of leaving.stayed) {
+        this.events.warning(pod, 'NotDeleted', `Pod was expected by PDB ${key} to be deleted but it wasn't`);
+      }
+      await this.write(budget, budgetStatus(budget, pods, counts, now), work);
+      return leaving.nextMs ?? 'done';
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'Conflict')) {
+        await this.write(budget, failedStatus(budget, errorMessage(error), now), work);
+      }
+      throw error;
+    }
+  }
+
+  private async countsOf(budget: StoredBudget, pods: readonly StoredPod[], work: Work): Promise<Counts> {
+    if (!needsExpected(budget)) return countsOf(budget, pods.length);
+    try {
+      const { count, unmanaged } = await expectedPods(work, pods, this.controllers);
+      if (unmanaged.length > 0) this.warnOfUnmanaged(budget);
+      return countsOf(budget, count);
+    } catch (error) {
+      const text = `Failed to calculate the number of expected pods: ${errorMessage(error)}`;
+      this.events.warning(budget, 'CalculateExpectedPodCountFailed', text);
+      throw error;
+    }
+  }
+
+  private warnOfUnmanaged(budget: StoredBudget): void {
+    const text =
+      'Some of the selected pods have no controller, so nobody says how many there should be and the status may be ' +
+      'wrong. To count such pods, set spec.minAvailable to an integer.';
+    this.events.warning(budget, 'UnmanagedPods', text);
+  }
+
+  /** Writes a status that was computed from that of `budget`: evictions write into it too. */
+  private async write(budget: StoredBudget, status: PodDisruptionBudgetStatus, work: Work): Promise<void> {
+    if (deepEqual(status, budget.status)) return;
+    const client = this.client<StoredBudget>('policy', 'poddisruptionbudgets');
+    const { generation, name = '' } = budget.metadata;
+    await client.updateStatus(work, budget, (live) => {
+      if (live.metadata.generation !== generation || !deepEqual(live.status, budget.status)) {
+        throw conflictError({ group: 'policy', resource: 'poddisruptionbudgets' }, name, modifiedMessage);
+      }
+      live.status = status;
+      return live;
+    });
+  }
+
+  /** Takes the mark back from a pod that was to go and did not. */
+  private async refresh(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const pod = this.pods.get(namespace, name);
+    const now = this.parts.timers.now();
+    const wait = pod && staleInMs(pod, now);
+    if (pod === undefined || wait === undefined) return 'done';
+    if (wait > 0) return wait;
+    await this.client<StoredPod>('', 'pods').updateStatus(work, pod, (live) => {
+      if (staleInMs(live, now) !== 0) return undefined;
+      clearTarget(live, now);
+      return live;
+    });
+    return 'done';
+  }
+
+  /** The keys of the budgets that a change of a pod concerns, and its own if it is about to be disrupted. */
+  private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
+    if (pod !== undefined && staleInMs(pod, this.parts.timers.now()) !== undefined) yield podPrefix + keyOf(pod);
+    if (pod !== undefined && old !== undefined && looksSame(pod, old)) return;
+    const { namespace = '' } = ((pod ?? old) as StoredPod).metadata;
+    for (const budget of this.budgets.inNamespace(namespace)) {
+      const selector = this.selectorOf(budget);
+      const isSelected = [pod, old].some((one) => one !== undefined && selector.matches(one.metadata.labels));
+      if (isSelected) yield keyOf(budget);
+    }
+  }
+
+  /** The keys of the budgets of a controller that wants another number of pods. */
+  private *keysOfController(object: Controller | undefined, old: Controller | undefined): Iterable<string> {
+    if (object === undefined || old === undefined || object.spec.replicas === old.spec.replicas) return;
+    const labels = object.spec.template?.metadata?.labels;
+    for (const budget of this.budgets.inNamespace(object.metadata.namespace ?? '')) {
+      if (this.selectorOf(budget).matches(labels)) yield keyOf(budget);
+    }
+  }
+}
+
+/** What controllers of pods have in common. */
+type Controller = ApiObject & { spec: { replicas?: number; template?: PodTemplateSpec } };
+
+/** Whether a budget can't tell the two states of a pod apart. */
+function looksSame(pod: StoredPod, old: StoredPod): boolean {
+  return (
+    isPodReady(pod) === isPodReady(old) &&
+    pod.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    controllerOf(pod)?.uid === controllerOf(old)?.uid &&
+    deepEqual(pod.metadata.labels ?? {}, old.metadata.labels ?? {})
+  );
+}

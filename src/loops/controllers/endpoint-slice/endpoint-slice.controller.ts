@@ -1,0 +1,122 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import { keyOf, type Source, source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import { type PortGroup, packSlices, type StoredSlice } from '../services/pack-slices.js';
+import { ServiceLoop } from '../services/service-loop.js';
+import { familiesOf, isHeadless, type StoredService } from '../services/service-pods.js';
+import { type SliceMarks, withMarks, writeSlices } from '../services/slice-writer.js';
+import { ownedSlices, sliceKeys } from '../services/slices-of-service.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { NodeZones } from './node-zones.js';
+import { wantsZones, withZoneHints } from './topology-hints.js';
+import { wantedEndpoints } from './wanted-endpoints.js';
+
+type StoredNode = Node & ApiObject;
+
+const mostEndpoints = 100;
+
+/**
+ * Keeps EndpointSlices for each service with a selector: its pods with their addresses, by family and ports, with their
+ * state and place. A service without any pods has one empty slice for each family.
+ */
+export class EndpointSliceController extends ServiceLoop {
+  readonly name = 'endpointslice-controller';
+  private readonly slices = this.informer<StoredSlice>('discovery', 'endpointslices');
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly slicesOf = ownedSlices(this.slices, this.labels, this.labels.sliceLoop);
+  private readonly byNode = podsByNode(this.pods);
+  private readonly zones = new NodeZones(this.parts.names);
+  private readonly zoned = this.services.index('by zone', (service) =>
+    wantsZones(service, this.parts.names) ? ['yes'] : [],
+  );
+  /** What was said last about the zones of a service, by its key and the family: '' when they are in use. */
+  private readonly told = new Map<string, string>();
+
+  protected override started(): void {
+    this.zones.clear();
+    this.told.clear();
+  }
+
+  protected otherSources(): readonly Source[] {
+    const nodeChanged = (node: StoredNode | undefined, old: StoredNode | undefined) => {
+      if (this.zones.set((node ?? old)?.metadata.name ?? '', node)) {
+        for (const service of this.zoned.get('yes')) this.enqueueSoon(service);
+      }
+      if (this.zoneOf(node) === this.zoneOf(old) && node !== undefined && old !== undefined) return [];
+      for (const pod of this.byNode.get((node ?? old)?.metadata.name ?? '')) {
+        for (const service of this.related.servicesOf(pod)) this.enqueueSoon(service);
+      }
+      return [];
+    };
+    return [source(this.slices, sliceKeys(this.labels, this.labels.sliceLoop)), source(this.nodes, nodeChanged)];
+  }
+
+  private zoneOf(node: StoredNode | undefined): string | undefined {
+    return node?.metadata.labels?.[this.labels.zone];
+  }
+
+  protected async publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome> {
+    const { namespace = '', name = '' } = service.metadata;
+    const time = this.times.next(keyOf(service), service, pods);
+    const families = familiesOf(service);
+    const nodeOf = (node: string) => this.nodes.get('', node);
+    const wanted = families.flatMap((family): PortGroup[] => {
+      const found = wantedEndpoints(service, pods, family, nodeOf, this.labels.zone);
+      return found.length > 0 ? found : [{ family, ports: [], endpoints: [] }];
+    });
+    const groups = this.hinted(service, wanted);
+    const existing = this.slicesOf(namespace, name);
+    const marks = this.marks(service, time);
+    const plan = withMarks(packSlices(existing, groups, mostEndpoints), existing, marks);
+    try {
+      await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, marks);
+    } catch (error) {
+      const text = `Error updating Endpoint Slices for Service ${namespace}/${name}`;
+      return this.failed(error, service, 'FailedToUpdateEndpointSlices', text);
+    }
+    return 'done';
+  }
+
+  private hinted(service: StoredService, groups: PortGroup[]): PortGroup[] {
+    const key = keyOf(service);
+    if (!wantsZones(service, this.parts.names)) {
+      for (const { family } of groups) this.told.delete(`${key} ${family}`);
+      return groups;
+    }
+    const hinted = withZoneHints(groups, this.zones.shares);
+    for (const [family, problem = ''] of hinted.problems) {
+      if (this.told.get(`${key} ${family}`) === problem) continue;
+      this.told.set(`${key} ${family}`, problem);
+      const tail = `addressType: ${family}`;
+      if (problem === '') {
+        this.events.normal(service, 'TopologyAwareHintsEnabled', `Topology Aware Hints has been enabled, ${tail}`);
+      } else this.events.warning(service, 'TopologyAwareHintsDisabled', `${problem}, ${tail}`);
+    }
+    return hinted.groups;
+  }
+
+  protected async clear(namespace: string, name: string, work: Work): Promise<void> {
+    for (const family of ['IPv4', 'IPv6']) this.told.delete(`${namespace}/${name} ${family}`);
+    const client = this.client<StoredSlice>('discovery', 'endpointslices');
+    for (const slice of this.slicesOf(namespace, name)) await client.delete(work, slice);
+  }
+
+  private marks(service: StoredService, time: number | undefined): SliceMarks {
+    const { serviceName, sliceManagedBy, sliceLoop, headless, triggerTime } = this.labels;
+    const { namespace = '', name = '', uid = '', deletionTimestamp } = service.metadata;
+    const { [headless]: _headless, ...labels } = service.metadata.labels ?? {};
+    if (isHeadless(service)) labels[headless] = '';
+    labels[serviceName] = name;
+    labels[sliceManagedBy] = sliceLoop;
+    return {
+      namespace,
+      prefix: name,
+      owner: { apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true },
+      labels,
+      trigger: { annotation: triggerTime, time },
+      isEnding: deletionTimestamp !== undefined,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { quantityMilliValue } from '../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import type { ZoneShares } from './zone-shares.js';
+
+type StoredNode = Node & ApiObject;
+
+/** What a node says about the work that its zone does. */
+interface NodeFacts {
+  readonly zone: string;
+  readonly milliCpu: number;
+}
+
+/** The zones of the nodes that run ordinary work, by the CPU that they have. */
+export class NodeZones {
+  private readonly facts = new Map<string, NodeFacts>();
+  private known: { readonly shares: ZoneShares | undefined } | undefined;
+
+  constructor(private readonly names: Pick<VendorNames, 'labelPrefix'>) {}
+
+  clear(): void {
+    this.facts.clear();
+    this.known = undefined;
+  }
+
+  /** Notes a node; undefined: it is gone. Answers whether the shares may differ from now on. */
+  set(name: string, node: StoredNode | undefined): boolean {
+    const before = this.facts.get(name);
+    const now = node === undefined ? undefined : this.factsOf(node);
+    if (before?.zone === now?.zone && before?.milliCpu === now?.milliCpu) return false;
+    if (now === undefined) this.facts.delete(name);
+    else this.facts.set(name, now);
+    this.known = undefined;
+    return true;
+  }
+
+  /** The shares of the zones; undefined when a node does not say its zone or its CPU. */
+  get shares(): ZoneShares | undefined {
+    this.known ??= { shares: this.count() };
+    return this.known.shares;
+  }
+
+  private count(): ZoneShares | undefined {
+    const zones = new Map<string, number>();
+    let sum = 0;
+    for (const { zone, milliCpu } of this.facts.values()) {
+      if (zone === '' || milliCpu <= 0) return undefined;
+      zones.set(zone, (zones.get(zone) ?? 0) + milliCpu);
+      sum += milliCpu;
+    }
+    return new Map([...zones].map(([zone, milliCpu]) => [zone, milliCpu / sum]));
+  }
+
+  private factsOf({ metadata, status }: StoredNode): NodeFacts | undefined {
+    const { labelPrefix } = this.names;
+    const { labels = {} } = metadata;
+    const isMaster = ['control-plane', 'master'].some((role) =>
+      Object.hasOwn(labels, `node-role.${labelPrefix}/${role}`),
+    );
+    const isReady =
+      status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
+    if (isMaster || !isReady) return undefined;
+    const cpu = status?.allocatable?.cpu;
+    return {
+      zone: labels[`topology.${labelPrefix}/zone`] ?? '',
+      milliCpu: cpu === undefined ? 0 : quantityMilliValue(cpu),
+    };
+  }
+}

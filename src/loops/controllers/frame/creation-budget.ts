@@ -1,0 +1,68 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+
+/** What loops may create in one namespace. */
+export interface CreationLimits {
+  /** Objects per second. */
+  readonly objectsPerSecond: number;
+  /** Bytes of their text per second. */
+  readonly bytesPerSecond: number;
+}
+
+/** After a rest, so many seconds' worth may be created at once. */
+const burstSeconds = 10;
+/** Namespaces whose budget is full again are forgotten when there are so many. */
+const mostRemembered = 4096;
+
+interface Account {
+  objects: number;
+  bytes: number;
+  at: number;
+}
+
+/**
+ * Slows down what loops create in each namespace: a tenant's templates may not fill the database, and the memory of everybody
+ * who follows it, as fast as the loops can write. Whoever creates less than the limits never waits.
+ */
+export class CreationBudget {
+  private readonly accounts = new Map<string, Account>();
+
+  constructor(
+    private readonly limits: CreationLimits,
+    private readonly timers: Timers,
+  ) {}
+
+  /** Resolves when an object of so many bytes may be created in the namespace, or after the abort. */
+  async spend(namespace: string, bytes: number, signal: AbortSignal): Promise<void> {
+    const { objectsPerSecond, bytesPerSecond } = this.limits;
+    const account = this.account(namespace);
+    account.objects -= 1;
+    account.bytes -= bytes;
+    // Debts are paid in the order in which they were made: everyone waits until the account would be even.
+    const seconds = Math.max(-account.objects / objectsPerSecond, -account.bytes / bytesPerSecond, 0);
+    if (seconds > 0) await this.timers.wait(seconds * 1000, signal);
+  }
+
+  private account(namespace: string): Account {
+    const { objectsPerSecond, bytesPerSecond } = this.limits;
+    const now = this.timers.elapsed();
+    let account = this.accounts.get(namespace);
+    if (account === undefined) {
+      this.forgetFull(now);
+      account = { objects: objectsPerSecond * burstSeconds, bytes: bytesPerSecond * burstSeconds, at: now };
+      this.accounts.set(namespace, account);
+    }
+    const seconds = (now - account.at) / 1000;
+    account.objects = Math.min(objectsPerSecond * burstSeconds, account.objects + seconds * objectsPerSecond);
+    account.bytes = Math.min(bytesPerSecond * burstSeconds, account.bytes + seconds * bytesPerSecond);
+    account.at = now;
+    return account;
+  }
+
+  private forgetFull(now: number): void {
+    if (this.accounts.size < mostRemembered) return;
+    for (const [namespace, { objects, bytes, at }] of this.accounts) {
+      const isEven = objects >= 0 && bytes >= 0;
+      if (isEven && now - at > burstSeconds * 1000) this.accounts.delete(namespace);
+    }
+  }
+}

@@ -1,0 +1,373 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Authorizer, type AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import { deniedError } from '../../../base/machinery/denied-error.js';
+import { formatApiVersion, formatGroupResource, type GroupResource } from '../../../base/machinery/group-version.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
+import { sizeOf } from '../../../base/machinery/packed/packed-object.js';
+import { decode } from '../../../base/machinery/schema/index.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
+import { partOf, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import type { ResourceRegistry, StoredServedResource } from '../../../objects/registry/resource-registry.js';
+import type { AdmittedStore, WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
+import { parseText, type VersionedText } from '../../../objects/registry/store/object-codec.js';
+import { versionViews } from '../../../objects/registry/store/version-views.js';
+import type { DeleteOptions } from '../../../objects/registry/strategy.js';
+import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
+import type { Storage } from '../../../storage/storage.interface.js';
+import { workStore } from '../work-store.js';
+import type { CreationBudget } from './creation-budget.js';
+import { serverUser, TermOver, type Work } from './work.js';
+
+/** What loops read and write with. */
+export interface LoopClientParts {
+  readonly storage: Storage;
+  readonly registry: ResourceRegistry;
+  readonly timers: Timers;
+  /** What the writes have to pass. Default: everything passes. */
+  readonly admission?: WriteAdmission | undefined;
+  /** Slows down what is created in one namespace. Default: nothing is. */
+  readonly creations?: CreationBudget | undefined;
+  /** Says what each loop may do. Default: everything. */
+  readonly authorizer?: Authorizer | undefined;
+}
+
+/** The owner of the fields that loops write. */
+const manager = 'plinth';
+
+/** Reads and writes objects for control loops. One client serves all loops: the {@link Work} says who acts. */
+export class LoopClient {
+  private readonly clients = new Map<string, ResourceClient<ApiObject>>();
+
+  constructor(private readonly parts: LoopClientParts) {}
+
+  /**
+   * The client of a stored resource; `T` must be the type of its stored version.
+   *
+   * @throws Error when the resource is not registered (any more)
+   */
+  of<T extends ApiObject>(resource: GroupResource): ResourceClient<T> {
+    const name = formatGroupResource(resource);
+    const served = this.parts.registry.findStored(name);
+    if (served === undefined) throw new Error(`the resource ${name} is not registered`);
+    let client = this.clients.get(name);
+    // A custom resource may have been defined anew.
+    if (client?.resource !== served) {
+      client = new ResourceClient(served, this.parts);
+      this.clients.set(name, client);
+    }
+    return client as unknown as ResourceClient<T>;
+  }
+}
+
+/**
+ * Objects of one resource, in their stored version. Writes pass authorization, admission and the rules of the kind like
+ * those of clients, and record the owner of the fields. Throws StatusErrors, and TermOver for writes after the end of the
+ * term.
+ */
+export class ResourceClient<T extends ApiObject> {
+  private readonly store: AdmittedStore;
+
+  constructor(
+    readonly resource: StoredServedResource,
+    private readonly parts: LoopClientParts,
+  ) {
+    const inLiveNamespaces = resource.definition.namespaced;
+    this.store = workStore(resource, parts, { inLiveNamespaces });
+  }
+
+  /** The newest committed state; undefined when there is none. */
+  async get(namespace: string, name: string): Promise<T | undefined> {
+    const found = await this.parts.storage.get({ resource: this.resource.storageResource, namespace, name });
+    return found && this.read(found);
+  }
+
+  /**
+   * The scale of an object: how many replicas it wants and has. Undefined when there is no such object.
+   *
+   * @throws Error when objects of this resource have no scale
+   */
+  async scale(work: Work, namespace: string, name: string): Promise<(Scale & ApiObject) | undefined> {
+    const { definition } = this.resource;
+    const view = definition.subresources?.find((one) => one.name === 'scale');
+    if (view?.type !== 'view') {
+      throw new Error(`${formatGroupResource(definition)} does not implement the scale subresource`);
+    }
+    await this.authorize(work, 'get', namespace, name, 'scale');
+    const object = await this.get(namespace, name);
+    if (object === undefined) return undefined;
+    view.checkShown?.(object);
+    return view.read(object) as Scale & ApiObject;
+  }
+
+  /** Creates an object, which may leave out kind, apiVersion and what has a default. */
+  async create(work: Work, object: DeepPartial<T>): Promise<T> {
+    const { definition, served } = this.resource;
+    const decoded = decode(served.type, object).value as ApiObject;
+    await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
+    await this.untilAffordable(work, decoded);
+    definition.strategy.applyDefaults?.(decoded);
+    this.recordOwner(undefined, decoded);
+    const text = await this.store.create(work.context, decoded);
+    work.wrote(text.resourceVersion);
+    return this.read(text);
+  }
+
+  /**
+   * Changes an object, or its part `subresource` (`status`). `change` gets a copy of the live object, which it may
+   * change, and returns what to write; undefined: nothing. It is called again when another writer was faster.
+   *
+   * Resolves with the written object, or with undefined when nothing was written because `change` said so or because the
+   * object with this uid is gone.
+   */
+  async update(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    change: (live: T) => T | undefined,
+    subresource = '',
+  ): Promise<T | undefined> {
+    const { namespace = '', name = '', uid } = metadata;
+    const part = subresource === '' ? undefined : partOf(this.resource.definition, subresource);
+    await this.authorize(work, 'update', namespace, name, subresource);
+    try {
+      const outcome = await this.store.update(work.context, namespace, name, {
+        ...(part === undefined ? {} : { subresource: part }),
+        transform: (live) => {
+          if (live === undefined || live.metadata.uid !== uid) throw new Unwritten();
+          const changed = change(cloneJson(live) as T);
+          if (changed === undefined) throw new Unwritten();
+          const next = decode(this.resource.served.type, changed).value as ApiObject;
+          this.recordOwner(live, next, part);
+          return next;
+        },
+      });
+      work.wrote(outcome.resourceVersion);
+      return this.read(outcome);
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** {@link update} of the status. */
+  updateStatus(work: Work, object: Readonly<ApiObject>, change: (live: T) => T | undefined): Promise<T | undefined> {
+    return this.update(work, object, change, 'status');
+  }
+
+  /** The view `path` (`scale`) of the newest committed state; undefined when there is none. */
+  async view<V extends ApiObject>(work: Work, namespace: string, name: string, path: string): Promise<V | undefined> {
+    const subresource = this.viewAt(path);
+    await this.authorize(work, 'get', namespace, name, path);
+    const live = await this.get(namespace, name);
+    if (live === undefined) return undefined;
+    subresource.checkShown?.(live);
+    return subresource.read(live) as V;
+  }
+
+  /**
+   * Changes the object with this uid through its view `path` (`scale`), as {@link update} does. False when nothing was
+   * written.
+   */
+  async updateView<V extends ApiObject>(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    path: string,
+    change: (view: V) => V | undefined,
+  ): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    const subresource = this.viewAt(path);
+    await this.authorize(work, 'update', namespace, name, path);
+    const { context } = work;
+    const changed = (view: ApiObject, live: ApiObject) => {
+      const next = live.metadata.uid === uid ? change(view as V) : undefined;
+      if (next === undefined) throw new Unwritten();
+      return next;
+    };
+    const finish = (live: ApiObject, view: ApiObject) => {
+      const next = subresource.write(context, cloneJson(live), view);
+      this.recordOwner(live, next, subresource);
+      return next;
+    };
+    try {
+      const outcome = await this.store.updateView(context, namespace, name, subresource, changed, finish);
+      work.wrote(outcome.resourceVersion);
+      return true;
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether objects have such a view. */
+  hasView(path: string): boolean {
+    return this.resource.definition.subresources?.some(({ type, name }) => type === 'view' && name === path) ?? false;
+  }
+
+  private viewAt(path: string): ViewSubresource {
+    const { definition } = this.resource;
+    const found = definition.subresources?.find(({ name }) => name === path);
+    if (found?.type !== 'view') throw new Error(`${definition.resource} have no view ${path}`);
+    return found;
+  }
+
+  /**
+   * Creates `body` below the object with this uid, at a path such as `binding` or `eviction`, as a client does by POST:
+   * with the admission and the rules of that path. False when the object is gone.
+   *
+   * Paths that write nothing into the object itself know only its name. Where one made anew at the last moment must be
+   * spared, the body has to say so (`deleteOptions.preconditions.uid` of an eviction).
+   */
+  async post(work: Work, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    const { definition } = this.resource;
+    const subresource = definition.subresources?.find((one) => one.name === path);
+    if (subresource?.type !== 'created' && subresource?.type !== 'virtual') {
+      throw new Error(`nothing can be created below ${definition.resource} at ${path}`);
+    }
+    await this.authorize(work, 'create', namespace, name, path);
+    const { kind, type } = subresource.body;
+    const identity = { kind: kind.kind, apiVersion: formatApiVersion(kind) };
+    const decoded = decode(type, { ...body, ...identity, metadata: { name, namespace } }).value as ApiObject;
+    try {
+      if (subresource.type === 'virtual') {
+        if ((await this.get(namespace, name))?.metadata.uid !== uid) return false;
+        const admitted = await this.store.admitBelow(work.context, namespace, name, subresource, decoded);
+        await subresource.perform(work.context, { namespace, name, dryRun: false, ...admitted });
+        return true;
+      }
+      const { context } = work;
+      const intoParent = (live: ApiObject, admitted: ApiObject) => {
+        if (live.metadata.uid !== uid) throw new Unwritten();
+        const next = subresource.write(context, cloneJson(live), admitted);
+        this.recordOwner(live, next, subresource);
+        return next;
+      };
+      const outcome = await this.store.createBelow(context, namespace, name, subresource, decoded, intoParent);
+      work.wrote(outcome.resourceVersion);
+      return true;
+    } catch (error) {
+      if (error instanceof Unwritten || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Deletes the object with this uid; false when it is gone already.
+   *
+   * @param options `preconditions` are set to the uid, with the resourceVersion if one is given
+   */
+  async delete(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    options: Omit<DeleteOptions, 'dryRun' | 'preconditions'> & { readonly resourceVersion?: string } = {},
+  ): Promise<boolean> {
+    const { namespace = '', name = '', uid } = metadata;
+    await this.authorize(work, 'delete', namespace, name);
+    const { resourceVersion, ...others } = options;
+    const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    try {
+      const { text } = await this.store.delete(work.context, namespace, name, { ...others, preconditions });
+      work.wrote(text.resourceVersion);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      // An object of the same name that is another one: the one that was meant is gone.
+      if (resourceVersion === undefined && isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Throws a 403 when the loop may not do this, and TermOver when its term has ended. Whoever may patch an object may
+   * also update it this way.
+   */
+  private async authorize(work: Work, verb: string, namespace: string, name: string, subresource = ''): Promise<void> {
+    await this.checkRights(work, verb, namespace, name, subresource);
+    // What was planned before may be done already by the process that leads now.
+    if (work.signal.aborted) throw new TermOver();
+  }
+
+  private async checkRights(
+    work: Work,
+    verb: string,
+    namespace: string,
+    name: string,
+    subresource: string,
+  ): Promise<void> {
+    const { authorizer } = this.parts;
+    // The server needs nobody's permission for what is its own.
+    if (authorizer === undefined || work.context.user === serverUser) return;
+    const { definition, served } = this.resource;
+    const attributes: AuthorizerAttributes = {
+      user: work.context.user as AuthorizerAttributes['user'],
+      verb,
+      isResourceRequest: true,
+      namespace,
+      apiGroup: definition.group,
+      apiVersion: served.version,
+      resource: definition.resource,
+      subresource,
+      name,
+      path: '',
+    };
+    const first = await authorizer.authorize(attributes);
+    if (first.decision === 'allow') return;
+    if (verb === 'update') {
+      const second = await authorizer.authorize({ ...attributes, verb: 'patch' });
+      if (second.decision === 'allow') return;
+    }
+    throw deniedError(attributes, first.reason);
+  }
+
+  /** Waits while loops have created much in the namespace of the object. */
+  private async untilAffordable({ signal }: Work, object: ApiObject): Promise<void> {
+    const { creations } = this.parts;
+    const { namespace = '' } = object.metadata;
+    if (creations === undefined || namespace === '') return;
+    await creations.spend(namespace, sizeOf(object, Number.POSITIVE_INFINITY), signal);
+    if (signal.aborted) throw new TermOver();
+  }
+
+  private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
+    const { definition, served } = this.resource;
+    // Owners of kinds that something outside converts would need a call: their entries stay as they are.
+    if (remoteConversionOf(definition) !== undefined) return;
+    const { group } = definition;
+    const entries = updateManagedFields(served.type, live, next, {
+      manager,
+      apiVersion: formatApiVersion({ group, version: served.version }),
+      time: formatTime(this.parts.timers.now()),
+      versions: versionViews(this.parts.registry, this.resource),
+      ...(part === undefined ? {} : { subresource: part.name }),
+    });
+    if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
+    else next.metadata.managedFields = entries;
+  }
+
+  private read({ json, resourceVersion }: Pick<VersionedText, 'json' | 'resourceVersion'>): T {
+    const object = parseText(this.resource, json);
+    object.metadata = { ...object.metadata, resourceVersion: String(resourceVersion) };
+    return object as T;
+  }
+}
+
+/** A kind with all its fields optional, at every depth: what a new object may leave out. */
+export type DeepPartial<T> = T extends readonly (infer U)[]
+  ? DeepPartial<U>[]
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** Leaves an update that has nothing to write. */
+class Unwritten extends Error {}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'NotFound';
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'Conflict';
+}

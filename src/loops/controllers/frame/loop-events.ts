@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import type { DeepPartial, LoopClient } from './loop-client.js';
+import { loopUser, Work } from './work.js';
+
+type StoredEvent = Event & ApiObject;
+
+export interface LoopEventsParts {
+  readonly client: LoopClient;
+  readonly names: VendorNames;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+/** One loop may write this many events about one object at once, and then one more each refill time. */
+const burst = 25;
+const refillMs = 300_000;
+/** Events of the same text within this time are one event with a count. */
+const sameMs = 600_000;
+const mostRemembered = 4096;
+
+interface Known {
+  event: StoredEvent;
+  readonly at: number;
+}
+
+/** Events that are written at one time; those about one object one after the other. */
+const lanes = 16;
+
+/**
+ * Writes events about objects for one loop, for each object in the order of the calls, beside its work. An event that says the same
+ * again raises the count of the first. A failure to write one is only logged: no work depends on events.
+ */
+export class LoopEvents {
+  private readonly known = new Map<string, Known>();
+  private readonly spent = new Map<string, { tokens: number; at: number }>();
+  private readonly last: Promise<void>[] = new Array(lanes).fill(Promise.resolve());
+  private waiting = 0;
+  private term: AbortSignal | undefined;
+  private written = 0;
+
+  /**
+   * @param account the service account of the loop
+   * @param component the reporting component, as named in events
+   * @param user who writes them; default: the service account
+   */
+  constructor(
+    private readonly parts: LoopEventsParts,
+    private readonly account: string,
+    private readonly component: string,
+    private readonly user = loopUser(account, parts.names),
+  ) {}
+
+  /** From the abort on nothing more is recorded: what fails then fails because of the end. */
+  endWith(term: AbortSignal): void {
+    this.term = term;
+  }
+
+  /** Something that went as it should. Returns at once. */
+  normal(about: ApiObject, reason: string, message: string): void {
+    this.record('Normal', about, reason, message);
+  }
+
+  /** Something that somebody should look at. Returns at once. */
+  warning(about: ApiObject, reason: string, message: string): void {
+    this.record('Warning', about, reason, message);
+  }
+
+  /** How many events are not written yet. Beyond some thousands new ones are dropped. */
+  get pending(): number {
+    return this.waiting;
+  }
+
+  /** Resolves when all events of earlier calls are written. */
+  async flushed(): Promise<void> {
+    await Promise.all(this.last);
+  }
+
+  private record(type: string, about: ApiObject, reason: string, message: string): void {
+    if (this.term?.aborted === true || this.waiting > mostRemembered || !this.maySpend(about.metadata.uid ?? ''))
+      return;
+    this.waiting += 1;
+    const lane = laneOf(about.metadata.uid ?? '');
+    const before = this.last[lane];
+    this.last[lane] = (async () => {
+      await before;
+      try {
+        await this.write(type, about, reason, message);
+      } catch (error) {
+        const { namespace = '', name = '' } = about.metadata;
+        this.parts.logger.debug('an event could not be written', { reason, object: `${namespace}/${name}`, error });
+      } finally {
+        this.waiting -= 1;
+      }
+    })();
+  }
+
+  private maySpend(uid: string): boolean {
+    const now = this.parts.timers.elapsed();
+    const entry = this.spent.get(uid);
+    const tokens = entry === undefined ? burst : Math.min(burst, entry.tokens + (now - entry.at) / refillMs);
+    if (tokens < 1) return false;
+    remember(this.spent, uid, { tokens: tokens - 1, at: now });
+    return true;
+  }
+
+  private async write(type: string, about: ApiObject, reason: string, message: string): Promise<void> {
+    const { client, timers } = this.parts;
+    const now = timers.now();
+    const work = new Work(this.user, this.account, now, new AbortController().signal);
+    const events = client.of<StoredEvent>({ group: '', resource: 'events' });
+    const key = JSON.stringify([about.metadata.uid, type, reason, message]);
+    const known = this.known.get(key);
+    if (known !== undefined && timers.elapsed() - known.at < sameMs) {
+      const updated = await events.update(work, known.event, (live) => {
+        live.count = (live.count ?? 1) + 1;
+        live.lastTimestamp = formatTime(now);
+        return live;
+      });
+      if (updated !== undefined) {
+        known.event = updated;
+        return;
+      }
+    }
+    const event = await events.create(work, this.body(type, about, reason, message, now));
+    remember(this.known, key, { event, at: timers.elapsed() });
+  }
+
+  private body(
+    type: string,
+    { kind, apiVersion, metadata }: ApiObject,
+    reason: string,
+    message: string,
+    now: number,
+  ): DeepPartial<StoredEvent> {
+    const { name = '', namespace = '', uid, resourceVersion } = metadata;
+    const time = formatTime(now);
+    this.written += 1;
+    const suffix = `${now.toString(16)}${this.written.toString(16).padStart(4, '0')}`;
+    const long = `${name}.${suffix}`;
+    return {
+      metadata: {
+        name: isDns1123Subdomain(long).length === 0 ? long : randomUUID(),
+        namespace: namespace || 'default',
+      },
+      involvedObject: { kind, apiVersion, name, namespace, uid, resourceVersion },
+      reason,
+      message,
+      type,
+      source: { component: this.component },
+      reportingComponent: this.component,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+    } as DeepPartial<StoredEvent>;
+  }
+}
+
+function laneOf(uid: string): number {
+  let sum = 0;
+  for (let i = 0; i < uid.length; i++) sum = (sum * 31 + uid.charCodeAt(i)) % 65_521;
+  return sum % lanes;
+}
+
+/** Adds an entry and forgets the oldest ones above the limit. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= mostRemembered) return;
+  const oldest = map.keys().next().value;
+  if (oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { eventually } from '../../../../test/e2e/support/test-cluster.js';
+import { registeredGroups } from '../../../../test/support/registered-groups.js';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
+import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Authorizer, type AuthorizerAttributes, closedAuthorizer } from '../../../base/machinery/authorizer.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import { systemTimers } from '../../../base/machinery/timers.js';
+import { vendorNames } from '../../../base/machinery/vendor.js';
+import { Logger } from '../../../base/observability/logger.js';
+import { QueueMetrics } from '../../../base/observability/queue-metrics.js';
+import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.js';
+import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import { SharedInformers } from '../../../objects/registry/informers/shared-informers.js';
+import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { LoopClient, type ResourceClient } from './loop-client.js';
+import { LoopEvents } from './loop-events.js';
+import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
+import { componentUser, serverUser, TermOver, Work } from './work.js';
+
+type Map = ConfigMap & ApiObject;
+type StoredEvent = Event & ApiObject;
+
+const names = vendorNames('k8s.io');
+
+/** Gives each ConfigMap named in `wanted` as many copies as its data asks for, under generated names. */
+class Copier extends ReconcileLoop {
+  readonly name = 'copier';
+  override quietRefusalsMs = 0;
+  runs = 0;
+  private readonly maps = this.informer<Map>('', 'configmaps');
+
+  protected sources(): readonly Source[] {
+    return [source(this.maps, ownKey)];
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const original = this.maps.get(namespace, name);
+    const wanted = Number(original?.data?.copies ?? 0);
+    if (original === undefined || wanted === 0) return 'done';
+    this.runs += 1;
+    const copies = [...this.maps.inNamespace(namespace)].filter(({ data }) => data?.of === name);
+    for (let i = copies.length; i < wanted; i++) {
+      await this.client<Map>('', 'configmaps').create(work, {
+        metadata: { generateName: `${name}-`, namespace },
+        data: { of: name },
+      });
+      this.events.normal(original, 'Copied', 'made a copy');
+    }
+    return 'done';
+  }
+}
+
+describe('ReconcileLoop', () => {
+  let postgres: TestPostgres;
+  let storage: TestStorage;
+  let stores: ResourceStores;
+  let stop: AbortController;
+  let maps: ResourceClient<Map>;
+  let work: Work;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+  });
+  after(() => postgres?.stop());
+  beforeEach(async () => {
+    storage = await openTestStorage(await postgres.createTestDatabase());
+    stores = await registeredGroups(storage);
+    stop = new AbortController();
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers });
+    maps = client.of<Map>({ group: '', resource: 'configmaps' });
+    const user = { name: 'tester', uid: '', groups: [], extra: {} };
+    work = new Work(user, 'tester', systemTimers.now(), stop.signal);
+    await client.of({ group: '', resource: 'namespaces' }).create(work, { metadata: { name: 'ns' } });
+  });
+  afterEach(async () => {
+    stop.abort();
+    await storage.stop();
+  });
+
+  function copier(authorizer?: Authorizer, logger = new Logger('error', 'text', () => {}), metrics = new Registry()) {
+    const { registry } = stores;
+    const informers = new SharedInformers(storage, registry, () => undefined);
+    const client = new LoopClient({ storage, registry, timers: systemTimers, authorizer });
+    const queues = new QueueMetrics(metrics, () => systemTimers.elapsed());
+    const base = { storage, registry, names, logger, timers: systemTimers, random: Math.random };
+    return { loop: new Copier({ ...base, informers, client, queues }), informers };
+  }
+
+  it('sees its own writes before it works on a key again, however often the key is added', async () => {
+    const { loop, informers } = copier();
+    const running = loop.run(stop.signal);
+    let original = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '3' } });
+    for (let i = 0; i < 20; i++) {
+      const changed = await maps.update(work, original, (live) => ({ ...live, data: { copies: '3', i: String(i) } }));
+      assert.ok(changed);
+      original = changed;
+    }
+    const seen = informers.of<Map>({ group: '', resource: 'configmaps' });
+    await seen.use(stop.signal);
+    await seen.reached(BigInt(original.metadata.resourceVersion ?? 0));
+    const copies = () => [...seen.all()].filter(({ data }) => data?.of === 'a').length;
+    await eventually(() => copies() >= 3, 'the copies');
+    // However late the copies were made, there is work on the key after it.
+    const { runs } = loop;
+    await maps.update(work, original, (live) => ({ ...live, data: { copies: '3', i: 'last' } }));
+    await eventually(() => loop.runs > runs, 'more work');
+    stop.abort();
+    await running;
+    const { items } = await storage.list({ resource: 'configmaps', namespace: 'ns' });
+    assert.equal(items.length, 4);
+    const events = await storage.list({ resource: 'events', namespace: 'ns' });
+    const [event, ...others] = events.items.map(({ json }) => JSON.parse(json) as StoredEvent);
+    assert.equal(others.length, 0, 'the same text is one event');
+    assert.equal(event?.count, 3);
+    assert.equal(event?.involvedObject?.kind, 'ConfigMap');
+    assert.equal(event?.source?.component, 'copier');
+  });
+
+  it('acts as its service account, within its rights, and says so when they are missing', async () => {
+    const asked: AuthorizerAttributes[] = [];
+    const authorizer: Authorizer = {
+      authorize: (attributes) => {
+        asked.push(attributes);
+        return { decision: 'noOpinion', reason: '' };
+      },
+    };
+    let tell: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => (tell = resolve));
+    const { loop } = copier(authorizer, new Logger('warn', 'text', tell));
+    const running = loop.run(stop.signal);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    assert.match(await line, /system:serviceaccount:control-system:copier.*cannot create resource/);
+    stop.abort();
+    await running;
+    const [first] = asked;
+    assert.equal(first?.verb, 'create');
+    assert.equal(first?.resource, 'configmaps');
+    assert.ok(first?.user.groups.includes('system:serviceaccounts:control-system'));
+    assert.ok(!first?.user.groups.includes('system:masters'));
+  });
+
+  it('does not complain of rights that come soon after the start of its term', async () => {
+    let asked = 0;
+    const authorizer: Authorizer = {
+      authorize: () => ({ decision: ++asked > 3 ? 'allow' : 'noOpinion', reason: '' }),
+    };
+    const lines: string[] = [];
+    const { loop, informers } = copier(authorizer, new Logger('warn', 'text', (line) => lines.push(line)));
+    loop.quietRefusalsMs = 60_000;
+    const running = loop.run(stop.signal);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    const seen = informers.of<Map>({ group: '', resource: 'configmaps' });
+    await seen.use(stop.signal);
+    await new Promise<void>((resolve) => {
+      const changed = (object?: Map) => object?.data?.of === 'a' && resolve();
+      void seen.subscribe({ changed }, stop.signal);
+    });
+    stop.abort();
+    await running;
+    assert.deepEqual(lines, []);
+  });
+
+  it('asks nobody for the rights of the server itself', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers, authorizer: closedAuthorizer });
+    const configMaps = client.of<Map>({ group: '', resource: 'configmaps' });
+    const workOf = (user: UserInfo) => new Work(user, 'tester', systemTimers.now(), new AbortController().signal);
+    const metadata = { name: 'a', namespace: 'ns' };
+    await assert.rejects(configMaps.create(workOf(componentUser('anything')), { metadata }), { reason: 'Forbidden' });
+    await configMaps.create(workOf(serverUser), { metadata });
+  });
+
+  it('writes nothing after the end of its term, whatever its work goes on with', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers }).of<Map>({
+      group: '',
+      resource: 'configmaps',
+    });
+    const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' } });
+    const term = new AbortController();
+    const late = new Work(work.context.user as UserInfo, 'tester', systemTimers.now(), term.signal);
+    term.abort();
+    await assert.rejects(client.create(late, { metadata: { name: 'b', namespace: 'ns' } }), TermOver);
+    await assert.rejects(
+      client.update(late, made, (live) => ({ ...live, data: { x: 'y' } })),
+      TermOver,
+    );
+    await assert.rejects(client.delete(late, made), TermOver);
+    const { items } = await storage.list({ resource: 'configmaps', namespace: 'ns' });
+    assert.deepEqual(
+      items.map(({ key, resourceVersion }) => `${key.name} ${resourceVersion}`),
+      [`a ${made.metadata.resourceVersion}`],
+    );
+  });
+
+  it('writes events about objects whose names leave no room for more, or do not fit into names of events', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers });
+    const events = new LoopEvents(
+      { client, names, timers: systemTimers, logger: new Logger('error') },
+      'tester',
+      'tester',
+    );
+    const about = (name: string): ApiObject => ({
+      kind: 'Thing',
+      apiVersion: 'v1',
+      metadata: { name, namespace: 'ns', uid: name },
+    });
+    const long = 'a'.repeat(253);
+    for (const name of ['short', long, 'system:odd']) events.normal(about(name), 'Told', 'something');
+    await events.flushed();
+    const { items } = await storage.list({ resource: 'events', namespace: 'ns' });
+    const told = items.map(({ json }) => JSON.parse(json) as StoredEvent);
+    assert.deepEqual(told.map(({ involvedObject }) => involvedObject?.name).sort(), [long, 'short', 'system:odd']);
+    for (const { metadata } of told) assert.match(metadata.name ?? '', /^[a-z0-9.-]{1,253}$/);
+  });
+
+  it('measures its queue', async () => {
+    const metrics = new Registry();
+    const { loop } = copier(undefined, undefined, metrics);
+    await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
+    const running = loop.run(stop.signal);
+    for (;;) {
+      const text = await metrics.metrics();
+      if (/workqueue_work_duration_seconds_count\{name="copier"\} [2-9]/.test(text)) {
+        assert.match(text, /workqueue_adds_total\{name="copier"\} [2-9]/);
+        assert.match(text, /workqueue_depth\{name="copier"\} 0/);
+        break;
+      }
+      await setImmediate();
+    }
+    stop.abort();
+    await running;
+  });
+
+  it('records who owns the fields that it writes', async () => {
+    const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { x: '1' } });
+    const [entry] = made.metadata.managedFields ?? [];
+    assert.equal(entry?.manager, 'plinth');
+    assert.equal(entry?.operation, 'Update');
+    assert.deepEqual(entry?.fieldsV1, { 'f:data': { '.': {}, 'f:x': {} } });
+  });
+});

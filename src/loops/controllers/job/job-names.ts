@@ -1,0 +1,30 @@
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+
+/** The labels, annotations and finalizers by which jobs and their pods know each other. */
+export interface JobNames {
+  /** Finalizer of pods that are not counted yet. */
+  readonly trackingFinalizer: string;
+  /** Label and annotation. */
+  readonly completionIndex: string;
+  /** Annotation: counted failures of the index before this pod. */
+  readonly indexFailureCount: string;
+  /** Annotation: failures before this pod that the policy ignored. */
+  readonly indexIgnoredFailureCount: string;
+  readonly jobNameLabel: string;
+  readonly controllerUidLabel: string;
+  /** The value of `managedBy` that means this loop. */
+  readonly manager: string;
+}
+
+export function jobNames({ labelPrefix }: Pick<VendorNames, 'labelPrefix'>): JobNames {
+  const prefix = `batch.${labelPrefix}`;
+  return Object.freeze({
+    trackingFinalizer: `${prefix}/job-tracking`,
+    completionIndex: `${prefix}/job-completion-index`,
+    indexFailureCount: `${prefix}/job-index-failure-count`,
+    indexIgnoredFailureCount: `${prefix}/job-index-ignored-failure-count`,
+    jobNameLabel: `${prefix}/job-name`,
+    controllerUidLabel: `${prefix}/controller-uid`,
+    manager: `${labelPrefix}/job-controller`,
+  });
+}

@@ -1,0 +1,84 @@
+import { type AddressRange, addressAt, parseCidr } from '../../../base/config/network.js';
+import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
+
+/** The parts of a range that nodes get, by their number from 0, and who has each. */
+export class RangePool {
+  readonly size: number;
+  private readonly bits: bigint;
+  /** Who has a part: usually one, but ranges that others gave to nodes may overlap. */
+  private readonly holders = new Map<number, Set<string>>();
+  private next = 0;
+
+  /** @param reserved a range whose addresses no node may have */
+  constructor(
+    private readonly ranges: NodeRanges,
+    reserved: AddressRange | undefined,
+  ) {
+    const { range, mask } = ranges;
+    this.size = 2 ** (mask - range.prefix);
+    this.bits = BigInt((range.family === 4 ? 32 : 128) - mask);
+    if (reserved !== undefined) this.occupyRange(reserved, '');
+  }
+
+  /** The range of a part as text: `10.244.3.0/24`. */
+  text(part: number): string {
+    const { range, mask } = this.ranges;
+    return `${addressAt(range, BigInt(part) << this.bits)}/${mask}`;
+  }
+
+  /** Marks the parts that overlap a range such as `10.244.3.0/25`; what lies elsewhere or is no range counts nowhere. */
+  occupy(range: string, holder: string): void {
+    const parsed = parseCidr(range);
+    if (parsed !== undefined) this.occupyRange(parsed, holder);
+  }
+
+  /** Marks one part. */
+  hold(part: number, holder: string): void {
+    const holders = this.holders.get(part);
+    if (holders === undefined) this.holders.set(part, new Set([holder]));
+    else holders.add(holder);
+  }
+
+  /** Takes the marks back that {@link occupy} made for the holder. */
+  free(range: string, holder: string): void {
+    const parsed = parseCidr(range);
+    if (parsed === undefined) return;
+    for (const part of this.partsOf(parsed)) this.release(part, holder);
+  }
+
+  /** Takes one mark back. */
+  release(part: number, holder: string): void {
+    const holders = this.holders.get(part);
+    if (holders?.delete(holder) === true && holders.size === 0) this.holders.delete(part);
+  }
+
+  /**
+   * A part that nobody has, the next one after the last answer; it is no longer answered before all others were.
+   * Undefined when none is left. `except` are parts that are out of the question.
+   */
+  find(except: ReadonlySet<number>): number | undefined {
+    if (this.holders.size >= this.size) return undefined;
+    for (let i = 0; i < this.size; i++) {
+      const part = (this.next + i) % this.size;
+      if (this.holders.has(part) || except.has(part)) continue;
+      this.next = (part + 1) % this.size;
+      return part;
+    }
+    return undefined;
+  }
+
+  private occupyRange(range: AddressRange, holder: string): void {
+    for (const part of this.partsOf(range)) this.hold(part, holder);
+  }
+
+  /** The parts that a range overlaps, in order. */
+  private *partsOf({ family, first, prefix }: AddressRange): Generator<number> {
+    const { range } = this.ranges;
+    if (family !== range.family) return;
+    const total = 1n << BigInt((family === 4 ? 32 : 128) - prefix);
+    const from = (first - range.first) >> this.bits;
+    const to = (first + total - 1n - range.first) >> this.bits;
+    const last = BigInt(this.size - 1);
+    for (let part = from < 0n ? 0n : from; part <= (to > last ? last : to); part++) yield Number(part);
+  }
+}

@@ -1,0 +1,218 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import type { Lease } from '../../../objects/apis/coordination/v1/lease.types.js';
+import type { PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
+import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import { isPodReady } from '../frame/pod-state.js';
+import { ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import {
+  type GracePeriods,
+  NodeSilence,
+  readyStatus,
+  type StoredNode,
+  silentConditions,
+  zoneOf,
+} from './node-facts.js';
+import { evictingKey, evictingTaints, hasEvictingTaint, schedulingTaints } from './node-taints.js';
+import { type EvictionRates, evictionRates, isEverythingLost, RateLimit, type ZoneCount } from './zones.js';
+
+type StoredLease = Lease & ApiObject;
+
+export interface NodeLifecycleParts extends ReconcileParts {
+  readonly grace: GracePeriods;
+  readonly rates: EvictionRates;
+}
+
+/** The key of the work on all zones; no node has this name. */
+const zonesKey = '/zones';
+
+/**
+ * Watches over nodes. A node whose lease and status stay the same for too long gets the status Unknown; the taints of a
+ * node follow its conditions; pods on a node that is not ready are marked not ready. Nodes that are not ready get the
+ * taints that drive pods away one after another, slower where a whole zone seems to be disturbed.
+ */
+export class NodeLifecycleController extends ReconcileLoop {
+  readonly name = 'node-controller';
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly leases = this.informer<StoredLease>('coordination', 'leases');
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly podsByNode = podsByNode(this.pods);
+  private silence: NodeSilence;
+  private readonly limits = new Map<string, RateLimit>();
+  /** Whether no node was ready at the last look. */
+  private wasLost = false;
+
+  constructor(private readonly own: NodeLifecycleParts) {
+    super(own);
+    this.silence = new NodeSilence(own.grace);
+  }
+
+  protected sources(): readonly Source[] {
+    const { nodeLeaseNamespace } = this.parts.names;
+    return [
+      source(this.nodes, (node, old) => {
+        const { name = '' } = (node ?? old)?.metadata ?? {};
+        return this.concernsZones(node, old) ? [name, zonesKey] : [name];
+      }),
+      source(this.leases, (lease, old) => {
+        const { namespace, name = '' } = (lease ?? old)?.metadata ?? {};
+        return namespace === nodeLeaseNamespace ? [name] : [];
+      }),
+      source(this.pods, (pod, old) => {
+        const node = pod?.spec.nodeName;
+        return node && pod && isPodReady(pod) && (old === undefined || !isPodReady(old)) ? [node] : [];
+      }),
+    ];
+  }
+
+  /** A process that takes over has seen no sign of life yet. */
+  protected override started(): void {
+    this.silence = new NodeSilence(this.own.grace);
+    this.limits.clear();
+  }
+
+  private concernsZones(node: StoredNode | undefined, old: StoredNode | undefined): boolean {
+    if (node === undefined || old === undefined) return true;
+    const { names } = this.parts;
+    return (
+      readyStatus(node) !== readyStatus(old) ||
+      hasEvictingTaint(node, names) !== hasEvictingTaint(old, names) ||
+      zoneOf(node, names) !== zoneOf(old, names)
+    );
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    if (key === zonesKey) return this.watchZones(work);
+    const node = this.nodes.get('', key);
+    if (node === undefined) {
+      this.silence.forget(key);
+      return 'done';
+    }
+    const { nodeLeaseNamespace } = this.parts.names;
+    const renewTime = this.leases.get(nodeLeaseNamespace, key)?.spec.renewTime ?? undefined;
+    const leftMs = this.silence.leftMs(node, renewTime, this.parts.timers.elapsed());
+    const seen = leftMs > 0 ? node : ((await this.markSilent(node, work)) ?? node);
+    await this.followConditions(seen, work);
+    if (readyStatus(seen) !== undefined && readyStatus(seen) !== 'True') await this.markPods(seen, work);
+    return leftMs > 0 ? leftMs : 'done';
+  }
+
+  private async markSilent(node: StoredNode, work: Work): Promise<StoredNode | undefined> {
+    const time = formatTime(this.parts.timers.now());
+    if (silentConditions(node, time) === undefined) return undefined;
+    const wasReady = readyStatus(node) === 'True';
+    const written = await this.client<StoredNode>('', 'nodes').updateStatus(work, node, (live) => {
+      const conditions = silentConditions(live, time);
+      if (conditions === undefined) return undefined;
+      live.status.conditions = conditions;
+      return live;
+    });
+    if (written !== undefined && wasReady) {
+      this.events.normal(node, 'NodeNotReady', `Node ${node.metadata.name} status is now: NodeNotReady`);
+    }
+    return written;
+  }
+
+  /** Sets the taints that keep new pods away, and takes those that drive pods away from a node that is ready again. */
+  private async followConditions(node: StoredNode, work: Work): Promise<void> {
+    const { names, timers } = this.parts;
+    const time = formatTime(timers.now());
+    const next = (live: StoredNode) => {
+      const scheduling = schedulingTaints(live, names, time);
+      const first = scheduling === undefined ? live : withTaints(live, scheduling);
+      // A node that is unreachable and then says that it is not ready keeps a taint, and the other way round.
+      const keeps = hasEvictingTaint(first, names) ? evictingKey(first, names) : undefined;
+      const evicting = evictingTaints(first, keeps, names, time);
+      if (evicting !== undefined) return withTaints(first, evicting);
+      return scheduling === undefined ? undefined : first;
+    };
+    if (next(node) !== undefined) await this.client<StoredNode>('', 'nodes').update(work, node, next);
+  }
+
+  private async markPods(node: StoredNode, work: Work): Promise<void> {
+    const time = formatTime(this.parts.timers.now());
+    const pods = [...this.podsByNode.get(node.metadata.name ?? '')].filter(isPodReady);
+    for (const pod of pods) {
+      const written = await this.client<StoredPod>('', 'pods').updateStatus(work, pod, (live) => {
+        const conditions = live.status.conditions ?? [];
+        const index = conditions.findIndex(({ type }) => type === 'Ready');
+        const ready = conditions[index];
+        if (ready?.status !== 'True') return undefined;
+        conditions[index] = { ...ready, status: 'False', lastTransitionTime: time } as PodCondition;
+        return live;
+      });
+      if (written !== undefined) this.events.warning(pod, 'NodeNotReady', 'Node is not ready');
+    }
+  }
+
+  /** Sets the taints that drive pods away, as fast as the state of each zone allows. */
+  private async watchZones(work: Work): Promise<WorkOutcome> {
+    const { names, timers } = this.parts;
+    const zones = new Map<string, ZoneCount>();
+    for (const node of this.nodes.all()) {
+      const zone = zoneOf(node, names);
+      const count = zones.get(zone) ?? { ready: 0, notReady: 0 };
+      zones.set(zone, count);
+      if (readyStatus(node) === 'True') count.ready += 1;
+      else count.notReady += 1;
+    }
+    const isLost = isEverythingLost(zones);
+    // After such a time nobody knows how long the nodes were silent.
+    if (this.wasLost && !isLost) this.silence.startAgain(timers.elapsed());
+    this.wasLost = isLost;
+    if (isLost) {
+      await this.spareAll(work);
+      return 'done';
+    }
+    const rates = evictionRates(zones, this.own.rates);
+    let nextMs: number | undefined;
+    for (const node of [...this.nodes.all()].sort(byName)) {
+      const key = evictingKey(node, names);
+      if (key === undefined || evictingTaints(node, key, names, '') === undefined) continue;
+      const zone = zoneOf(node, names);
+      const waitMs = this.limitOf(zone).take(timers.elapsed(), rates.get(zone) ?? 0);
+      if (waitMs === 0) await this.evictFrom(node, work);
+      else if (waitMs !== undefined) nextMs = Math.min(nextMs ?? waitMs, waitMs);
+    }
+    return nextMs ?? 'done';
+  }
+
+  private limitOf(zone: string): RateLimit {
+    let limit = this.limits.get(zone);
+    if (limit === undefined) {
+      limit = new RateLimit(this.parts.timers.elapsed());
+      this.limits.set(zone, limit);
+    }
+    return limit;
+  }
+
+  private async evictFrom(node: StoredNode, work: Work): Promise<void> {
+    const { names, timers } = this.parts;
+    await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {
+      const key = evictingKey(live, names);
+      const taints = key === undefined ? undefined : evictingTaints(live, key, names, formatTime(timers.now()));
+      return taints === undefined ? undefined : withTaints(live, taints);
+    });
+  }
+
+  private async spareAll(work: Work): Promise<void> {
+    const { names } = this.parts;
+    const tainted = [...this.nodes.all()].filter((node) => hasEvictingTaint(node, names));
+    for (const node of tainted) {
+      await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {
+        const taints = evictingTaints(live, undefined, names, '');
+        return taints === undefined ? undefined : withTaints(live, taints);
+      });
+    }
+  }
+}
+
+function withTaints(node: StoredNode, taints: StoredNode['spec']['taints']): StoredNode {
+  return { ...node, spec: { ...node.spec, taints } };
+}
+
+function byName(a: StoredNode, b: StoredNode): number {
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}

@@ -1,0 +1,83 @@
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { VolumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
+import { isMeantFor } from './match-volume.js';
+
+type ClaimStatus = StoredClaim['status'];
+export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';
+
+/**
+ * A volume that names the claim. `live` may be changed; undefined when nothing is to be written.
+ *
+ * @throws Taken when it names another claim
+ */
+export function boundVolume(live: StoredVolume, claim: StoredClaim, marks: VolumeMarks): StoredVolume | undefined {
+  const { name, namespace, uid, resourceVersion } = claim.metadata;
+  const wasMeant = isMeantFor(live, claim);
+  if (live.spec.claimRef !== undefined && !wasMeant) throw new Taken();
+  if (wasMeant && live.spec.claimRef?.uid === uid) return undefined;
+  if (live.metadata.deletionTimestamp !== undefined) throw new Taken();
+  live.spec.claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
+  if (!wasMeant) live.metadata.annotations = { ...live.metadata.annotations, [marks.boundByController]: 'yes' };
+  return live;
+}
+
+/** A claim that names the volume; see {@link boundVolume}. */
+export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeMarks): StoredClaim | undefined {
+  const { annotations = {} } = live.metadata;
+  const isNamed = live.spec.volumeName === volumeName;
+  if (live.spec.volumeName && !isNamed) throw new Taken();
+  if (isNamed && annotations[marks.bindCompleted] !== undefined) return undefined;
+  live.spec.volumeName = volumeName;
+  live.metadata.annotations = {
+    ...annotations,
+    [marks.bindCompleted]: 'yes',
+    ...(isNamed ? {} : { [marks.boundByController]: 'yes' }),
+  };
+  return live;
+}
+
+/** A volume that its claim no longer wants; one that was reserved for a claim by name stays reserved for that name. */
+export function unboundVolume(live: StoredVolume, marks: VolumeMarks): StoredVolume {
+  const { [marks.boundByController]: byController, ...others } = live.metadata.annotations ?? {};
+  if (byController === undefined) {
+    const { uid: _gone, resourceVersion: _old, ...claimRef } = live.spec.claimRef ?? {};
+    live.spec.claimRef = claimRef;
+  } else {
+    delete live.spec.claimRef;
+    live.metadata.annotations = others;
+  }
+  return live;
+}
+
+/** The status of a volume in a phase. */
+export function volumeStatus(phase: VolumePhase, now: string, message?: string): StoredVolume['status'] {
+  return { phase, ...(message === undefined ? {} : { message }), lastPhaseTransitionTime: now };
+}
+
+/** The status of a claim in a phase; `volume` is the one that it is bound to. */
+export function claimStatus(
+  status: ClaimStatus,
+  phase: 'Pending' | 'Bound' | 'Lost',
+  volume?: StoredVolume,
+): ClaimStatus {
+  const next: ClaimStatus = { ...status, phase };
+  if (volume === undefined) {
+    delete next.accessModes;
+    delete next.capacity;
+    return next;
+  }
+  if (volume.spec.accessModes !== undefined) next.accessModes = volume.spec.accessModes;
+  // The size of a bound claim is told by whoever lets its volume grow.
+  if (status.phase !== 'Bound' || status.capacity?.storage === undefined) next.capacity = { ...volume.spec.capacity };
+  const attributes = volume.spec.volumeAttributesClassName;
+  if (status.phase !== 'Bound' && attributes !== undefined) next.currentVolumeAttributesClassName = attributes;
+  return deepEqual(next, status) ? status : next;
+}
+
+/** Claim or volume came together with another one meanwhile. */
+export class Taken extends Error {
+  constructor() {
+    super('another claim or volume was faster');
+  }
+}

@@ -1,0 +1,33 @@
+import type { VolumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { StoredVolume } from '../../scheduler/volumes.js';
+import { isBuiltIn } from './provisioning.js';
+
+/** Why a volume whose claim is gone can't be used again. */
+export interface ReclaimFailure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * What stands in the way of the reclaim policy of a released volume; undefined: nothing has to be done here. Who made a
+ * volume also removes it, and nobody empties one.
+ */
+export function reclaimFailure(
+  { metadata, spec }: StoredVolume,
+  marks: VolumeMarks,
+  labelPrefix: string,
+): ReclaimFailure | undefined {
+  const { persistentVolumeReclaimPolicy: policy = 'Retain' } = spec;
+  if (policy === 'Recycle') {
+    return { reason: 'VolumeFailedRecycle', message: 'No recycler plugin found for the volume!' };
+  }
+  if (policy !== 'Delete' || metadata.deletionTimestamp !== undefined) return undefined;
+  const maker = metadata.annotations?.[marks.provisionedBy];
+  const wasMovedTo = metadata.annotations?.[marks.migratedTo];
+  if (wasMovedTo !== undefined || (maker !== undefined && !isBuiltIn(maker, labelPrefix))) return undefined;
+  const message =
+    maker === undefined
+      ? `error getting deleter volume plugin for volume "${metadata.name}": no deletable volume plugin matched`
+      : `error getting deleter volume plugin for volume "${metadata.name}": no volume plugin matched name: ${maker}`;
+  return { reason: 'VolumeFailedDelete', message };
+}

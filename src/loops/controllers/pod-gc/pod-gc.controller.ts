@@ -1,0 +1,150 @@
+import { formatTime } from '../../../base/machinery/clock.js';
+import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import { isPodFinished } from '../frame/pod-state.js';
+import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { isOutOfService, type StoredNode, surplusPods } from './doomed-pods.js';
+import { MissingNodes } from './missing-nodes.js';
+
+export interface PodGcParts extends ReconcileParts {
+  /** How many finished pods are kept. 0: all. */
+  readonly threshold: number;
+}
+
+/** A node that is gone may come back within this time, under the same name. */
+const quarantineMs = 40_000;
+/** So long a process looks for itself, whatever others have seen: after an outage nodes need a moment to come back. */
+const ownQuarantineMs = 5000;
+/** Stands for the finished pods; no pod has a key without a slash. */
+const finishedKey = 'finished';
+/** Stands for the notes of missing nodes. */
+const notesKey = 'notes';
+
+/**
+ * Removes pods that nobody else will remove: those of nodes that are gone or out of service, those that were deleted
+ * before they had a node, and the oldest of too many that have finished.
+ */
+export class PodGcController extends ReconcileLoop {
+  readonly name = 'pod-garbage-collector';
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly nodes = this.informer<StoredNode>('', 'nodes');
+  private readonly ofNode = podsByNode(this.pods);
+  private readonly finished = this.pods.index('finished', (pod) => (isPodFinished(pod) ? [finishedKey] : []));
+  private readonly missing = new MissingNodes(this.parts.storage);
+  /** Since when this process misses nodes of pods. */
+  private readonly seenMissing = new Map<string, number>();
+  private readonly threshold: number;
+
+  constructor(parts: PodGcParts) {
+    super(parts);
+    this.threshold = parts.threshold;
+  }
+
+  protected sources(): readonly Source[] {
+    this.seenMissing.clear();
+    this.missing.reset();
+    return [
+      source(this.pods, (pod, old) => this.keysOfPod(pod, old)),
+      source(this.nodes, (node, old) => {
+        const name = (node ?? old)?.metadata.name ?? '';
+        if (node !== undefined) this.seenMissing.delete(name);
+        const pods = [...this.ofNode.get(name)].map(keyOf);
+        return node !== undefined && this.missing.has(name) ? [...pods, notesKey] : pods;
+      }),
+    ];
+  }
+
+  protected override started(): void {
+    this.enqueue(notesKey);
+  }
+
+  private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Generator<string> {
+    if (pod === undefined) {
+      const { nodeName = '' } = old?.spec ?? {};
+      if (this.missing.has(nodeName) && this.ofNode.get(nodeName).size === 0) yield notesKey;
+      return;
+    }
+    if (isPodFinished(pod) && (old === undefined || !isPodFinished(old)) && this.threshold > 0) yield finishedKey;
+    const { nodeName = '' } = pod.spec;
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+    if (isDeleted || (nodeName !== '' && this.nodes.get('', nodeName) === undefined)) yield keyOf(pod);
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    if (key === finishedKey) return this.removeSurplus(work);
+    if (key === notesKey) return this.tidyNotes();
+    const { namespace, name } = splitKey(key);
+    const pod = this.pods.get(namespace, name);
+    if (pod === undefined) return 'done';
+    const { nodeName = '' } = pod.spec;
+    const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+    if (nodeName === '') {
+      if (isDeleted) await this.end(pod, work);
+      return 'done';
+    }
+    const node = this.nodes.get('', nodeName);
+    if (node !== undefined) {
+      if (isDeleted && isOutOfService(node, this.parts.names)) await this.end(pod, work);
+      return 'done';
+    }
+    const rest = await this.quarantineLeft(nodeName);
+    if (rest > 0) return rest;
+    if ((await this.client('', 'nodes').get('', nodeName)) !== undefined) return 'later';
+    await this.end(pod, work, 'PodGC: node no longer exists');
+    return 'done';
+  }
+
+  /** How long the pods of a missing node are still spared. */
+  private async quarantineLeft(nodeName: string): Promise<number> {
+    const { timers } = this.parts;
+    const seen = this.seenMissing.get(nodeName) ?? timers.elapsed();
+    this.seenMissing.set(nodeName, seen);
+    const ownMs = timers.elapsed() - seen;
+    const noted = await this.missing.since(nodeName, timers.now());
+    const left = Math.max(noted + quarantineMs - timers.now(), ownQuarantineMs - ownMs);
+    // The clocks of others may be wrong.
+    return Math.min(left, quarantineMs - ownMs);
+  }
+
+  /** Takes the notes away of nodes that are back, or that no pod names any more. */
+  private async tidyNotes(): Promise<WorkOutcome> {
+    for (const name of await this.missing.load()) {
+      const isMissed = this.nodes.get('', name) === undefined && this.ofNode.get(name).size > 0;
+      if (!isMissed) await this.missing.forget(name);
+    }
+    return 'done';
+  }
+
+  /** Removes a pod at once. It counts as failed if nobody knows better. */
+  private async end(pod: StoredPod, work: Work, disruption?: string): Promise<void> {
+    const pods = this.client<StoredPod>('', 'pods');
+    if (!isPodFinished(pod)) {
+      const now = formatTime(work.now);
+      await pods.updateStatus(work, pod, (live) => {
+        if (isPodFinished(live)) return undefined;
+        live.status.phase = 'Failed';
+        if (disruption !== undefined) {
+          const conditions = (live.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
+          const reason = 'DeletionByPodGC';
+          const fields = { status: 'True', reason, message: disruption, lastTransitionTime: now } as const;
+          live.status.conditions = [...conditions, { type: 'DisruptionTarget', lastProbeTime: null, ...fields }];
+        }
+        return live;
+      });
+    }
+    if (await pods.delete(work, pod, { gracePeriodSeconds: 0 })) {
+      this.parts.logger.info('a pod that nobody ends was removed', { pod: keyOf(pod), node: pod.spec.nodeName ?? '' });
+    }
+  }
+
+  private async removeSurplus(work: Work): Promise<WorkOutcome> {
+    const pods = this.client<StoredPod>('', 'pods');
+    for (const pod of surplusPods(this.finished.get(finishedKey), this.threshold)) {
+      if (work.signal.aborted) break;
+      if (pod.metadata.deletionTimestamp !== undefined) continue;
+      await pods.delete(work, pod, { gracePeriodSeconds: 0 });
+    }
+    return 'done';
+  }
+}

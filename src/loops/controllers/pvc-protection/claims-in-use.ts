@@ -1,0 +1,17 @@
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+
+const nothing: readonly string[] = [];
+
+/**
+ * The claims, as `<namespace>/<name>`, that a pod holds on to: those of its volumes, from when it gets its node until it
+ * has ended. Before that its node's agent will not start it with a claim that is being deleted.
+ */
+export function claimsOf({ metadata, spec, status }: Readonly<Pod>): readonly string[] {
+  if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return nothing;
+  const { namespace = '', name = '' } = metadata;
+  const claims = (spec.volumes ?? []).flatMap(({ name: volume, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return [`${namespace}/${persistentVolumeClaim.claimName}`];
+    return ephemeral === undefined ? [] : [`${namespace}/${name}-${volume}`];
+  });
+  return claims.length === 0 ? nothing : [...new Set(claims)];
+}

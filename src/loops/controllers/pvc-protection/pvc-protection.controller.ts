@@ -1,0 +1,41 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { protectionFinalizers } from '../../../base/machinery/protection-finalizers.js';
+import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import type { StoredPod } from '../frame/indexes.js';
+import { keyOf, type ReconcileParts, source } from '../frame/reconcile-loop.js';
+import { ProtectionLoop } from '../protection/protection-loop.js';
+import { claimsOf } from './claims-in-use.js';
+
+type StoredClaim = PersistentVolumeClaim & ApiObject;
+
+/** Lets deleted claims go once no pod that still runs uses them (specification 5.5). */
+export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
+  readonly name = 'pvc-protection-controller';
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly podsByClaim = this.pods.index('claims in use', claimsOf);
+
+  constructor(parts: ReconcileParts) {
+    super(parts, 'persistentvolumeclaims', protectionFinalizers(parts.names).claim);
+  }
+
+  protected users() {
+    return [source(this.pods, freedClaims)];
+  }
+
+  /** A pod that began to use a claim before its deletion must have arrived here. */
+  protected override async usersKnown(): Promise<void> {
+    await this.pods.reached(await this.parts.storage.head());
+  }
+
+  protected isInUse(claim: StoredClaim): boolean {
+    return this.podsByClaim.get(keyOf(claim)).size > 0;
+  }
+}
+
+/** Claims that a pod held and no longer does. */
+function freedClaims(pod: StoredPod | undefined, old: StoredPod | undefined): readonly string[] {
+  const before = old === undefined ? [] : claimsOf(old);
+  if (before.length === 0 || pod === undefined) return before;
+  const now = claimsOf(pod);
+  return before.filter((claim) => !now.includes(claim));
+}

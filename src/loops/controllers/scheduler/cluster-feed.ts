@@ -1,0 +1,261 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Informer } from '../../../objects/registry/informers/informer.js';
+import type { Cluster } from '../../scheduler/cluster.js';
+import type { FilterName } from '../../scheduler/filter.js';
+import { filters } from '../../scheduler/filters/index.js';
+import { hasRoom } from '../../scheduler/filters/resources.js';
+import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
+import { helpsByBeingGone, helpsByBeingThere } from '../../scheduler/hints.js';
+import { PodInfo } from '../../scheduler/pod-info.js';
+import type { QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import type { LiveSurroundings } from './live-surroundings.js';
+
+type StoredPod = Pod & ApiObject;
+type StoredNode = Node & ApiObject;
+
+/** Filters that look only at the node and the pods on it. */
+const ofNodeAlone: ReadonlySet<FilterName> = new Set([
+  'PlacingLimits',
+  'NodeUnschedulable',
+  'NodeName',
+  'TaintToleration',
+  'NodeAffinity',
+  'NodePorts',
+  'NodeResourcesFit',
+]);
+const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
+/** Pieces of news between two looks at the clock. */
+const newsAtOnce = 16;
+/** What the pods elsewhere matter to. */
+const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
+const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits'];
+const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', 'NodeVolumeLimits'];
+
+/** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
+export class ClusterFeed {
+  private readonly pods: Informer<StoredPod>;
+  private readonly nodes: Informer<StoredNode>;
+  /** Pods that were put on a node here and are not seen there yet. */
+  private readonly assumed = new Map<string, string>();
+  /** What informers told and nobody has looked at yet, in their order. */
+  private news: (() => void)[] = [];
+  private read = 0;
+
+  /** @param wake called when there may be something to do */
+  constructor(
+    { informers }: ReconcileParts,
+    private readonly schedulers: ReadonlySet<string>,
+    private readonly cluster: Cluster,
+    private readonly queue: SchedulingQueue,
+    private readonly surroundings: LiveSurroundings,
+    private readonly wake: () => void,
+  ) {
+    this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
+    this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
+  }
+
+  /** Resolves when everything is known. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
+    if (signal.aborted) return;
+    const { namespaces, claims, volumes, classes, csiNodes } = this.surroundings;
+    const { nodes, pods } = this;
+    await this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
+    await this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
+    await this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
+    await this.listen(volumes, () => this.volumesChanged(), signal);
+    await this.listen(classes, () => this.volumesChanged(), signal);
+    await this.listen(csiNodes, () => this.queue.happened(['NodeVolumeLimits']), signal);
+    await this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
+  }
+
+  /** Takes note of what informers told, for so many milliseconds at most. Says whether that was all. */
+  digest(milliseconds: number): boolean {
+    const until = performance.now() + milliseconds;
+    while (this.read < this.news.length) {
+      this.news[this.read++]?.();
+      if (this.read % newsAtOnce === 0 && performance.now() > until) return this.read === this.news.length;
+    }
+    if (this.read > 0) {
+      this.news = [];
+      this.read = 0;
+    }
+    return true;
+  }
+
+  /** Whether a pod needs a node from this scheduler. */
+  isWaiting({ metadata, spec, status }: StoredPod): boolean {
+    return (
+      !spec.nodeName &&
+      metadata.deletionTimestamp === undefined &&
+      !hasEnded(status) &&
+      this.schedulers.has(spec.schedulerName ?? '')
+    );
+  }
+
+  /** Counts a pod on a node before it is seen there. The answer takes that back, unless it was seen somewhere meanwhile. */
+  assume(pod: PodInfo, node: string): () => void {
+    this.cluster.addPod(pod, node);
+    this.assumed.set(pod.uid, node);
+    return () => {
+      if (!this.assumed.delete(pod.uid)) return;
+      this.cluster.removePod(pod.uid);
+      this.podLeft(pod);
+      this.roomMade(node);
+    };
+  }
+
+  private listen<T extends ApiObject>(
+    informer: Informer<T>,
+    changed: (object: T | undefined, old: T | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const tell = (object: T | undefined, old: T | undefined) => {
+      this.news.push(() => changed(object, old));
+      this.wake();
+    };
+    return informer.subscribe({ changed: tell }, signal);
+  }
+
+  private podChanged(pod: StoredPod | undefined, old: StoredPod | undefined): void {
+    if (pod === undefined || hasEnded(pod.status)) this.podGone((pod ?? old) as StoredPod);
+    else if (pod.spec.nodeName) this.podPlaced(pod, pod.spec.nodeName, old);
+    else if (this.isWaiting(pod)) this.podWaits(pod, old);
+    else this.podGone(pod);
+  }
+
+  private podGone({ metadata }: StoredPod): void {
+    const uid = metadata.uid ?? '';
+    this.assumed.delete(uid);
+    this.queue.remove(uid);
+    const left = this.cluster.placedPod(uid);
+    const node = this.cluster.nodeOf(uid) ?? this.cluster.nominationOf(uid);
+    this.cluster.removePod(uid);
+    this.cluster.withdraw(uid);
+    if (left !== undefined) this.podLeft(left);
+    if (node !== undefined) this.roomMade(node);
+  }
+
+  private podPlaced(pod: StoredPod, node: string, old: StoredPod | undefined): void {
+    const uid = pod.metadata.uid ?? '';
+    const assumed = this.assumed.get(uid);
+    this.assumed.delete(uid);
+    this.queue.remove(uid);
+    this.cluster.withdraw(uid);
+    const before = this.cluster.placedPod(uid);
+    const info = new PodInfo(pod);
+    this.cluster.addPod(info, node);
+    if (assumed !== undefined && assumed !== node) this.roomMade(assumed);
+    if (!old?.spec.nodeName) this.podCame(info);
+    else if (!isSame(old.metadata.labels, pod.metadata.labels) || isEnding(pod) !== isEnding(old)) {
+      if (before !== undefined) this.podLeft(before);
+      this.podCame(info);
+    }
+    if (old?.spec.nodeName && !isSame(requestsOf(old), requestsOf(pod))) this.roomMade(node);
+  }
+
+  private podWaits(pod: StoredPod, old: StoredPod | undefined): void {
+    const uid = pod.metadata.uid ?? '';
+    if (this.assumed.has(uid)) return;
+    const info = new PodInfo(pod);
+    const nominated = pod.status?.nominatedNodeName;
+    if (nominated) this.cluster.nominate(info, nominated);
+    else if (old?.status?.nominatedNodeName) this.cluster.withdraw(uid);
+    const isWorth =
+      old === undefined || !isSame(old.metadata.labels, pod.metadata.labels) || !isSame(old.spec, pod.spec);
+    this.queue.set(info, isWorth);
+  }
+
+  private nodeChanged(node: StoredNode | undefined, old: StoredNode | undefined): void {
+    if (node === undefined) {
+      this.cluster.removeNode(old?.metadata.name ?? '');
+      // A domain less to spread over.
+      this.queue.happened(['PodTopologySpread']);
+    } else {
+      const isNew = old === undefined;
+      if (!isNew && isSame(placingPart(old), placingPart(node))) return;
+      this.cluster.setNode(node);
+      const name = node.metadata.name ?? '';
+      this.queue.happened(null, (pod) => pod.refusedBy.has('PodTopologySpread') || this.mayBeOn(pod, name));
+    }
+  }
+
+  private namespaceChanged(namespace: ApiObject | undefined, old: ApiObject | undefined): void {
+    if (isSame(namespace?.metadata.labels, old?.metadata.labels)) return;
+    this.cluster.counts.forget();
+    this.queue.happened(['InterPodAffinity']);
+  }
+
+  private claimChanged({ metadata }: ApiObject): void {
+    const { namespace, name } = metadata;
+    const isUser = ({ info }: QueuedPod) =>
+      info.namespace === namespace && info.claims.some((claim) => claim.name === name);
+    this.queue.happened(aboutVolumes, isUser);
+  }
+
+  private volumesChanged(): void {
+    this.queue.happened(aboutVolumes);
+  }
+
+  private podCame(pod: PodInfo): void {
+    const { namespaceLabels } = this.cluster;
+    this.queue.happened(aboutPods, (waiting) => helpsByBeingThere(waiting, pod, namespaceLabels));
+  }
+
+  private podLeft(pod: PodInfo): void {
+    const { namespaceLabels } = this.cluster;
+    this.queue.happened(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
+    if (pod.demandsSize > 0) {
+      this.queue.happened(['PlacingLimits'], ({ info }) => info.namespace === pod.namespace);
+    }
+    if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions', 'NodeVolumeLimits']);
+  }
+
+  /** There is more room on a node. */
+  private roomMade(node: string): void {
+    this.queue.happened(aboutRoom, (pod) => this.mayBeOn(pod, node));
+  }
+
+  private mayBeOn({ info }: QueuedPod, name: string): boolean {
+    const node = this.cluster.node(name);
+    // Room is what most nodes lack, and quickly seen.
+    if (node === undefined || !hasRoom(info, node)) return false;
+    const demands = demandsOf(info, this.cluster, nodeFilters);
+    return demands.refusal === undefined && refusalOf(demands.filters, node) === undefined;
+  }
+}
+
+function hasEnded(status: Pod['status'] | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+function isEnding({ metadata }: ApiObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+function requestsOf({ spec }: StoredPod): unknown {
+  return [
+    spec.resources?.requests,
+    (spec.containers ?? []).map(({ resources }) => resources?.requests),
+    (spec.initContainers ?? []).map(({ resources }) => resources?.requests),
+  ];
+}
+
+/** What placing pods looks at in a node; its heartbeats are nothing new. */
+function placingPart({ metadata, spec, status }: StoredNode): unknown {
+  return [
+    metadata.labels,
+    spec?.taints,
+    spec?.unschedulable,
+    status?.allocatable,
+    status?.capacity,
+    status?.images?.map(({ names, sizeBytes }) => [names, sizeBytes]),
+  ];
+}

@@ -1,0 +1,261 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
+import { volumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { Pod, PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
+import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
+import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
+import { FaultBudget } from '../fault-budget.js';
+import { LoopEvents } from '../frame/loop-events.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { Work } from '../frame/work.js';
+import type { PreparedClaims } from './claim-waits.js';
+import { Lanes } from './lanes.js';
+
+type StoredPod = Pod & ApiObject;
+
+/** Reports about pods that are written at one time. */
+const mostReports = 16;
+/** Events that may wait before no further pods are placed. */
+const mostEvents = 1024;
+
+/** Writes what was decided about pods. Its methods don't throw: a decision that was not written is made again. */
+export class PodWriter {
+  private readonly events = new Map<string, LoopEvents>();
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly reports = new Lanes(mostReports);
+  bindings = 0;
+  private readonly budget: FaultBudget;
+
+  constructor(
+    private readonly parts: ReconcileParts,
+    private readonly loop: string,
+    private readonly user: UserInfo,
+  ) {
+    this.budget = new FaultBudget(parts.timers);
+  }
+
+  /** Whether so many events wait that further ones might be dropped. */
+  get isBehind(): boolean {
+    let pending = 0;
+    for (const events of this.events.values()) pending += events.pending;
+    return pending > mostEvents;
+  }
+
+  /** Resolves when the events so far are written. */
+  async caughtUp(): Promise<void> {
+    await Promise.all([...this.events.values()].map((events) => events.flushed()));
+  }
+
+  /** Resolves when everything that was begun is written. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+    await this.caughtUp();
+  }
+
+  /** Binds a pod to a node; false when it was not bound, or is gone. */
+  bind(pod: StoredPod, node: string, signal: AbortSignal): Promise<boolean> {
+    const bind = async (): Promise<boolean> => {
+      this.bindings += 1;
+      try {
+        const target = { kind: 'Node', name: node };
+        const isBound = await this.client.post(this.work(signal), pod, 'binding', { target });
+        const { namespace = '', name = '' } = pod.metadata;
+        if (isBound) {
+          const message = `Successfully assigned ${namespace}/${name} to ${node}`;
+          this.eventsOf(pod).normal(pod, 'Scheduled', message);
+        }
+        return isBound;
+      } catch (error) {
+        this.tell('a pod could not be bound', pod, error, signal);
+        return false;
+      } finally {
+        this.bindings -= 1;
+      }
+    };
+    return this.follow(bind());
+  }
+
+  /**
+   * Says in an event and in the pod's conditions why it has no node, and on which node room is being made for it ('' for
+   * none). Returns at once.
+   */
+  unschedulable(pod: StoredPod, message: string, nominated: string, signal: AbortSignal): void {
+    this.eventsOf(pod).warning(pod, 'FailedScheduling', message);
+    const wanted = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
+    const isSaid = (live: StoredPod) =>
+      hasCondition(live, wanted) && (live.status.nominatedNodeName ?? '') === nominated;
+    if (isSaid(pod)) return;
+    this.report(pod, signal, (live) => {
+      if (live.spec.nodeName || isSaid(live)) return undefined;
+      setCondition(live, wanted, formatTime(this.parts.timers.now()));
+      nominate(live, nominated);
+      return live;
+    });
+  }
+
+  /** Says that no room is being made for a pod any more. Returns at once. */
+  withdraw(pod: StoredPod, signal: AbortSignal): void {
+    this.report(pod, signal, (live) => {
+      if (live.spec.nodeName || !live.status.nominatedNodeName) return undefined;
+      nominate(live, '');
+      return live;
+    });
+  }
+
+  /** Ends a pod, with its own time to end, in favour of another one. Returns at once. */
+  preempt(victim: StoredPod, preemptor: StoredPod, node: string, signal: AbortSignal): void {
+    const scheduler = preemptor.spec.schedulerName ?? this.loop;
+    const wanted = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: `${scheduler}: preempting to accommodate a higher priority pod`,
+    } as const;
+    const write = async () => {
+      try {
+        const work = this.work(signal);
+        await this.client.updateStatus(work, victim, (live) => {
+          if (hasCondition(live, wanted)) return undefined;
+          setCondition(live, wanted, formatTime(this.parts.timers.now()));
+          return live;
+        });
+        if (!(await this.client.delete(work, victim))) return;
+        const message = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`;
+        this.eventsOf(preemptor).normal(victim, 'Preempted', message);
+      } catch (error) {
+        this.tell('a pod could not be preempted', victim, error, signal);
+      }
+    };
+    void this.follow(this.reports.run(write));
+  }
+
+  /**
+   * Does what the claims of a pod need now that its node is chosen: names the node for those that get a new volume, and
+   * reserves volumes for the others. Undefined when somebody else was faster or a write failed.
+   */
+  prepareClaims(
+    pod: StoredPod,
+    plans: readonly ClaimPlan[],
+    node: string,
+    signal: AbortSignal,
+  ): Promise<PreparedClaims | undefined> {
+    const { client, names } = this.parts;
+    const { selectedNode, boundByController } = volumeMarks(names);
+    const claims = client.of<StoredClaim>({ group: '', resource: 'persistentvolumeclaims' });
+    const volumes = client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
+    const write = async () => {
+      const prepared = new Map<string, bigint>();
+      try {
+        for (const plan of plans) {
+          const { claim } = plan;
+          if (plan.kind === 'provision') {
+            const written = await claims.update(this.work(signal), claim, (live) => {
+              // Another pod may have brought the claim to its own node meanwhile.
+              if ((live.metadata.annotations?.[selectedNode] ?? node) !== node || live.spec.volumeName)
+                return undefined;
+              live.metadata.annotations = { ...live.metadata.annotations, [selectedNode]: node };
+              return live;
+            });
+            if (written === undefined) return undefined;
+            prepared.set(written.metadata.uid ?? '', BigInt(written.metadata.resourceVersion ?? 0));
+          } else {
+            const reserved = await volumes.update(this.work(signal), plan.volume, (live) =>
+              reservedFor(claim, live, boundByController),
+            );
+            if (reserved === undefined) return undefined;
+          }
+        }
+        return prepared;
+      } catch (error) {
+        this.tell('the claims of a pod could not be prepared', pod, error, signal);
+        return undefined;
+      }
+    };
+    return this.follow(this.reports.run(write));
+  }
+
+  private report(pod: StoredPod, signal: AbortSignal, change: (live: StoredPod) => StoredPod | undefined): void {
+    const write = async () => {
+      try {
+        await this.client.updateStatus(this.work(signal), pod, change);
+      } catch (error) {
+        this.tell('the state of a pod could not be written', pod, error, signal);
+      }
+    };
+    void this.follow(this.reports.run(write));
+  }
+
+  private get client() {
+    return this.parts.client.of<StoredPod>({ group: '', resource: 'pods' });
+  }
+
+  private work(signal: AbortSignal): Work {
+    return new Work(this.user, this.loop, this.parts.timers.now(), signal);
+  }
+
+  private eventsOf({ spec }: StoredPod): LoopEvents {
+    const component = spec.schedulerName ?? this.loop;
+    let events = this.events.get(component);
+    if (events === undefined) {
+      events = new LoopEvents(this.parts, this.loop, component, this.user);
+      this.events.set(component, events);
+    }
+    return events;
+  }
+
+  private tell(text: string, { metadata }: StoredPod, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const pod = `${metadata.namespace}/${metadata.name}`;
+    // Somebody else was faster.
+    if (error instanceof StatusError && error.reason === 'Conflict') return;
+    const untold = this.budget.take();
+    if (untold !== undefined) this.parts.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
+  }
+
+  private async follow<T>(promise: Promise<T>): Promise<T> {
+    this.running.add(promise);
+    try {
+      return await promise;
+    } finally {
+      this.running.delete(promise);
+    }
+  }
+}
+
+/** A volume that names the claim; undefined when it can't have it. Changes `live`. */
+function reservedFor({ metadata }: StoredClaim, live: StoredVolume, boundByController: string) {
+  const { name, namespace, uid } = metadata;
+  const { claimRef } = live.spec;
+  if (live.metadata.deletionTimestamp !== undefined) return undefined;
+  const isMeant = claimRef?.name === name && claimRef?.namespace === namespace;
+  if (claimRef !== undefined && !(isMeant && (!claimRef.uid || claimRef.uid === uid))) return undefined;
+  if (claimRef === undefined) live.metadata.annotations = { ...live.metadata.annotations, [boundByController]: 'yes' };
+  live.spec.claimRef = { ...claimRef, kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid };
+  return live;
+}
+
+function nominate(pod: Pod, node: string): void {
+  if (node === '') delete pod.status.nominatedNodeName;
+  else pod.status.nominatedNodeName = node;
+}
+
+type WantedCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+function hasCondition({ status }: Pod, wanted: WantedCondition): boolean {
+  const found = status?.conditions?.find(({ type }) => type === wanted.type);
+  return found?.status === wanted.status && found.reason === wanted.reason && found.message === wanted.message;
+}
+
+/** Sets a condition in place; the time of its last transition stays as long as its status does. */
+function setCondition(pod: Pod, wanted: WantedCondition, now: string): void {
+  const conditions = pod.status.conditions ?? [];
+  const i = conditions.findIndex(({ type }) => type === wanted.type);
+  const before = conditions[i];
+  const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : now;
+  const condition: PodCondition = { ...wanted, lastProbeTime: null, lastTransitionTime };
+  if (i < 0) conditions.push(condition);
+  else conditions[i] = condition;
+  pod.status.conditions = conditions;
+}

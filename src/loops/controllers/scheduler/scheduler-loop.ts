@@ -1,0 +1,225 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Informer } from '../../../objects/registry/informers/informer.js';
+import { Cluster } from '../../scheduler/cluster.js';
+import { type ClaimPlan, claimPlans } from '../../scheduler/filters/volume-binding.js';
+import { findNode, type NoNode } from '../../scheduler/find-node.js';
+import { fitMessage } from '../../scheduler/fit-message.js';
+import { PodInfo } from '../../scheduler/pod-info.js';
+import { makeRoom } from '../../scheduler/preemption.js';
+import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
+import type { ControlLoop } from '../control-loop.js';
+import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import { componentUser } from '../frame/work.js';
+import { ClaimWaits } from './claim-waits.js';
+import { ClusterFeed } from './cluster-feed.js';
+import { LiveSurroundings } from './live-surroundings.js';
+import { PodWriter } from './pod-writer.js';
+
+type StoredPod = Pod & ApiObject;
+
+export interface SchedulerOptions extends ReconcileParts {
+  /** Pods that name one of these schedulers are placed. Default: `default-scheduler`. */
+  readonly schedulerNames?: readonly string[] | undefined;
+}
+
+const defaultSchedulerNames = ['default-scheduler'];
+/** How long pods are placed before other work in the process gets its turn, in milliseconds (approximately). */
+const turnMs = 5;
+/** Pods on their way to a node at one time. */
+const mostBindings = 128;
+const flushPauseMs = 30_000;
+/** Without a reason every abort would make an error with a stack. */
+const wakeReason = 'woken';
+
+/**
+ * Finds a node for every pod that has none and binds it there.
+ *
+ * Decisions are made one after the other, each in one go over the state in memory, in which a pod counts on its node as
+ * soon as that is decided. The bindings are written beside that. One that fails is forgotten, and the pod is tried
+ * again. Nothing is kept that is not in the store: whoever continues begins with the pods that have no node.
+ */
+export class SchedulerLoop implements ControlLoop {
+  readonly name = 'kube-scheduler';
+  private readonly names: ReadonlySet<string>;
+  private readonly user: UserInfo;
+  private readonly pods: Informer<StoredPod>;
+  private wake: () => void = () => undefined;
+
+  constructor(private readonly parts: SchedulerOptions) {
+    this.names = new Set(parts.schedulerNames ?? defaultSchedulerNames);
+    this.user = componentUser(this.name);
+    this.pods = parts.informers.of<StoredPod>({ group: '', resource: 'pods' });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const failed = new AbortController();
+    const ended = AbortSignal.any([signal, failed.signal]);
+    const term = new Term(this.parts, this.names, this.pods, this.name, this.user, () => this.wake());
+    try {
+      await term.feed.start(ended);
+      if (ended.aborted) return;
+      term.claimWaits.start(ended);
+      await Promise.all([this.place(term, ended), this.flush(term, ended)]);
+    } finally {
+      failed.abort();
+      await term.writer.settled();
+    }
+  }
+
+  private async place(term: Term, ended: AbortSignal): Promise<void> {
+    let began = performance.now();
+    while (!ended.aborted) {
+      if (term.writer.isBehind) await term.writer.caughtUp();
+      // No decision is made before everything that is known is taken note of.
+      if (!term.feed.digest(turnMs)) {
+        await setImmediate();
+        began = performance.now();
+        continue;
+      }
+      const taken = term.writer.bindings < mostBindings ? term.queue.take() : undefined;
+      if (taken === undefined) {
+        await this.nap(term, ended);
+        began = performance.now();
+        continue;
+      }
+      const tried = performance.now();
+      try {
+        term.attempt(taken, ended);
+      } catch (error) {
+        // One pod that can't be understood must not keep the others from their nodes.
+        const { namespace, name } = taken.info;
+        this.parts.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
+        term.queue.failed(taken);
+      }
+      const now = performance.now();
+      term.queue.took(now - tried, taken);
+      if (now - began < turnMs) continue;
+      await setImmediate();
+      began = performance.now();
+    }
+  }
+
+  /** Waits until there may be a pod to place. */
+  private async nap({ queue }: Term, ended: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.wake = () => woken.abort(wakeReason);
+    const milliseconds = queue.nextDueMs() ?? flushPauseMs;
+    await this.parts.timers.wait(Math.max(milliseconds, 1), AbortSignal.any([ended, woken.signal]));
+  }
+
+  private async flush({ queue }: Term, ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      await this.parts.timers.wait(flushPauseMs, ended);
+      queue.flush();
+      this.wake();
+    }
+  }
+}
+
+/** The state of the scheduler from the start of its work to the end. */
+class Term {
+  readonly queue: SchedulingQueue;
+  readonly cluster: Cluster;
+  readonly feed: ClusterFeed;
+  readonly writer: PodWriter;
+  readonly claimWaits: ClaimWaits;
+  private readonly surroundings: LiveSurroundings;
+  /** The node to begin the next search with. */
+  private from = 0;
+
+  constructor(
+    private readonly parts: SchedulerOptions,
+    private readonly names: ReadonlySet<string>,
+    private readonly pods: Informer<StoredPod>,
+    loop: string,
+    user: UserInfo,
+    private readonly wake: () => void,
+  ) {
+    this.queue = new SchedulingQueue({ now: () => parts.timers.elapsed() });
+    const surroundings = new LiveSurroundings(parts);
+    this.surroundings = surroundings;
+    this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
+    this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
+    this.writer = new PodWriter(parts, loop, user);
+    this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
+  }
+
+  /** Decides about one pod. Returns at once; what was decided is written beside. */
+  attempt(taken: QueuedPod, signal: AbortSignal): void {
+    const info = this.current(taken.info);
+    if (info === undefined) {
+      this.queue.remove(taken.info.uid);
+      return;
+    }
+    const { cluster, queue } = this;
+    const found = findNode(info, cluster, { random: this.parts.random, from: this.from });
+    if (found.kind === 'none') {
+      this.refuse(taken, info, found, signal);
+      return;
+    }
+    this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
+    const plans = claimPlans(info, found.node, cluster);
+    const forget = this.feed.assume(info, found.node);
+    const bind = () => this.writer.bind(info.pod, found.node, signal);
+    // Meanwhile others get their nodes, beside this pod.
+    const outcome =
+      plans.length === 0 ? bind() : this.claimsBound(info, plans, found.node, signal).then((are) => are && bind());
+    void outcome.then((isBound) => {
+      if (isBound) queue.remove(info.uid);
+      else {
+        forget();
+        queue.failed(taken);
+      }
+      this.wake();
+    });
+  }
+
+  /** Lets the claims of a pod be bound for its node; resolves with whether they are. */
+  private async claimsBound(
+    info: PodInfo,
+    plans: readonly ClaimPlan[],
+    node: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    try {
+      const prepared = await this.writer.prepareClaims(info.pod, plans, node, signal);
+      return prepared !== undefined && (await this.claimWaits.bound(info, node, prepared, signal));
+    } catch (error) {
+      const pod = `${info.namespace}/${info.name}`;
+      if (!signal.aborted) this.parts.logger.warn('the claims of a pod could not be looked at', { pod, error });
+      return false;
+    }
+  }
+
+  private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
+    const { cluster, queue, writer } = this;
+    const room = makeRoom(info, cluster, found, { budgets: this.surroundings.budgetsIn, random: this.parts.random });
+    queue.refused(taken, found.by);
+    if (room.kind === 'none') {
+      if (!room.isWaiting) cluster.withdraw(info.uid);
+      const nominated = cluster.nominationOf(info.uid) ?? '';
+      writer.unschedulable(info.pod, fitMessage(found, room.message), nominated, signal);
+      return;
+    }
+    const { node, victims } = room;
+    // Less important pods that wait for the same room have to look again.
+    for (const other of [...cluster.nominated(node)]) {
+      if (other.priority >= info.priority || other.uid === info.uid) continue;
+      cluster.withdraw(other.uid);
+      writer.withdraw(other.pod, signal);
+    }
+    cluster.nominate(info, node);
+    writer.unschedulable(info.pod, fitMessage(found), node, signal);
+    for (const victim of victims) if (!victim.isEnding) writer.preempt(victim.pod, info.pod, node, signal);
+  }
+
+  /** The newest state of a pod, if it still needs a node. */
+  private current({ pod, uid }: PodInfo): PodInfo | undefined {
+    const live = this.pods.get(pod.metadata.namespace ?? '', pod.metadata.name ?? '');
+    if (live === undefined || live.metadata.uid !== uid || !this.feed.isWaiting(live)) return undefined;
+    return live === pod ? new PodInfo(pod) : new PodInfo(live);
+  }
+}

@@ -1,0 +1,84 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { StoredPod } from '../frame/indexes.js';
+import {
+  isRace,
+  keyOf,
+  ownKey,
+  ReconcileLoop,
+  type ReconcileParts,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
+import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { type EndpointNames, endpointNames } from './endpoint-names.js';
+import { mattersToServices, ServicePods, type StoredService, selectsPods } from './service-pods.js';
+import { TriggerTimes } from './trigger-times.js';
+
+/** Changes of pods of services with more pods than this are collected for a millisecond per pod, within a limit. */
+const fewPods = 20;
+const longestPauseMs = 500;
+
+/** The frame of loops that say which pods are behind each service with a selector. Keys are services. */
+export abstract class ServiceLoop extends ReconcileLoop {
+  protected readonly services = this.informer<StoredService>('', 'services');
+  protected readonly pods = this.informer<StoredPod>('', 'pods');
+  protected readonly related: ServicePods;
+  protected readonly labels: EndpointNames;
+  protected readonly times = new TriggerTimes();
+
+  constructor(parts: ReconcileParts) {
+    super(parts);
+    this.related = new ServicePods(this.services, this.pods);
+    this.labels = endpointNames(parts.names);
+  }
+
+  /** What the loop reads besides services and pods. */
+  protected abstract otherSources(): readonly Source[];
+
+  /** Brings the objects of a service with a selector to the wanted state. */
+  protected abstract publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome>;
+
+  /** Removes what was made for a service that is gone. */
+  protected abstract clear(namespace: string, name: string, work: Work): Promise<void>;
+
+  protected sources(): readonly Source[] {
+    const podChanged = (pod: StoredPod | undefined, old: StoredPod | undefined) => {
+      if (pod !== undefined && old !== undefined && !mattersToServices(pod, old)) return [];
+      for (const service of this.servicesOf(pod, old)) this.enqueueSoon(service);
+      return [];
+    };
+    return [source(this.services, ownKey), source(this.pods, podChanged), ...this.otherSources()];
+  }
+
+  private servicesOf(...pods: readonly (StoredPod | undefined)[]): Set<StoredService> {
+    return new Set(pods.flatMap((pod) => (pod === undefined ? [] : [...this.related.servicesOf(pod)])));
+  }
+
+  /** Changes of pods of a large service come in numbers, and each would cost a large write. */
+  protected enqueueSoon(service: StoredService): void {
+    const pods = this.related.podsOf(service).length;
+    this.enqueue(keyOf(service), pods <= fewPods ? 0 : Math.min(longestPauseMs, pods));
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const service = this.related.get(namespace, name);
+    if (service === undefined) {
+      this.times.forget(key);
+      await this.clear(namespace, name, work);
+      return 'done';
+    }
+    if (!selectsPods(service)) return 'done';
+    return this.publish(service, this.related.podsOf(service), work);
+  }
+
+  /** Says why a write failed in an event, unless it will never succeed or another writer was faster. */
+  protected failed(error: unknown, about: ApiObject, reason: string, text: string): WorkOutcome {
+    if (isNamespaceTerminating(error)) return 'done';
+    if (!isRace(error)) this.events.warning(about, reason, `${text}: ${errorMessage(error)}`);
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+import { isIPv6 } from 'node:net';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { Protocol } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Service, ServicePort } from '../../../objects/apis/core/v1/service.types.js';
+import type { Informer } from '../../../objects/registry/informers/informer.js';
+import type { StoredPod } from '../frame/indexes.js';
+import { isPodFinished, isPodReady } from '../frame/pod-state.js';
+
+export type StoredService = Service & ApiObject;
+
+/** Kinds of addresses that a service's pods have. */
+export type AddressFamily = 'IPv4' | 'IPv6';
+
+function pairKey(namespace: string | undefined, [key, value]: readonly [string, string]): string {
+  return `${namespace ?? ''}/${key}=${value}`;
+}
+
+function firstPair({ spec }: Service): [string, string] | undefined {
+  const [first] = Object.entries(spec.selector ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return first;
+}
+
+/** Finds services by the labels of pods and pods by the selector of a service, without looking at all of them. */
+export class ServicePods {
+  private readonly byPair;
+  private readonly byLabel;
+
+  constructor(
+    private readonly services: Informer<StoredService>,
+    pods: Informer<StoredPod>,
+  ) {
+    this.byPair = services.index('first-selector-pair', (service) => {
+      const pair = firstPair(service);
+      return pair === undefined ? [] : [pairKey(service.metadata.namespace, pair)];
+    });
+    this.byLabel = pods.index('label', ({ metadata }) =>
+      Object.entries(metadata.labels ?? {}).map((label) => pairKey(metadata.namespace, label)),
+    );
+  }
+
+  /** The services whose selector matches the labels of a pod. */
+  *servicesOf({ metadata }: StoredPod): Iterable<StoredService> {
+    for (const label of Object.entries(metadata.labels ?? {})) {
+      for (const service of this.byPair.get(pairKey(metadata.namespace, label))) {
+        if (selects(service, metadata.labels)) yield service;
+      }
+    }
+  }
+
+  /** The pods that the selector of a service matches, by name. */
+  podsOf(service: StoredService): StoredPod[] {
+    const sets = Object.entries(service.spec.selector ?? {}).map((pair) =>
+      this.byLabel.get(pairKey(service.metadata.namespace, pair)),
+    );
+    const [fewest] = sets.sort((a, b) => a.size - b.size);
+    return [...(fewest ?? [])]
+      .filter(({ metadata }) => selects(service, metadata.labels))
+      .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  }
+
+  get(namespace: string, name: string): StoredService | undefined {
+    return this.services.get(namespace, name);
+  }
+}
+
+function selects({ spec }: Service, labels: Readonly<Record<string, string>> = {}): boolean {
+  return Object.entries(spec.selector ?? {}).every(
+    ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
+  );
+}
+
+/** Whether the addresses of a service come from the pods that it selects. */
+export function selectsPods({ spec }: Service): boolean {
+  return spec.type !== 'ExternalName' && Object.keys(spec.selector ?? {}).length > 0;
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
+}
+
+/** The families of the addresses that a service wants; the first one is the main one. */
+export function familiesOf({ spec }: Service): readonly AddressFamily[] {
+  const families = (spec.ipFamilies ?? []).filter((family): family is AddressFamily => family !== '');
+  if (families.length > 0) return families;
+  const { clusterIP = '' } = spec;
+  if (clusterIP !== '' && clusterIP !== 'None') return [familyOf(clusterIP)];
+  return ['IPv4', 'IPv6'];
+}
+
+export function familyOf(ip: string): AddressFamily {
+  return isIPv6(ip) ? 'IPv6' : 'IPv4';
+}
+
+/** The addresses of a pod in a family; there is at most one in practice. */
+export function addressesOf({ status }: Pod, family: AddressFamily): string[] {
+  const ips = (status?.podIPs ?? []).map(({ ip }) => ip);
+  if (ips.length === 0 && status?.podIP) ips.push(status.podIP);
+  return ips.filter((ip) => ip !== '' && familyOf(ip) === family);
+}
+
+/** Whether a pod may take part: it has an address and has not ended. */
+export function hasPlace(pod: StoredPod): boolean {
+  return !isPodFinished(pod) && ((pod.status.podIPs ?? []).length > 0 || Boolean(pod.status.podIP));
+}
+
+/** The name of a pod under the service, when the pod asks for one there. */
+export function hostnameUnder({ spec, metadata }: Pod, service: Service): string | undefined {
+  const { hostname, subdomain } = spec;
+  const isHere = subdomain === service.metadata.name && metadata?.namespace === service.metadata.namespace;
+  return hostname && isHere ? hostname : undefined;
+}
+
+/** What endpoints say about the pod behind an address. */
+export function targetOf({ metadata }: StoredPod) {
+  const { namespace, name, uid } = metadata;
+  return { kind: 'Pod', namespace, name, uid };
+}
+
+/** The number of a service's port at a pod: its containers may give the name another number. Undefined: it has none. */
+export function portAt({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: ServicePort): number | undefined {
+  if (typeof targetPort !== 'string') return Number(targetPort) || port;
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  for (const { ports } of [...(spec.containers ?? []), ...sidecars]) {
+    for (const found of ports ?? []) {
+      if (found.name === targetPort && (found.protocol ?? 'TCP') === protocol) return found.containerPort;
+    }
+  }
+  return undefined;
+}
+
+/** One port as endpoints and slices say it. */
+export interface PortAtPods {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: Protocol;
+  readonly appProtocol?: string;
+}
+
+/** The ports of a service at a pod, by name; without those that the pod lacks. */
+export function portsAt(pod: Pod, service: Service): PortAtPods[] {
+  return (service.spec.ports ?? [])
+    .flatMap((servicePort) => {
+      const port = portAt(pod, servicePort);
+      const { name = '', protocol = 'TCP', appProtocol } = servicePort;
+      return port === undefined
+        ? []
+        : [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** Whether a change of a pod may change what a service says about it. */
+export function mattersToServices(pod: StoredPod, old: StoredPod): boolean {
+  return !deepEqual(visible(pod), visible(old));
+}
+
+function visible(pod: StoredPod) {
+  const { metadata, spec, status } = pod;
+  const place = [spec.hostname, spec.subdomain, spec.nodeName].map((value) => value ?? '');
+  const state = [metadata.deletionTimestamp !== undefined, isPodReady(pod), hasPlace(pod)];
+  return [metadata.labels ?? {}, place, state, status.podIP ?? '', status.podIPs ?? []];
+}

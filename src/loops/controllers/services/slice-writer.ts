@@ -1,0 +1,87 @@
+import type { OwnerReference } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import type { ResourceClient } from '../frame/loop-client.js';
+import type { Work } from '../frame/work.js';
+import type { PortGroup, SlicePlan, StoredSlice } from './pack-slices.js';
+
+type Marks = Readonly<Record<string, string>>;
+
+/** What all slices of an owner have in common. */
+export interface SliceMarks {
+  readonly namespace: string;
+  /** The beginning of the names of new slices, without the dash. */
+  readonly prefix: string;
+  readonly owner: OwnerReference;
+  readonly labels: Marks;
+  /** Undefined: annotations stay as they are. */
+  readonly annotations?: Marks | undefined;
+  /** The annotation that says when the content changed, and that time in milliseconds. */
+  readonly trigger: { readonly annotation: string; readonly time: number | undefined };
+  /** New slices are not wanted, since the owner is being deleted. */
+  readonly isEnding: boolean;
+}
+
+/** Longest name, less the random end that it gets. */
+const longestPrefix = 253 - 6;
+
+/** Adds updates for the slices that keep their content but lack labels, annotations or the owner. */
+export function withMarks(plan: SlicePlan, existing: readonly StoredSlice[], marks: SliceMarks): SlicePlan {
+  const touched = new Set([...plan.delete, ...plan.update.map(({ slice }) => slice)]);
+  const outdated = existing.filter((slice) => !touched.has(slice) && !hasMarks(slice, marks));
+  const update = outdated.map((slice) => {
+    const { addressType, endpoints, ports } = slice;
+    return { slice, content: { family: addressType, endpoints: endpoints ?? [], ports: ports ?? [] } as PortGroup };
+  });
+  return { ...plan, update: [...plan.update, ...update] };
+}
+
+/**
+ * Carries out a plan. A slice that somebody changed meanwhile makes it fail with a conflict: then the plan is made anew.
+ */
+export async function writeSlices(
+  client: ResourceClient<StoredSlice>,
+  work: Work,
+  plan: SlicePlan,
+  marks: SliceMarks,
+): Promise<void> {
+  const { namespace, prefix } = marks;
+  if (!marks.isEnding) {
+    for (const content of plan.create) {
+      const metadata = { namespace, generateName: `${prefix.slice(0, longestPrefix)}-` };
+      await client.create(work, marked({ metadata } as StoredSlice, content, marks));
+    }
+  }
+  for (const { slice, content } of plan.update) {
+    const { resourceVersion } = slice.metadata;
+    await client.update(work, slice, (live) => {
+      const next = marked(live, content, marks);
+      return { ...next, metadata: { ...next.metadata, resourceVersion } };
+    });
+  }
+  for (const slice of plan.delete) {
+    const { resourceVersion } = slice.metadata;
+    await client.delete(work, slice, resourceVersion === undefined ? {} : { resourceVersion });
+  }
+}
+
+function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMarks): boolean {
+  const { [trigger.annotation]: _time, ...others } = metadata.annotations ?? {};
+  return (
+    deepEqual(metadata.labels ?? {}, labels) &&
+    (annotations === undefined || deepEqual(others, annotations)) &&
+    (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.uid)
+  );
+}
+
+function marked(slice: StoredSlice, { family, ports, endpoints }: PortGroup, marks: SliceMarks): StoredSlice {
+  const { labels, owner, trigger } = marks;
+  const annotations: Record<string, string> = { ...(marks.annotations ?? slice.metadata.annotations) };
+  if (trigger.time === undefined) delete annotations[trigger.annotation];
+  else annotations[trigger.annotation] = formatTime(trigger.time);
+  const others = (slice.metadata.ownerReferences ?? []).filter(
+    ({ uid, controller }) => uid !== owner.uid && !controller,
+  );
+  const metadata = { ...slice.metadata, labels, annotations, ownerReferences: [owner, ...others] };
+  return { ...slice, metadata, addressType: family, ports, endpoints } as StoredSlice;
+}

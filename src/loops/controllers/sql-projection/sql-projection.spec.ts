@@ -1,0 +1,483 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { eventually } from '../../../../test/e2e/support/test-cluster.js';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
+import { sqlProjectionMode } from '../../../base/config/sql-projection.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { systemTimers } from '../../../base/machinery/timers.js';
+import { Logger } from '../../../base/observability/logger.js';
+import { pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { secret } from '../../../objects/apis/core/v1/secret.types.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
+import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
+import { createPostgresStorage, type PostgresStorage } from '../../../storage/postgres/postgres-storage.js';
+import { put, remove } from '../../../storage/testing/storage-helpers.js';
+import { syncViews } from '../sql-views/sync-views.js';
+import { SqlProjectionController } from './sql-projection.controller.js';
+
+const suffix = 'k8s.io';
+const quiet = new Logger('error', 'text', () => {});
+let postgres: TestPostgres;
+before(async () => {
+  postgres = await startTestPostgres({ fsync: false });
+});
+after(() => postgres.stop());
+
+function definition(type: KindType, resource: string, more: object = {}): ResourceDefinition {
+  const { kind } = type.kind;
+  return defineResource({
+    group: '',
+    resource,
+    singular: resource.slice(0, -1),
+    kind,
+    namespaced: true,
+    versions: [{ version: 'v1', type }],
+    strategy: {},
+    ...more,
+  });
+}
+
+const pods = definition(pod as KindType, 'pods');
+const secrets = definition(secret as KindType, 'secrets');
+const things = definition(pod as KindType, 'things', { group: 'example.com' });
+const keyOf = (name: string, resource = 'pods') => ({ resource, namespace: 'default', name });
+
+interface PodState {
+  readonly phase?: string;
+  readonly node?: string;
+  readonly labels?: object;
+  readonly image?: string;
+}
+
+function podText({ phase = 'Running', node = 'n1', labels = { app: 'web' }, image = 'img:1' }: PodState = {}): string {
+  return JSON.stringify({
+    metadata: {
+      labels,
+      creationTimestamp: '2026-01-02T03:04:05Z',
+      ownerReferences: [
+        { kind: 'Other', name: 'x' },
+        { kind: 'ReplicaSet', name: 'web-1', controller: true },
+      ],
+    },
+    spec: { nodeName: node, containers: [{ image }, { image }], initContainers: [{ image: 'init:1' }] },
+    status: { phase },
+  });
+}
+
+function withStatus(text: string, phase: string): string {
+  return JSON.stringify({ ...JSON.parse(text), status: { conditions: [{ reason: phase }] } });
+}
+
+/** A database with rows that processes keep in step. */
+class Scene {
+  readonly definitions: ResourceDefinition[] = [pods, secrets];
+  private readonly listeners = new Set<() => void>();
+  private readonly running: { stop(): Promise<void> }[] = [];
+
+  private constructor(
+    readonly url: string,
+    readonly storage: PostgresStorage,
+    readonly owner: pg.Client,
+  ) {}
+
+  static async use(work: (scene: Scene) => Promise<void>): Promise<void> {
+    const url = await postgres.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl: url });
+    const owner = new pg.Client({ connectionString: url });
+    await owner.connect();
+    const scene = new Scene(url, storage, owner);
+    try {
+      await work(scene);
+    } finally {
+      await Promise.all(scene.running.map((one) => one.stop()));
+      await owner.end();
+      await storage.stop();
+    }
+  }
+
+  run(overrides: readonly string[] = []) {
+    const registry = {
+      definitions: () => this.definitions,
+      onChange: (listener: () => void) => {
+        this.listeners.add(listener);
+        return () => this.listeners.delete(listener);
+      },
+    } as unknown as ResourceRegistry;
+    const mode = sqlProjectionMode('tables', overrides);
+    const timers = systemTimers;
+    const loop = new SqlProjectionController({ databaseUrl: this.url, registry, suffix, mode, timers, logger: quiet });
+    const stopping = new AbortController();
+    const ended = loop.run(stopping.signal);
+    const one = {
+      stop: async () => {
+        stopping.abort();
+        await ended.catch(() => undefined);
+      },
+    };
+    this.running.push(one);
+    return one;
+  }
+
+  change(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  async rows(sql: string): Promise<Record<string, unknown>[]> {
+    return (await this.owner.query(sql)).rows;
+  }
+
+  /** Waits until the views read rows that show everything. */
+  async caughtUp(view = 'pods'): Promise<void> {
+    const head = await this.storage.head();
+    await eventually(async () => {
+      // The view may be replaced while it is looked at.
+      const sql = `select pg_get_viewdef(to_regclass('cluster.${view}')) like '%rows_%' as yes`;
+      const [found] = await this.rows(sql).catch(() => []);
+      return found?.yes === true;
+    }, 'the view of the rows');
+    await this.rows(`select cluster.wait_for(${head})`);
+  }
+
+  /** What the view shows, as it was written. */
+  async shown(resource = 'pods'): Promise<unknown[]> {
+    const rows = await this.rows(
+      `select name, resource_version, object #- '{metadata,resourceVersion}' as object from cluster.${resource} order by name`,
+    );
+    return rows.map(({ name, resource_version, object }) => [name, String(resource_version), object]);
+  }
+
+  /** What the store has. */
+  async stored(resource = 'pods'): Promise<unknown[]> {
+    const { items } = await this.storage.list({ resource });
+    return items.map(({ key, resourceVersion, json }) => [key.name, String(resourceVersion), JSON.parse(json)]);
+  }
+}
+
+describe('rows behind the SQL views', () => {
+  it('show what was there and what changes, with columns to filter by', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await storage.create(keyOf('old'), 'u1', podText({ phase: 'Pending' }));
+      scene.run();
+      await scene.caughtUp();
+      await storage.create(keyOf('new'), 'u2', podText({ node: 'n2', labels: { app: 'db' } }));
+      await put(storage, keyOf('old'), podText({ phase: 'Succeeded' }));
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      const [row] = await scene.rows(
+        `select namespace, phase, node, owner, images, labels, created_at, deleted_at, spec ->> 'nodeName' as by_spec,
+           object #>> '{metadata,resourceVersion}' = resource_version::text as same
+         from cluster.pods where labels @> '{"app": "db"}'`,
+      );
+      assert.deepEqual(row, {
+        namespace: 'default',
+        phase: 'Running',
+        node: 'n2',
+        owner: 'ReplicaSet/web-1',
+        images: ['img:1', 'init:1'],
+        labels: { app: 'db' },
+        created_at: new Date('2026-01-02T03:04:05Z'),
+        deleted_at: null,
+        by_spec: 'n2',
+        same: true,
+      });
+      await remove(storage, keyOf('new'));
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      const [lag] = await scene.rows('select position >= head as caught, behind from cluster.lag()');
+      assert.equal(lag?.caught, true);
+    }));
+
+  it('have the same columns as the views over the objects', () =>
+    Scene.use(async (scene) => {
+      const columns = (view: string) =>
+        scene.rows(`select attname, atttypid::regtype::text as type from pg_attribute
+          where attrelid = 'cluster.${view}'::regclass and attnum > 0 and not attisdropped order by attnum`);
+      await syncViews(scene.url, scene.definitions, suffix, sqlProjectionMode('views', []), quiet);
+      const before = [await columns('pods'), await columns('secrets')];
+      scene.run();
+      await scene.caughtUp();
+      await scene.caughtUp('secrets');
+      assert.deepEqual([await columns('pods'), await columns('secrets')], before);
+    }));
+
+  it('never hold the values of secrets', () =>
+    Scene.use(async (scene) => {
+      const value = 'c3VwZXItc2VjcmV0';
+      const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': `{"data":"${value}"}` };
+      const json = JSON.stringify({
+        kind: 'Secret',
+        metadata: { annotations },
+        data: { b: value, a: value },
+        type: 'Opaque',
+      });
+      await scene.storage.create(keyOf('before', 'secrets'), 'u1', json);
+      scene.run();
+      await scene.caughtUp('secrets');
+      await scene.storage.create(keyOf('after', 'secrets'), 'u2', json);
+      await scene.caughtUp('secrets');
+      const [{ table_name } = { table_name: '' }] = await scene.rows(
+        `select table_name from plinth.projected_tables where resource = 'secrets'`,
+      );
+      const rows = await scene.rows(`select * from plinth."${table_name}"`);
+      assert.equal(rows.length, 2);
+      assert.ok(!JSON.stringify(rows).includes(value));
+      assert.deepEqual(
+        (await scene.rows('select name, type, data_keys from cluster.secrets order by name')).map(Object.values),
+        [
+          ['after', 'Opaque', ['a', 'b']],
+          ['before', 'Opaque', ['a', 'b']],
+        ],
+      );
+    }));
+
+  it('follow when processes die and fight, also while a table is filled', { timeout: 120_000 }, () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      let writing = true;
+      const writer = (async () => {
+        for (let i = 0; writing; i++) {
+          const key = keyOf(`p${i % 40}`);
+          if (i % 7 === 6) await remove(storage, key).catch(() => undefined);
+          else {
+            await storage.guaranteedUpdate(key, { ignoreNotFound: true }, (current) => ({
+              kind: 'write',
+              json: podText({ phase: `Phase${i}` }),
+              uid: current?.uid ?? `u${i}`,
+            }));
+          }
+        }
+      })();
+      for (let round = 0; round < 6; round++) {
+        const pair = [scene.run(), scene.run()];
+        await scene.caughtUp();
+        // All connections of both end in the middle of whatever they do.
+        await scene.rows(`select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'plinth projection' and datname = current_database()`);
+        if (round % 2 === 1) await scene.rows('update plinth.projection set epoch = 0');
+        await Promise.all(pair.map((one) => one.stop()));
+      }
+      writing = false;
+      await writer;
+      scene.run();
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      // The last one may still fill a table of its own, and drops the other one then.
+      await eventually(async () => {
+        const [tables] = await scene.rows(`select count(*)::int as count from pg_class
+          where relnamespace = 'plinth'::regnamespace and relkind = 'r' and relname like 'rows\\_pods%'`);
+        return tables?.count === 1;
+      }, 'the tables of those that died to be gone');
+      assert.deepEqual(await scene.shown(), await scene.stored());
+    }),
+  );
+
+  it('are filled again when the log does not reach back to them', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await storage.create(keyOf('a'), 'u1', podText());
+      const first = scene.run();
+      await scene.caughtUp();
+      await first.stop();
+      await storage.create(keyOf('b'), 'u2', podText());
+      await remove(storage, keyOf('a'));
+      await scene.rows('update plinth.retention set compact_revision = (select head from plinth.log_bounds())');
+      scene.run();
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+    }));
+
+  it('go on where the log goes on without a change', () =>
+    Scene.use(async (scene) => {
+      const { storage } = scene;
+      await storage.create(keyOf('a'), 'u1', podText());
+      scene.run();
+      await scene.caughtUp();
+      const table = `select table_name as name from plinth.projected_tables where resource = 'pods'`;
+      const [before] = await scene.rows(table);
+      for (let round = 0; round < 3; round++) {
+        // The partition in use is closed; then the oldest readable version rises over it.
+        await scene.rows(`select * from plinth.keep_changes('1 hour', '-1 second', 3)`);
+        await scene.rows('select cluster.wait_for((select head from plinth.log_bounds()))');
+        await scene.rows(`select * from plinth.keep_changes('0', '1 hour', 3)`);
+      }
+      await storage.create(keyOf('b'), 'u2', podText());
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      assert.deepEqual(await scene.rows(table), [before]);
+    }));
+
+  it('are not held up by what jsonb can not hold', () =>
+    Scene.use(async (scene) => {
+      scene.run();
+      await scene.caughtUp();
+      const long = 'x'.repeat(20_000);
+      await Promise.all([
+        scene.storage.create(keyOf('huge'), 'u1', '{"metadata":{},"n":1e999999}'),
+        scene.storage.create(keyOf('nul'), 'u2', '{"metadata":{"labels":{"a":"\\u0000"}}}'),
+        scene.storage.create(keyOf('odd'), 'u3', '{"metadata":[1],"spec":"x","status":7}'),
+        scene.storage.create(
+          keyOf('long'),
+          'u4',
+          JSON.stringify({
+            metadata: { labels: { [long]: long }, ownerReferences: [{ controller: true, kind: long, name: long }] },
+            spec: { nodeName: long, containers: [{ image: long }] },
+            status: { phase: long },
+          }),
+        ),
+        scene.storage.create(keyOf('fine'), 'u5', podText()),
+      ]);
+      await scene.caughtUp();
+      const rows = await scene.rows('select name, object is null as missing from cluster.pods order by name');
+      assert.deepEqual(rows.map(Object.values), [
+        ['fine', false],
+        ['huge', true],
+        ['long', false],
+        ['nul', false],
+        ['odd', false],
+      ]);
+    }));
+
+  it('leave indexes alone where a change leaves what is indexed', () =>
+    Scene.use(async (scene) => {
+      const labels = { app: 'web', long: 'x'.repeat(600) };
+      const image = `registry.example.com/${'y'.repeat(500)}`;
+      const write = (phase: string) => put(scene.storage, keyOf('a'), withStatus(podText({ labels, image }), phase));
+      await scene.storage.create(keyOf('a'), 'u1', withStatus(podText({ labels, image }), 'one'));
+      scene.run();
+      await scene.caughtUp();
+      for (const phase of ['two', 'three']) {
+        await write(phase);
+        await scene.caughtUp();
+      }
+      await eventually(async () => {
+        const [row] = await scene.rows(`select n_tup_upd::int as all, n_tup_hot_upd::int as light
+          from pg_stat_user_tables where relname like 'rows\\_pods%'`);
+        return row?.all === 2 && row.light === 2;
+      }, 'two updates without an index');
+      assert.deepEqual(await scene.shown(), await scene.stored());
+    }));
+
+  it('find pods by any part of the spec, by images and by reasons', () =>
+    Scene.use(async (scene) => {
+      const waiting = { containerStatuses: [{ state: { waiting: { reason: 'CrashLoopBackOff' } } }] };
+      const crashing = { ...JSON.parse(podText({ image: 'img:2' })), status: waiting };
+      crashing.spec.hostNetwork = true;
+      await scene.storage.create(keyOf('fine'), 'u1', podText());
+      await scene.storage.create(keyOf('crashing'), 'u2', JSON.stringify(crashing));
+      await scene.storage.create(
+        keyOf('evicted'),
+        'u3',
+        '{"metadata":{"name":"evicted"},"status":{"reason":"Evicted"}}',
+      );
+      scene.run();
+      await scene.caughtUp();
+      const found = async (where: string) =>
+        (await scene.rows(`select name from cluster.pods where ${where} order by 1`)).map(({ name }) => name);
+      assert.deepEqual(await found(`spec @> '{"hostNetwork": true}'`), ['crashing']);
+      assert.deepEqual(await found(`images @> '{img:2}'`), ['crashing']);
+      assert.deepEqual(await found(`reasons @> '{CrashLoopBackOff}'`), ['crashing']);
+      assert.deepEqual(await found(`reasons @> '{Evicted}'`), ['evicted']);
+      assert.deepEqual(await found('spec is null'), ['evicted']);
+      const plan = async (where: string) => {
+        await scene.rows('set enable_seqscan = off');
+        return JSON.stringify(await scene.rows(`explain select name from cluster.pods where ${where}`));
+      };
+      assert.match(await plan(`spec @> '{"hostNetwork": true}'`), /rows_pods_\w+_spec_idx/);
+      assert.match(await plan(`reasons @> '{Evicted}'`), /rows_pods_\w+_reasons_idx/);
+      assert.match(await plan(`object @> '{"status": {"reason": "Evicted"}}'`), /Seq Scan/);
+      await syncViews(scene.url, scene.definitions, suffix, sqlProjectionMode('views', []), quiet);
+      assert.deepEqual(await found(`reasons @> '{CrashLoopBackOff}'`), ['crashing']);
+    }));
+
+  it('have an index on the whole object where that is asked for', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      scene.run(['pods=indexed']);
+      await scene.caughtUp();
+      await put(scene.storage, keyOf('a'), podText({ phase: 'Failed' }));
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      await scene.rows('set enable_seqscan = off');
+      const plan = await scene.rows(`explain select from cluster.pods where object @> '{"status": {"phase": "x"}}'`);
+      assert.match(JSON.stringify(plan), /_object_idx/);
+    }));
+
+  it('of the release before are kept up, and made anew', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      const older = scene.run(['pods=indexed']);
+      await scene.caughtUp();
+      await older.stop();
+      await scene.rows(
+        `update plinth.projected_tables set digest = 'older', kept = default, stored = default, shown = default`,
+      );
+      await put(scene.storage, keyOf('a'), podText({ phase: 'Failed' }));
+      await scene.storage.create(keyOf('b'), 'u2', podText());
+      await scene.rows('select * from plinth.project_changes(10)');
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      scene.run();
+      await eventually(async () => {
+        const rows = await scene.rows(`select to_regclass('plinth.' || table_name) is not null as made
+          from plinth.projected_tables where resource = 'pods' and digest <> 'older'`);
+        return rows[0]?.made === true;
+      }, 'a new table');
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+    }));
+
+  it('ask for no work while there is no table', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      assert.deepEqual(await scene.rows('select outcome from plinth.project_changes(10)'), [{ outcome: 'idle' }]);
+    }));
+
+  it('come and go with kinds and with the mode of a resource', () =>
+    Scene.use(async (scene) => {
+      const first = scene.run(['secrets=views']);
+      await scene.caughtUp();
+      const tables = async () =>
+        (await scene.rows('select resource from plinth.projected_tables order by 1')).map(({ resource }) => resource);
+      assert.deepEqual(await tables(), ['pods']);
+      await scene.storage.create(keyOf('t', 'things.example.com'), 'u', podText());
+      scene.definitions.push(things);
+      scene.change();
+      await scene.caughtUp('things');
+      assert.deepEqual(await scene.shown('things'), await scene.stored('things.example.com'));
+      scene.definitions.pop();
+      scene.change();
+      await eventually(async () => (await tables()).join() === 'pods', 'the table is gone');
+      await first.stop();
+      await syncViews(scene.url, scene.definitions, suffix, sqlProjectionMode('views', ['secrets=off']), quiet);
+      const [views] = await scene.rows(`select to_regclass('cluster.secrets') as secrets,
+        pg_get_viewdef('cluster.pods'::regclass) like '%plinth.objects%' as plain`);
+      assert.deepEqual(views, { secrets: null, plain: true });
+    }));
+
+  it('give readers the views, the lag and nothing else', () =>
+    Scene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', podText());
+      scene.run();
+      await scene.caughtUp();
+      await scene.rows('set role plinth_reader');
+      assert.equal((await scene.rows('select * from cluster.pods')).length, 1);
+      await scene.rows('select * from cluster.lag(); select cluster.wait_for(0)');
+      await assert.rejects(scene.rows(`select cluster.wait_for(999999999, '50 ms')`), { code: '57014' });
+      const [{ table_name } = { table_name: '' }] = await (async () => {
+        await scene.rows('reset role');
+        const found = await scene.rows(`select table_name from plinth.projected_tables where resource = 'pods'`);
+        await scene.rows('set role plinth_reader');
+        return found;
+      })();
+      for (const sql of [
+        `select * from plinth."${table_name}"`,
+        'select * from plinth.projection',
+        'select plinth.project_changes(1)',
+        'delete from cluster.pods',
+      ]) {
+        await assert.rejects(scene.rows(sql), { code: '42501' }, sql);
+      }
+      await scene.rows('reset role');
+    }));
+});

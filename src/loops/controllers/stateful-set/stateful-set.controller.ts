@@ -1,0 +1,183 @@
+import { labelSelectorFromObject } from '../../../base/machinery/label-selector.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { claimObjects } from '../frame/controller-refs.js';
+import {
+  type History,
+  presentRevision,
+  type StoredRevision,
+  superfluousRevisions,
+  templateOf,
+} from '../frame/controller-revisions.js';
+import { byController, orphans, type StoredPod } from '../frame/indexes.js';
+import {
+  keyOf,
+  ownKey,
+  ReconcileLoop,
+  type ReconcileParts,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
+import { isNamespaceTerminating } from '../frame/refusals.js';
+import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
+import { allOf, slowStart } from '../frame/slow-start.js';
+import type { Work } from '../frame/work.js';
+import type { WorkOutcome } from '../work-queue.js';
+import { nextSteps, type SetState } from './next-steps.js';
+import { identityLabels, newPod, ordinalOf, revisionOf, type StoredClaim, type StoredSet } from './stateful-pods.js';
+import { nextAvailableInMs, nextStatus } from './stateful-status.js';
+import { StaleClaim, StatefulWrites } from './stateful-writes.js';
+
+/** How long a pod waits for the end of claims that go with a former pod of its name. */
+const staleClaimMs = 1_000;
+
+/** Keeps numbered pods with claims of their own for each stateful set, and rolls new templates out. */
+export class StatefulSetController extends ReconcileLoop {
+  readonly name = 'statefulset-controller';
+  private readonly sets = this.informer<StoredSet>('apps', 'statefulsets');
+  private readonly pods = this.informer<StoredPod>('', 'pods');
+  private readonly revisions = this.informer<StoredRevision>('apps', 'controllerrevisions');
+  private readonly ownedPods = byController(this.pods);
+  private readonly orphanedPods = orphans(this.pods);
+  private readonly ownedRevisions = byController(this.revisions);
+  private readonly orphanedRevisions = orphans(this.revisions);
+  private readonly writes: StatefulWrites;
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredSet) => labelSelectorFromObject(spec.selector));
+  private readonly hashLabel: string;
+
+  constructor(parts: ReconcileParts) {
+    super(parts);
+    this.hashLabel = `controller.${parts.names.labelPrefix}/hash`;
+    const claims = this.informer<StoredClaim>('', 'persistentvolumeclaims');
+    this.writes = new StatefulWrites(parts.client, claims, this.events);
+  }
+
+  protected sources(): readonly Source[] {
+    const choosers: Choosers<StoredSet> = {
+      kind: 'StatefulSet',
+      informer: this.sets,
+      chooses: (set, pod) =>
+        ordinalOf(set, pod as StoredPod) !== undefined && this.selectorOf(set).matches(pod.metadata.labels),
+    };
+    const ofPod = (pod: StoredPod | undefined, old: StoredPod | undefined) => concernedBy(choosers, pod, old);
+    const ofRevision = (revision: StoredRevision | undefined, old: StoredRevision | undefined) =>
+      ownerKeys(revision, old, 'StatefulSet');
+    return [
+      source(this.sets, ownKey),
+      source(this.pods, ofPod),
+      source(this.revisions, ofRevision),
+      source(this.writes.claims),
+    ];
+  }
+
+  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+    const { namespace, name } = splitKey(key);
+    const set = this.sets.get(namespace, name);
+    if (set === undefined) return 'done';
+    const history = await this.historyOf(set, work);
+    if (history === undefined) return 'done';
+    const pods = await this.podsOf(set, work);
+    const { metadata } = history.update;
+    const updateRevision = metadata.name ?? '';
+    const current = history.revisions.find((revision) => revision.metadata.name === set.status.currentRevision);
+    const currentRevision = current?.metadata.name ?? updateRevision;
+    const state: SetState = { set, pods, currentRevision, updateRevision, now: this.parts.timers.now() };
+    let failure: unknown;
+    if (set.metadata.deletionTimestamp === undefined) {
+      failure = await this.manage(state, current ?? history.update, work);
+    }
+    await this.writeStatus(state, history.collisionCount, work);
+    await this.forgetRevisions(state, history.revisions, work);
+    if (failure instanceof StaleClaim) return staleClaimMs;
+    // The end of the namespace ends this set too.
+    if (failure !== undefined && !isNamespaceTerminating(failure)) throw failure;
+    return nextAvailableInMs(state) ?? 'done';
+  }
+
+  private async podsOf(set: StoredSet, work: Work): Promise<StoredPod[]> {
+    const { namespace = '', name = '' } = set.metadata;
+    return claimObjects(work, {
+      owner: set,
+      selector: this.selectorOf(set),
+      owned: this.ownedPods,
+      orphans: this.orphanedPods,
+      client: this.client<StoredPod>('', 'pods'),
+      liveOwner: () => this.client('apps', 'statefulsets').get(namespace, name),
+      filter: (pod) => ordinalOf(set, pod) !== undefined,
+    });
+  }
+
+  /** The history with the revision of the present template; undefined when it can't be made any more. */
+  private async historyOf(set: StoredSet, work: Work): Promise<History | undefined> {
+    const { namespace = '', name = '' } = set.metadata;
+    const client = this.client<StoredRevision>('apps', 'controllerrevisions');
+    const revisions = await claimObjects(work, {
+      owner: set,
+      selector: this.selectorOf(set),
+      owned: this.ownedRevisions,
+      orphans: this.orphanedRevisions,
+      client,
+      liveOwner: () => this.client('apps', 'statefulsets').get(namespace, name),
+    });
+    const { collisionCount = 0 } = set.status;
+    try {
+      return await presentRevision(work, { owner: set, revisions, collisionCount, hashLabel: this.hashLabel, client });
+    } catch (error) {
+      if (isNamespaceTerminating(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Does the next steps; resolves with what went wrong. */
+  private async manage(state: SetState, current: StoredRevision, work: Work): Promise<unknown> {
+    const { set, pods, currentRevision, updateRevision } = state;
+    const { names } = this.parts;
+    const corrected = await allOf(pods, async (pod) => {
+      const ordinal = ordinalOf(set, pod) ?? 0;
+      await this.writes.correct(work, set, pod, identityLabels(names, pod.metadata.name ?? '', ordinal));
+    });
+    if (corrected.error !== undefined) return corrected.error;
+    const { create, recreate, superfluous, outdated } = nextSteps(state);
+    const created = await slowStart(create.length, async (i) => {
+      const { ordinal, revision } = create[i] as (typeof create)[number];
+      const pod =
+        revision === 'current'
+          ? newPod(names, set, templateOf(current), currentRevision, ordinal)
+          : newPod(names, set, set.spec.template, updateRevision, ordinal);
+      await this.writes.create(work, set, pod, ordinal);
+    });
+    const deleted = await allOf([...recreate, ...superfluous, ...outdated], async (pod) => {
+      if (recreate.includes(pod)) this.sayRecreated(set, pod);
+      await this.writes.delete(work, set, pod);
+    });
+    return created.error ?? deleted.error;
+  }
+
+  private sayRecreated(set: StoredSet, { metadata, status }: StoredPod): void {
+    const isFailed = status.phase === 'Failed';
+    const text = `StatefulSet ${keyOf(set)} is recreating ${isFailed ? 'failed' : 'terminated'} Pod ${metadata.name}`;
+    if (isFailed) this.events.warning(set, 'RecreatingFailedPod', text);
+    else this.events.normal(set, 'RecreatingTerminatedPod', text);
+  }
+
+  private async writeStatus(state: SetState, collisionCount: number, work: Work): Promise<void> {
+    const { set } = state;
+    if (deepEqual(nextStatus(set.status, state, collisionCount), set.status)) return;
+    await this.client<StoredSet>('apps', 'statefulsets').updateStatus(work, set, (live) => {
+      const status = nextStatus(live.status, state, collisionCount);
+      if (deepEqual(status, live.status)) return undefined;
+      return { ...live, status };
+    });
+  }
+
+  /** Deletes revisions that nobody uses, above the limit. */
+  private async forgetRevisions(state: SetState, revisions: readonly StoredRevision[], work: Work): Promise<void> {
+    const { set, pods, currentRevision, updateRevision } = state;
+    if (set.metadata.deletionTimestamp !== undefined) return;
+    const inUse = new Set([currentRevision, updateRevision, ...pods.map(revisionOf)]);
+    const client = this.client<StoredRevision>('apps', 'controllerrevisions');
+    for (const revision of superfluousRevisions(revisions, inUse, set.spec.revisionHistoryLimit ?? 10)) {
+      await client.delete(work, revision);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Informer } from '../../../objects/registry/informers/informer.js';
+import type { StoredPod } from '../frame/indexes.js';
+import type { DeepPartial, LoopClient, ResourceClient } from '../frame/loop-client.js';
+import type { LoopEvents } from '../frame/loop-events.js';
+import { isRace, keyOf } from '../frame/reconcile-loop.js';
+import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
+import type { Work } from '../frame/work.js';
+import { isStaleClaim, wantedOwners } from './claim-owners.js';
+import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
+
+/** A claim that goes with a former pod is still there. */
+export class StaleClaim extends Error {}
+
+/** What the loop writes for a set, with the events about it. */
+export class StatefulWrites {
+  constructor(
+    private readonly client: LoopClient,
+    readonly claims: Informer<StoredClaim>,
+    private readonly events: LoopEvents,
+  ) {}
+
+  /** Creates a pod after the claims that it lacks. */
+  async create(work: Work, set: StoredSet, pod: DeepPartial<StoredPod>, ordinal: number): Promise<void> {
+    const name = podName(set, ordinal);
+    await this.createClaims(work, set, ordinal, false);
+    try {
+      await this.podClient.create(work, pod);
+      this.events.normal(set, 'SuccessfulCreate', `create Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+    } catch (error) {
+      this.sayFailed(set, 'FailedCreate', `create Pod ${name}`, error);
+      throw error;
+    }
+  }
+
+  /** Deletes a pod. The claims that go with it must have it as their owner by now; see {@link correct}. */
+  async delete(work: Work, set: StoredSet, pod: StoredPod): Promise<void> {
+    const { name } = pod.metadata;
+    try {
+      const deleted = await this.podClient.delete(work, pod);
+      if (!deleted) return;
+      this.events.normal(set, 'SuccessfulDelete', `delete Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+    } catch (error) {
+      this.sayFailed(set, 'FailedDelete', `delete Pod ${name}`, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Gives a pod the labels of its place and its claims the owners that the retention policy asks for. A pod that waits
+   * gets claims that were deleted.
+   */
+  async correct(work: Work, set: StoredSet, pod: StoredPod, labels: Readonly<Record<string, string>>): Promise<void> {
+    const lacks = ({ metadata }: StoredPod) =>
+      Object.keys(labels).some((key) => metadata.labels?.[key] !== labels[key]);
+    if (lacks(pod) && pod.metadata.deletionTimestamp === undefined) {
+      await this.podClient.update(work, pod, (live) => {
+        if (!lacks(live)) return undefined;
+        return { ...live, metadata: { ...live.metadata, labels: { ...live.metadata.labels, ...labels } } };
+      });
+    }
+    const ordinal = ordinalOf(set, pod);
+    if (ordinal === undefined || (set.spec.volumeClaimTemplates ?? []).length === 0) return;
+    if (pod.status.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined) {
+      await this.createClaims(work, set, ordinal, true);
+    }
+    for (const name of claimNames(set, ordinal)) {
+      const claim = this.claims.get(set.metadata.namespace ?? '', name);
+      if (claim === undefined || wantedOwners(claim, set, pod) === undefined) continue;
+      await this.claimClient.update(work, claim, (live) => {
+        const ownerReferences = wantedOwners(live, set, pod);
+        return ownerReferences && { ...live, metadata: { ...live.metadata, ownerReferences } };
+      });
+    }
+  }
+
+  /** @param isWaiting whether the pod is there already */
+  private async createClaims(work: Work, set: StoredSet, ordinal: number, isWaiting: boolean): Promise<void> {
+    const name = podName(set, ordinal);
+    for (const claim of claimsOf(set, ordinal)) {
+      const known = this.claims.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '');
+      if (known !== undefined) {
+        // A pod that is there waits by itself.
+        if (isWaiting) continue;
+        if (isStaleClaim(known, name)) throw new StaleClaim(`${keyOf(known)} goes with a former pod`);
+        if (known.metadata.deletionTimestamp === undefined) continue;
+        const error = new Error(`pvc ${claim.metadata.name} is being deleted`);
+        this.sayFailed(set, 'FailedCreate', `create Claim ${claim.metadata.name} Pod ${name}`, error);
+        throw error;
+      }
+      try {
+        const ownerReferences = this.firstOwners(claim, set, ordinal);
+        await this.claimClient.create(work, {
+          ...claim,
+          metadata: { ...claim.metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+        });
+        const text = `create Claim ${claim.metadata.name} Pod ${name} in StatefulSet ${set.metadata.name} success`;
+        this.events.normal(set, 'SuccessfulCreate', text);
+      } catch (error) {
+        if (isAlreadyExists(error)) throw error;
+        this.sayFailed(set, 'FailedCreate', `create Claim ${claim.metadata.name} for Pod ${name}`, error);
+        throw error;
+      }
+    }
+  }
+
+  /** The owners of a new claim: the set, when its claims go with it. */
+  private firstOwners(claim: ApiObject, set: StoredSet, ordinal: number) {
+    const pod = { metadata: { name: podName(set, ordinal) } } as StoredPod;
+    return wantedOwners(claim as StoredClaim, set, pod);
+  }
+
+  private sayFailed(set: StoredSet, reason: string, what: string, error: unknown): void {
+    // An object of that name may belong to somebody else, which only the event tells.
+    if (isNamespaceTerminating(error) || (isRace(error) && !isAlreadyExists(error))) return;
+    const { name } = set.metadata;
+    this.events.warning(set, reason, `${what} in StatefulSet ${name} failed error: ${errorMessage(error)}`);
+  }
+
+  private get podClient(): ResourceClient<StoredPod> {
+    return this.client.of<StoredPod>({ group: '', resource: 'pods' });
+  }
+
+  private get claimClient(): ResourceClient<StoredClaim> {
+    return this.client.of<StoredClaim>({ group: '', resource: 'persistentvolumeclaims' });
+  }
+}

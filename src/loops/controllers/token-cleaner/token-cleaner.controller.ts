@@ -1,0 +1,38 @@
+import { tokenExpiration } from '../../../base/machinery/bootstrap-token.js';
+import { ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
+import type { Work } from '../frame/work.js';
+import { listTokenSecrets, longestTokenWaitMs, tokenChanges } from '../token-secrets.js';
+import type { WorkOutcome } from '../work-queue.js';
+
+/** The one key: all tokens are looked at together. */
+const tokens = 'tokens';
+
+/** Deletes expired bootstrap tokens (specification 3). */
+export class TokenCleanerController extends ReconcileLoop {
+  readonly name = 'token-cleaner';
+
+  protected override get queueName(): string {
+    return 'token_cleaner';
+  }
+
+  protected sources(): readonly Source[] {
+    return [tokenChanges(this.parts, tokens)];
+  }
+
+  protected async reconcile(_key: string, work: Work): Promise<WorkOutcome> {
+    let nextIn = longestTokenWaitMs;
+    for (const secret of await listTokenSecrets(this.parts)) {
+      if (secret.metadata.deletionTimestamp !== undefined) continue;
+      const dueIn = tokenExpiration(secret) - work.now;
+      if (dueIn > 0) {
+        nextIn = Math.min(nextIn, dueIn);
+        continue;
+      }
+      const { name, resourceVersion = '' } = secret.metadata;
+      if (await this.client('', 'secrets').delete(work, secret, { resourceVersion })) {
+        this.parts.logger.info('an expired bootstrap token was deleted', { secret: name });
+      }
+    }
+    return nextIn;
+  }
+}

@@ -1,0 +1,88 @@
+import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
+import type { PodSpec } from '../../objects/apis/core/v1/pod-spec.types.js';
+import type { ResourceList } from '../../objects/apis/core/v1/resources.types.js';
+import { podTotals } from '../../objects/quota/pod-resources.js';
+
+/**
+ * Amounts of resources as plain numbers, for quick sums and comparisons: exact below 2^53, that is for 8 PiB of memory.
+ * `others` has the extended resources and huge pages.
+ */
+export interface Amounts {
+  readonly milliCpu: number;
+  readonly memory: number;
+  readonly ephemeralStorage: number;
+  readonly others: ReadonlyMap<string, number>;
+}
+
+/** Amounts that can be changed in place. */
+export class AmountSums implements Amounts {
+  milliCpu = 0;
+  memory = 0;
+  ephemeralStorage = 0;
+  readonly others = new Map<string, number>();
+
+  /** Adds amounts, or takes them away with `by` -1. */
+  add({ milliCpu, memory, ephemeralStorage, others }: Amounts, by: 1 | -1 = 1): void {
+    this.milliCpu += by * milliCpu;
+    this.memory += by * memory;
+    this.ephemeralStorage += by * ephemeralStorage;
+    for (const [name, amount] of others) this.others.set(name, (this.others.get(name) ?? 0) + by * amount);
+  }
+
+  copy(): AmountSums {
+    const sums = new AmountSums();
+    sums.add(this);
+    return sums;
+  }
+}
+
+const noOthers: ReadonlyMap<string, number> = new Map();
+
+/** The amounts of a node's list of resources; `pods` is left out. */
+export function amountsOfList(list: ResourceList | undefined): Amounts {
+  return amountsOf(Object.entries(list ?? {}), quantityMilliValue, quantityValue);
+}
+
+/** What a pod needs on its node (specification of the field: init containers, sidecars, pod level and overhead count). */
+export function podRequests(spec: PodSpec): Amounts {
+  return amountsOf(podTotals(spec, 'requests'), quantityMilliValue, quantityValue);
+}
+
+function amountsOf<Q>(entries: Iterable<[string, Q]>, milli: (q: Q) => number, whole: (q: Q) => number): Amounts {
+  let milliCpu = 0;
+  let memory = 0;
+  let ephemeralStorage = 0;
+  let others: Map<string, number> | undefined;
+  for (const [name, quantity] of entries) {
+    if (name === 'cpu') milliCpu = milli(quantity);
+    else if (name === 'memory') memory = whole(quantity);
+    else if (name === 'ephemeral-storage') ephemeralStorage = whole(quantity);
+    else if (name !== 'pods') {
+      others ??= new Map();
+      others.set(name, whole(quantity));
+    }
+  }
+  return { milliCpu, memory, ephemeralStorage, others: others ?? noOthers };
+}
+
+/** What a container without a request counts as when nodes are scored: 100m and 200Mi. */
+const assumedRequests = { cpu: '100m', memory: '209715200' };
+
+/** {@link podRequests} for scoring, where every container counts as using something. */
+export function scoredRequests(spec: PodSpec, requests: Amounts): Pick<Amounts, 'milliCpu' | 'memory'> {
+  if (spec.resources?.requests !== undefined) return requests;
+  const withAssumed = <C extends { resources?: { requests?: ResourceList } }>(container: C): C => ({
+    ...container,
+    resources: { ...container.resources, requests: { ...assumedRequests, ...container.resources?.requests } },
+  });
+  const isComplete = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].every(
+    ({ resources }) => resources?.requests?.cpu !== undefined && resources.requests.memory !== undefined,
+  );
+  if (isComplete) return requests;
+  const assumed = {
+    ...spec,
+    containers: (spec.containers ?? []).map(withAssumed),
+    initContainers: (spec.initContainers ?? []).map(withAssumed),
+  };
+  return podRequests(assumed as PodSpec);
+}

@@ -1,0 +1,73 @@
+import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
+import { type Filter, type Refusal, refusal } from '../filter.js';
+import { isTolerated, keepingAway, untolerated } from '../tolerations.js';
+
+const unschedulable = refusal('NodeUnschedulable', 'node(s) were unschedulable', true);
+
+/** Keeps pods away from cordoned nodes, unless they tolerate the taint of such nodes. */
+export const nodeUnschedulable: Filter = {
+  name: 'NodeUnschedulable',
+  prepare(pod, { labelPrefix }) {
+    const taint = { key: `node.${labelPrefix}/unschedulable`, effect: 'NoSchedule' } as Taint;
+    if (isTolerated(taint, pod.tolerations)) return undefined;
+    return { check: (node) => (node.isUnschedulable ? unschedulable : undefined) };
+  },
+};
+
+const otherName = refusal('NodeName', "node(s) didn't match the requested node name", true);
+
+/** The node that the pod itself names. */
+export const nodeName: Filter = {
+  name: 'NodeName',
+  prepare({ pod }) {
+    const wanted = pod.spec.nodeName;
+    return wanted ? { check: ({ name }) => (name === wanted ? undefined : otherName) } : undefined;
+  },
+};
+
+/** Taints that keep pods away and that the pod does not tolerate. */
+export const taintToleration: Filter = {
+  name: 'TaintToleration',
+  prepare({ tolerations }) {
+    const known = new Map<string, Refusal>();
+    return {
+      check: ({ taints }) => {
+        if (taints.length === 0) return undefined;
+        const taint = untolerated(taints, tolerations, keepingAway);
+        if (taint === undefined) return undefined;
+        const text = `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+        let found = known.get(text);
+        if (found === undefined) {
+          found = refusal('TaintToleration', text, true);
+          known.set(text, found);
+        }
+        return found;
+      },
+    };
+  },
+};
+
+const unselected = refusal('NodeAffinity', "node(s) didn't match Pod's node affinity/selector", true);
+
+/** The pod's node selector and required node affinity. */
+export const nodeAffinity: Filter = {
+  name: 'NodeAffinity',
+  prepare({ requiredNodes, namedNodes }) {
+    if (requiredNodes === undefined) return undefined;
+    return {
+      check: (node) => (requiredNodes(node) ? undefined : unselected),
+      ...(namedNodes === undefined ? {} : { only: namedNodes }),
+    };
+  },
+};
+
+const portTaken = refusal('NodePorts', "node(s) didn't have free ports for the requested pod ports", false);
+
+/** Ports of the node that the pod's containers ask for. */
+export const nodePorts: Filter = {
+  name: 'NodePorts',
+  prepare({ ports }) {
+    if (ports.length === 0) return undefined;
+    return { check: (node) => (node.ports.conflicts(ports) ? portTaken : undefined) };
+  },
+};

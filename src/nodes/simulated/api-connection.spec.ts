@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
+import { ApiConnection, TooManyWait } from './api-connection.js';
+
+describe('ApiConnection', () => {
+  let server: ReturnType<typeof createSecureServer>;
+  let connection: ApiConnection;
+  /** Answers to minor requests, which the test gives when it likes. */
+  const held: (() => void)[] = [];
+  let begun = 0;
+  let wake: () => void = () => undefined;
+  const { signal } = new AbortController();
+
+  before(async () => {
+    const authority = await TestIdentity.root('authority');
+    const { cert, key } = await authority.issue({
+      subject: [{ CN: ['server'] }],
+      usages: [serverAuth],
+      names: [{ type: 'ip', value: '127.0.0.1' }],
+    });
+    server = createSecureServer({ cert, key });
+    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      const answer = () => {
+        response.setHeader('content-type', 'application/json');
+        response.end('{"metadata":{}}');
+      };
+      if (request.url.includes('slow')) return void held.push(answer);
+      if (!request.url.includes('events')) return answer();
+      begun += 1;
+      held.push(answer);
+      wake();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    connection = new ApiConnection({
+      server: `https://127.0.0.1:${port}`,
+      tls: { ca: authority.cert, cert: undefined, key: undefined, serverName: undefined, insecureSkipVerify: false },
+      authorization: async () => undefined,
+    });
+  });
+  after(() => {
+    connection.stop();
+    server.close();
+  });
+
+  it('lets minor requests never hold up the others, and gives up those that are too many', async () => {
+    const user = connection.own();
+    const outcomes = Array.from({ length: 2000 }, () =>
+      user.send('POST', '/events', { body: {}, rank: 'minor', signal }).then(
+        () => 'done',
+        (error: unknown) => error,
+      ),
+    );
+    while (begun < 16) await new Promise<void>((resolve) => (wake = resolve));
+    const others = await Promise.all(Array.from({ length: 300 }, () => user.send('GET', '/pods', { signal })));
+    assert.equal(others.length, 300);
+    assert.equal(begun, 16, 'no more are under way at a time');
+    wake = () => held.shift()?.();
+    for (const answer of held.splice(0)) answer();
+    const results = await Promise.all(outcomes);
+    assert.equal(results.filter((result) => result === 'done').length, 1016);
+    assert.equal(results.filter((result) => result instanceof TooManyWait).length, 984);
+    assert.equal(begun, 1016);
+  });
+
+  it('lets urgent requests pass however many others wait', async () => {
+    const user = connection.own();
+    const slow = Array.from({ length: 300 }, () => user.send('GET', '/slow', { signal }));
+    await user.send('PATCH', '/leases/a', { body: {}, rank: 'urgent', signal });
+    let left = slow.length;
+    for (const one of slow) void one.then(() => left--);
+    while (left > 0) {
+      for (const answer of held.splice(0)) answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});

@@ -1,0 +1,210 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import { Http2Connections } from './http2-connections.js';
+
+/** An answer of the API that is no success. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+/** A minor request was given up before it began. */
+export class TooManyWait extends Error {}
+
+/** A limited number of places. Those who wait for one get it in their order. */
+class Places {
+  private readonly queue: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  async take(): Promise<void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.queue.push(resolve));
+  }
+
+  give(): void {
+    const next = this.queue.shift();
+    if (next === undefined) this.free += 1;
+    else next();
+  }
+}
+
+export interface ApiRequest {
+  readonly body?: object;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+  /**
+   * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait. `urgent`:
+   * it waits for no others, however many there are, as a lease that must not run out. Default: neither.
+   */
+  readonly rank?: 'minor' | 'urgent';
+  readonly signal: AbortSignal;
+}
+
+/** Urgent requests under way at a time. */
+const mostUrgent = 32;
+/** Minor requests under way at a time, and those that may wait. */
+const mostMinor = 16;
+const mostMinorWaiting = 1000;
+
+/**
+ * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. None
+ * holds up those of a higher rank.
+ */
+export class ApiConnection {
+  private readonly connections: Http2Connections;
+  private readonly prefix: string;
+  private readonly major: Places;
+  private readonly minor = new Places(mostMinor);
+  private readonly urgent = new Places(mostUrgent);
+
+  constructor(
+    private readonly access: ApiAccess,
+    atOnce = 100,
+  ) {
+    this.connections = new Http2Connections(access.server, access.tls);
+    this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
+    this.major = new Places(atOnce);
+  }
+
+  /** How many connections there are now. */
+  get size(): number {
+    return this.connections.size;
+  }
+
+  /** The API as another user sees it, whom the own user may act for. */
+  as(user: string, groups: readonly string[]): ApiUser {
+    return new ApiUser(this, { 'impersonate-user': user, 'impersonate-group': [...groups] });
+  }
+
+  /** The API as the own user sees it. */
+  own(): ApiUser {
+    return new ApiUser(this, {});
+  }
+
+  stop(): void {
+    this.connections.stop();
+  }
+
+  /** One short request. Throws {@link ApiError}, what the connection threw, or {@link TooManyWait}. */
+  async send<T extends object>(
+    method: string,
+    path: string,
+    identity: OutgoingHttpHeaders,
+    { body, contentType = 'application/json', rank, signal }: ApiRequest,
+  ): Promise<T> {
+    const places = rank === 'minor' ? this.minor : rank === 'urgent' ? this.urgent : this.major;
+    if (rank === 'minor' && places.waiting >= mostMinorWaiting) throw new TooManyWait();
+    await places.take();
+    try {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const headers = { ...identity, ...(text === undefined ? {} : { 'content-type': contentType }) };
+      const stream = await this.begin(method, path, headers, text, signal);
+      stream.setTimeout(requestMs, () => stream.destroy(new Error('the server did not answer in time')));
+      const answered = await answerOf(stream);
+      return readAnswer(Number(answered[':status']), await textOf(stream)) as T;
+    } finally {
+      places.give();
+    }
+  }
+
+  /** A request whose answer is read as it comes, line by line. Ends with the answer, or throws as {@link send} does. */
+  async *lines(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<string> {
+    const stream = await this.begin('GET', path, identity, undefined, signal);
+    try {
+      const status = Number((await answerOf(stream))[':status']);
+      if (status !== 200) readAnswer(status, await textOf(stream));
+      let rest = '';
+      stream.setEncoding('utf8');
+      for await (const chunk of stream as AsyncIterable<string>) {
+        const parts = (rest + chunk).split('\n');
+        rest = parts.pop() ?? '';
+        for (const line of parts) if (line !== '') yield line;
+      }
+    } finally {
+      stream.destroy();
+    }
+  }
+
+  private async begin(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    text: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ClientHttp2Stream> {
+    const authorization = await this.access.authorization();
+    const all = {
+      ':method': method,
+      ':path': `${this.prefix}${path}`,
+      accept: 'application/json',
+      'user-agent': 'plinth-nodes',
+      ...(authorization === undefined ? {} : { authorization }),
+      ...headers,
+    };
+    const stream = this.connections.request(all, text !== undefined, signal);
+    if (text !== undefined) stream.end(text);
+    return stream;
+  }
+}
+
+/** A server that is silent for longer than this does not answer any more. */
+const requestMs = 70_000;
+
+/** The API as one user. */
+export class ApiUser {
+  constructor(
+    private readonly connection: ApiConnection,
+    private readonly identity: OutgoingHttpHeaders,
+  ) {}
+
+  send<T extends object = ApiObject>(method: string, path: string, request: ApiRequest): Promise<T> {
+    return this.connection.send<T>(method, path, this.identity, request);
+  }
+
+  lines(path: string, signal: AbortSignal): AsyncGenerator<string> {
+    return this.connection.lines(path, this.identity, signal);
+  }
+}
+
+/** The headers of the answer. Rejects when the stream ends without any. */
+function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
+  return new Promise((resolve, reject) => {
+    stream.once('response', resolve);
+    stream.once('error', reject);
+    stream.once('close', () => reject(new Error('the connection ended before the answer')));
+  });
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readAnswer(status: number, text: string): object {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body;
+  const { reason = '', message = `the server answered ${status}` } = (body ?? {}) as {
+    readonly reason?: string;
+    readonly message?: string;
+  };
+  throw new ApiError(status, reason, message);
+}

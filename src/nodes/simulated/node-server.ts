@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Timers } from '../../base/machinery/timers.js';
+import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
+import type { PodRunner } from './pod-runner.js';
+import { openCommandStreams, ProtocolError } from './streams/command-streams.js';
+import { servePorts } from './streams/port-streams.js';
+import { pretendCommand, pretendPort } from './streams/pretence.js';
+
+export interface NodeServerOptions {
+  readonly address: string;
+  /** 0: any. */
+  readonly port: number;
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Authorities of the clients that may read logs; undefined: everybody may. */
+  readonly clientAuthority: string | undefined;
+  readonly timers: Timers;
+  /** The pod, on whichever of the nodes. */
+  readonly findPod: (namespace: string, name: string) => PodRunner | undefined;
+}
+
+/** An answer that is no log. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** How often the end of a run is looked for while somebody follows its log. */
+const followMs = 500;
+
+/** The HTTPS server that all simulated nodes of a process share. It tells logs and pretends to run commands. */
+export class NodeServer {
+  private readonly stopping = new AbortController();
+  private readonly upgraded = new Set<Duplex>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: NodeServerOptions,
+  ) {}
+
+  static async start(options: NodeServerOptions): Promise<NodeServer> {
+    const { clientAuthority, certificate, privateKey } = options;
+    const server = createServer({
+      cert: certificate,
+      key: privateKey,
+      minVersion: 'TLSv1.2',
+      ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true, rejectUnauthorized: true }),
+    });
+    const own = new NodeServer(server, options);
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      own.upgraded.add(socket);
+      socket.once('close', () => own.upgraded.delete(socket));
+      void own.stream(request, socket, head);
+    });
+    server.listen(options.port, options.address);
+    await once(server, 'listening');
+    return own;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    for (const socket of this.upgraded) socket.destroy();
+    await closed;
+  }
+
+  /** Opens the streams of `exec`, `attach` and `portForward`. */
+  private async stream(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    try {
+      const url = new URL(request.url ?? '/', 'https://node');
+      const [, what, namespace = '', name = '', container = ''] = url.pathname.split('/').map(decodeURIComponent);
+      const machine = this.options.findPod(namespace, name)?.machine;
+      if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
+      if (what === 'portForward') {
+        const pod = `${namespace}/${name}`;
+        await servePorts(request, socket, head, url.searchParams, (connection) => pretendPort(pod, connection));
+        return;
+      }
+      if (what !== 'exec' && what !== 'attach') throw new Refusal(404, '404 page not found');
+      const run = machine.container(container);
+      if (run?.runningSince === undefined) throw new Refusal(404, `container not found ("${container}")`);
+      const streams = await openCommandStreams(request, socket, head, url.searchParams);
+      await pretendCommand(streams, container, what === 'exec' ? url.searchParams.getAll('command') : ['cat']);
+    } catch (error) {
+      const { status, message } =
+        error instanceof Refusal
+          ? error
+          : { status: 400, message: error instanceof ProtocolError ? error.message : '' };
+      if (socket.destroyed) return;
+      const fields = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(message)}\r\nconnection: close`;
+      socket.end(`HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
+    }
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      const url = new URL(request.url ?? '/', 'https://node');
+      const [, first, namespace = '', name = '', container = '', more] = url.pathname
+        .split('/')
+        .map(decodeURIComponent);
+      if (request.method !== 'GET') throw new Refusal(405, 'Method Not Allowed');
+      if (url.pathname === '/healthz') {
+        response.end('ok');
+        return;
+      }
+      if (first !== 'containerLogs' || container === '' || more !== undefined)
+        throw new Refusal(404, '404 page not found');
+      await this.sendLog(namespace, name, container, url.searchParams, response, gone.signal);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else if (error instanceof Refusal) response.writeHead(error.status, plainText).end(`${error.message}\n`);
+      else response.writeHead(400, plainText).end('the request can not be read\n');
+    }
+  }
+
+  private async sendLog(
+    namespace: string,
+    name: string,
+    container: string,
+    query: URLSearchParams,
+    response: ServerResponse,
+    gone: AbortSignal,
+  ): Promise<void> {
+    const { timers, findPod } = this.options;
+    const machine = findPod(namespace, name)?.machine;
+    if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
+    const run = machine.container(container);
+    if (run === undefined) throw new Refusal(404, `container "${container}" not found in pod "${name}"`);
+    const isPrevious = query.get('previous') === 'true';
+    const logged = isPrevious ? previousRun(run) : presentRun(run);
+    if (logged === undefined) {
+      throw new Refusal(
+        400,
+        isPrevious
+          ? `previous terminated container "${container}" in pod "${name}" not found`
+          : `container "${container}" in pod "${name}" is waiting to start: ${run.status(timers.now(), 'ContainerCreating').state.waiting?.reason}`,
+      );
+    }
+    const part = partFrom(query, timers.now());
+    let left = part.limitBytes ?? Number.POSITIVE_INFINITY;
+    /** Returns false when nothing more may come. */
+    const send = (text: string): boolean => {
+      const bytes = Buffer.from(text).subarray(0, Math.min(left, text.length * 4));
+      left -= bytes.length;
+      if (bytes.length > 0) response.write(bytes);
+      return left > 0 && !gone.aborted;
+    };
+    response.writeHead(200, plainText);
+    response.flushHeaders();
+    let told = timers.now();
+    let mayMore = send(formatLines(partOfLines(linesOf(run, logged, told), part), part));
+    const ended = AbortSignal.any([gone, this.stopping.signal]);
+    while (mayMore && query.get('follow') === 'true' && run.runningSince === logged.since && !ended.aborted) {
+      const now = timers.now();
+      const next = nextLineAt(run, logged, now) ?? now + followMs;
+      await timers.wait(Math.min(next - now, followMs), ended);
+      const after = told;
+      told = timers.now();
+      const fresh = linesOf(run, logged, told).filter(({ at }) => at > after);
+      if (fresh.length > 0) mayMore = send(formatLines(fresh, part));
+    }
+    response.end();
+  }
+}
+
+const plainText = { 'content-type': 'text/plain' };
+
+function partFrom(query: URLSearchParams, now: number): LogPart {
+  const number = (name: string) => {
+    const text = query.get(name);
+    return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  };
+  const seconds = number('sinceSeconds');
+  const time = Date.parse(query.get('sinceTime') ?? '');
+  return {
+    tailLines: number('tailLines'),
+    limitBytes: number('limitBytes'),
+    since: seconds === undefined ? (Number.isNaN(time) ? undefined : time) : now - 1000 * seconds,
+    timestamps: query.get('timestamps') === 'true',
+  };
+}

@@ -1,0 +1,91 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import type { Logger } from '../../base/observability/logger.js';
+import { ApiError, type ApiUser } from './api-connection.js';
+
+export interface ObjectWatchParts<T extends ApiObject> {
+  readonly api: ApiUser;
+  /** Where the objects are: `/api/v1/pods`. */
+  readonly path: string;
+  /** Further parameters of the list and the watch, such as selectors. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly timers: Timers;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Takes every new or changed object. */
+  readonly onObject: (object: T) => void;
+  /** Takes the uid of an object that is gone. */
+  readonly onGone: (uid: string) => void;
+  /** The uids of all objects that were told and are not known to be gone. */
+  readonly known: () => Iterable<string>;
+}
+
+interface WatchLine<T> {
+  readonly type: string;
+  readonly object: T & { readonly code?: number; readonly message?: string };
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 10_000;
+
+/** Follows objects until the abort: a list, then a watch, from the start again when the place is lost. */
+export async function watchObjects<T extends ApiObject>(
+  parts: ObjectWatchParts<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { timers, random, logger } = parts;
+  let version: string | undefined;
+  let pauseMs = firstPauseMs;
+  while (!signal.aborted) {
+    const began = timers.elapsed();
+    try {
+      version ??= await list(parts, signal);
+      version = await follow(parts, version, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status === 410) version = undefined;
+      else logger.debug('the simulation lost a watch', { ...parts.query, path: parts.path, error });
+    }
+    // Those whose server went away come back one after another.
+    pauseMs = timers.elapsed() - began > longestPauseMs ? firstPauseMs : Math.min(2 * pauseMs, longestPauseMs);
+    await timers.wait(pauseMs * (0.5 + random()), signal);
+  }
+}
+
+function pathWith({ path, query }: Pick<ObjectWatchParts<ApiObject>, 'path' | 'query'>, more: Record<string, string>) {
+  return `${path}?${new URLSearchParams({ ...query, ...more })}`;
+}
+
+async function list<T extends ApiObject>(parts: ObjectWatchParts<T>, signal: AbortSignal): Promise<string> {
+  const { api, onObject, onGone, known } = parts;
+  const path = pathWith(parts, { resourceVersion: '0' });
+  const found = await api.send<{ metadata: { resourceVersion: string }; items: T[] }>('GET', path, { signal });
+  const present = new Set(found.items.map(({ metadata }) => metadata.uid ?? ''));
+  for (const uid of [...known()]) if (!present.has(uid)) onGone(uid);
+  for (const object of found.items) onObject(object);
+  return found.metadata.resourceVersion;
+}
+
+/** Returns the version that it came to when the server ends the watch. Throws an {@link ApiError} 410 for a lost place. */
+async function follow<T extends ApiObject>(
+  parts: ObjectWatchParts<T>,
+  from: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { api, onObject, onGone } = parts;
+  let version = from;
+  const path = pathWith(parts, { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: from });
+  try {
+    for await (const line of api.lines(path, signal)) {
+      const { type, object } = JSON.parse(line) as WatchLine<T>;
+      if (type === 'ERROR') throw new ApiError(object.code ?? 500, '', object.message ?? 'the watch failed');
+      version = object.metadata.resourceVersion ?? version;
+      if (type === 'DELETED') onGone(object.metadata.uid ?? '');
+      else if (type !== 'BOOKMARK') onObject(object);
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    // The connection ended; the watch goes on from here.
+  }
+  return version;
+}

@@ -1,0 +1,53 @@
+import { formatTime } from '../../base/machinery/clock.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import type { ApiUser } from './api-connection.js';
+import type { Happening } from './container-run.js';
+import type { PodPlan } from './pod-plan.js';
+
+/** A node may write so many events at once, and then so many each second. */
+const burst = 10;
+const perSecond = 5;
+
+/** Writes the events of one node's pods beside its work. Those above the limit of a node agent are left out. */
+export class PodEvents {
+  private tokens = burst;
+  private filledAt: number;
+  private count = 0;
+
+  constructor(
+    private readonly api: ApiUser,
+    private readonly node: string,
+    private readonly timers: Timers,
+    private readonly signal: AbortSignal,
+  ) {
+    this.filledAt = timers.elapsed();
+  }
+
+  tell({ namespace, name, uid, resourceVersion }: PodPlan, { type, reason, message }: Happening): void {
+    const elapsed = this.timers.elapsed();
+    this.tokens = Math.min(burst, this.tokens + ((elapsed - this.filledAt) / 1000) * perSecond);
+    this.filledAt = elapsed;
+    if (this.tokens < 1) return;
+    this.tokens -= 1;
+    this.count += 1;
+    const now = this.timers.now();
+    const time = formatTime(now);
+    const body = {
+      metadata: { name: `${name}.${now.toString(16)}${this.count.toString(16)}`, namespace },
+      involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace, name, uid, resourceVersion },
+      type,
+      reason,
+      message,
+      source: { component: 'kubelet', host: this.node },
+      reportingComponent: 'kubelet',
+      reportingInstance: this.node,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+    };
+    // No work depends on events.
+    this.api
+      .send('POST', `/api/v1/namespaces/${namespace}/events`, { body, rank: 'minor', signal: this.signal })
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,185 @@
+import type { ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
+import type { PodStatus } from '../../objects/apis/core/v1/pod.types.js';
+import { type BackOff, type ContainerPlan, ContainerRun, type Happening } from './container-run.js';
+import { type Conditions, describePod } from './pod-conditions.js';
+import type { PodPlan } from './pod-plan.js';
+
+export interface MachineParts {
+  readonly backOff: BackOff;
+  /** Addresses of the node and of the pod. */
+  readonly hostIP: string;
+  readonly podIP: string;
+  /** Takes the events of the pod. */
+  readonly tell: (happening: Happening) => void;
+}
+
+/** Why a pod ended besides its containers. */
+export interface PodEnd {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The readable state of a pod, from which its status is made. */
+export interface PodState {
+  readonly plan: PodPlan;
+  readonly inits: readonly ContainerRun[];
+  readonly apps: readonly ContainerRun[];
+  readonly isInitialized: boolean;
+  readonly hasFailedInit: boolean;
+  readonly isStopping: boolean;
+  readonly end: PodEnd | undefined;
+}
+
+/**
+ * A pod on a node as a function of time. Init containers run one after another, a sidecar until it runs; then all
+ * containers run, and when all have ended, the sidecars stop. `stop` ends everything within the pod's grace period.
+ */
+export class PodMachine implements PodState {
+  plan: PodPlan;
+  readonly inits: readonly ContainerRun[];
+  readonly apps: readonly ContainerRun[];
+  private readonly ephemerals: ContainerRun[] = [];
+  isInitialized = false;
+  hasFailedInit = false;
+  isStopping = false;
+  end: PodEnd | undefined;
+  private stopped = false;
+  private readonly startTime: number;
+  private readonly conditions: Conditions = new Map();
+  readonly podIP: string;
+
+  /** @param known the status that the API has; what an earlier process reported goes on */
+  constructor(
+    plan: PodPlan,
+    private readonly parts: MachineParts,
+    known: PodStatus | undefined,
+    now: number,
+  ) {
+    this.plan = plan;
+    this.podIP = parts.podIP;
+    this.startTime = known?.startTime ? Date.parse(known.startTime) : now;
+    this.inits = plan.inits.map((container) => this.containerRun(container, known?.initContainerStatuses));
+    this.apps = plan.apps.map((container) => this.containerRun(container, known?.containerStatuses));
+    for (const { type, status, lastTransitionTime } of known?.conditions ?? []) {
+      const since = lastTransitionTime ? Date.parse(lastTransitionTime) : now;
+      this.conditions.set(type, { status, since });
+    }
+    this.addEphemerals(plan, known?.ephemeralContainerStatuses);
+  }
+
+  private containerRun(plan: ContainerPlan, known: readonly ContainerStatus[] | undefined): ContainerRun {
+    const run = new ContainerRun(plan, this.plan, this.parts.backOff, this.parts.tell);
+    const status = known?.find(({ name }) => name === plan.name);
+    if (status !== undefined) run.adopt(status);
+    return run;
+  }
+
+  private addEphemerals(plan: PodPlan, known?: readonly ContainerStatus[]): void {
+    for (const container of plan.ephemerals) {
+      if (this.ephemerals.some((run) => run.plan.name === container.name)) continue;
+      this.ephemerals.push(this.containerRun(container, known));
+    }
+  }
+
+  /** The pod changed: its annotations, its ephemeral containers, its deletion or conditions that others set. */
+  update(plan: PodPlan): void {
+    this.plan = plan;
+    this.addEphemerals(plan);
+    const plans = new Map([...plan.inits, ...plan.apps, ...plan.ephemerals].map((each) => [each.name, each]));
+    for (const run of this.all()) run.plan = plans.get(run.plan.name) ?? run.plan;
+  }
+
+  private all(): ContainerRun[] {
+    return [...this.inits, ...this.apps, ...this.ephemerals];
+  }
+
+  /** Asks all containers to end. */
+  stop(now: number, graceMs: number, end?: PodEnd): void {
+    if (this.isStopping) return;
+    this.end = end;
+    this.isStopping = true;
+    for (const run of this.all()) run.stop(now, graceMs);
+  }
+
+  /** Whether all containers have ended for good. */
+  get isOver(): boolean {
+    return this.stopped;
+  }
+
+  container(name: string): ContainerRun | undefined {
+    return this.all().find(({ plan }) => plan.name === name);
+  }
+
+  /** When something happens next; undefined: nothing does by itself. */
+  get nextAt(): number | undefined {
+    if (this.stopped) return undefined;
+    let next = this.deadline;
+    for (const run of this.all()) {
+      const at = run.nextAt;
+      if (at !== undefined && (next === undefined || at < next)) next = at;
+    }
+    return next;
+  }
+
+  private get deadline(): number | undefined {
+    const { deadlineMs } = this.plan;
+    return deadlineMs === undefined || this.isStopping ? undefined : this.startTime + deadlineMs;
+  }
+
+  /** Does everything that is due by `now`, in order. */
+  advance(now: number): void {
+    if (this.stopped) return;
+    const { deadline } = this;
+    if (deadline !== undefined && deadline <= now) {
+      const message = 'Pod was active on the node longer than the specified deadline';
+      this.stop(now, 0, { reason: 'DeadlineExceeded', message });
+    }
+    this.advanceInits(now);
+    if (this.isInitialized || this.isStopping) {
+      for (const run of [...this.apps, ...this.ephemerals]) {
+        if (!this.isStopping) run.begin(now);
+        run.step(now);
+      }
+    }
+    if (this.hasFailedInit) for (const run of this.inits) run.stop(now, 0);
+    const appsEnded = this.hasFailedInit || this.apps.every((run) => run.isEnded);
+    if (!appsEnded) return;
+    for (const run of [...this.inits, ...this.ephemerals]) {
+      if (run.isRunning || run.isBetweenRuns) run.stop(now, 0);
+      run.step(now);
+    }
+    this.stopped = this.inits.every((run) => !run.isRunning) && this.ephemerals.every((run) => !run.isRunning);
+  }
+
+  private advanceInits(now: number): void {
+    let passed = true;
+    for (const run of this.inits) {
+      if (passed && !this.isStopping) run.begin(now);
+      run.step(now);
+      if (run.plan.role === 'sidecar') passed &&= run.isRunning || this.isInitialized;
+      else {
+        if (run.isEnded && run.exited !== 0 && !this.isStopping) this.hasFailedInit = true;
+        passed &&= run.exited === 0;
+      }
+    }
+    if (passed) this.isInitialized = true;
+  }
+
+  /** What the API is told, as the whole content of the fields that nodes own. */
+  status(now: number): PodStatus {
+    const idleReason = this.plan.inits.length > 0 ? 'PodInitializing' : 'ContainerCreating';
+    const statuses = (runs: readonly ContainerRun[]) => runs.map((run) => run.status(now, idleReason));
+    const { podIP } = this;
+    const { hostIP } = this.parts;
+    return describePod(this, this.conditions, now, {
+      hostIP,
+      hostIPs: [{ ip: hostIP }],
+      podIP,
+      podIPs: [{ ip: podIP }],
+      startTime: this.startTime,
+      initContainerStatuses: this.inits.length === 0 ? undefined : statuses(this.inits),
+      containerStatuses: statuses(this.apps),
+      ephemeralContainerStatuses: this.ephemerals.length === 0 ? undefined : statuses(this.ephemerals),
+    });
+  }
+}

@@ -1,0 +1,178 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { Pod, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
+import { ApiError, type ApiUser } from './api-connection.js';
+import type { BackOff, Happening } from './container-run.js';
+import type { PodAddresses } from './pod-addresses.js';
+import { PodMachine } from './pod-machine.js';
+import { type PodPlan, planOf } from './pod-plan.js';
+
+export interface PodRunnerParts {
+  readonly api: ApiUser;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly backOff: BackOff;
+  readonly hostIP: string;
+  readonly addresses: PodAddresses;
+  /** Takes the events of a pod. */
+  readonly tell: (pod: PodPlan, happening: Happening) => void;
+  readonly signal: AbortSignal;
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 30_000;
+/** Without a reason every abort would make an error with a stack. */
+const wakeReason = 'woken';
+
+/**
+ * Runs one pod and tells the API. At most one request is under way; changes meanwhile go with the next. When a pod that is
+ * being deleted is over, its last status is told and then it is removed.
+ */
+export class PodRunner {
+  readonly machine: PodMachine;
+  private told = '';
+  private toldReadiness = '';
+  /** The version that this made, and what the newest one that was seen says of the pod. */
+  private toldVersion = 0n;
+  private seen = { version: 0n, readiness: '' };
+  private isWorking = false;
+  private isGone = false;
+  private wake: AbortController | undefined;
+
+  /** @param wasOver whether the pod ended before this process knew it, so that it only waits for its deletion */
+  constructor(
+    private readonly parts: PodRunnerParts,
+    pod: Pod,
+    private readonly wasOver: boolean,
+  ) {
+    const plan = planOf(pod);
+    const podIP = plan.hostNetwork ? hostNetworkIP(parts) : parts.addresses.take(pod.status?.podIP);
+    this.machine = new PodMachine(
+      plan,
+      { ...parts, podIP, tell: (happening) => parts.tell(this.plan, happening) },
+      pod.status,
+      parts.timers.now(),
+    );
+    this.changed(plan);
+  }
+
+  private get plan(): PodPlan {
+    return this.machine.plan;
+  }
+
+  /** The pod changed. */
+  update(pod: Pod): void {
+    const plan = planOf(pod);
+    const version = BigInt(pod.metadata.resourceVersion ?? 0);
+    if (version > this.seen.version) this.seen = { version, readiness: readiness(pod.status) };
+    this.machine.update(plan);
+    this.changed(plan);
+  }
+
+  /** The pod is gone from the API. */
+  forget(): void {
+    this.isGone = true;
+    this.wake?.abort(wakeReason);
+    if (!this.plan.hostNetwork) this.parts.addresses.give(this.machine.podIP);
+  }
+
+  private changed({ deletionGraceMs }: PodPlan): void {
+    if (deletionGraceMs !== undefined) this.machine.stop(this.parts.timers.now(), deletionGraceMs);
+    this.wake?.abort(wakeReason);
+    if (!this.isWorking) {
+      this.isWorking = true;
+      void this.work();
+    }
+  }
+
+  /** Brings the API up to date, again and again until nothing is left to happen by itself. */
+  private async work(): Promise<void> {
+    const { timers, logger, signal } = this.parts;
+    let pauseMs = firstPauseMs;
+    while (!this.isGone && !signal.aborted) {
+      this.wake = new AbortController();
+      const woken = AbortSignal.any([this.wake.signal, signal]);
+      try {
+        if (!(await this.tellApi())) break;
+        pauseMs = firstPauseMs;
+      } catch (error) {
+        if (signal.aborted) break;
+        const { namespace, name } = this.plan;
+        logger.debug('a simulated node could not write yet', { namespace, name, error });
+        await timers.wait(pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        continue;
+      }
+      if (this.wake.signal.aborted) continue;
+      const { nextAt } = this.machine;
+      // Whoever changes something starts the work again.
+      if (nextAt === undefined) break;
+      await timers.wait(Math.max(0, nextAt - timers.now()), woken);
+    }
+    this.isWorking = false;
+  }
+
+  /** Returns false when there is nothing more to do for the pod. */
+  private async tellApi(): Promise<boolean> {
+    const { timers } = this.parts;
+    const { machine } = this;
+    const now = timers.now();
+    machine.advance(now);
+    const { namespace, name, uid, deletionGraceMs } = machine.plan;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    if (!this.wasOver) {
+      const status = machine.status(now);
+      const text = JSON.stringify(status);
+      if (text !== this.told || this.isContradicted) {
+        const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) });
+        if (written === undefined) return false;
+        this.told = text;
+        this.toldVersion = BigInt(written.metadata.resourceVersion ?? 0);
+        this.toldReadiness = readiness(status);
+      }
+    }
+    if (deletionGraceMs === undefined || !(machine.isOver || this.wasOver)) return true;
+    await this.write('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid } });
+    return false;
+  }
+
+  /**
+   * Whether somebody said something else after this did: took the node for dead, or restored an old state. The news of
+   * that may come before the answer to what this wrote.
+   */
+  private get isContradicted(): boolean {
+    const { version, readiness: now } = this.seen;
+    return this.told !== '' && version > this.toldVersion && now !== this.toldReadiness;
+  }
+
+  /** Returns undefined when the pod is gone or another one has its name. */
+  private async write(method: string, path: string, body: object): Promise<ApiObject | undefined> {
+    const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+    try {
+      return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The conditions by which others judge the pod, as one text. */
+function readiness(status: PodStatus | undefined): string {
+  const of = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
+  return `${of('Ready')} ${of('ContainersReady')}`;
+}
+
+/** Addresses that the pod had before go. */
+function patchOf(status: PodStatus): object {
+  return { ...status, podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])] };
+}
+
+/**
+ * The address of pods in the network of their node. Endpoints may not lead to the machine that they are read on, which is
+ * where the nodes are as long as nobody says otherwise.
+ */
+function hostNetworkIP({ hostIP, addresses }: PodRunnerParts): string {
+  return /^(127\.|::1$)/.test(hostIP) ? addresses.ofNode : hostIP;
+}

@@ -1,0 +1,215 @@
+import { parseCidr } from '../../base/config/network.js';
+import { errorText } from '../../base/machinery/startup-error.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { Node } from '../../objects/apis/core/v1/node.types.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import { ApiError, type ApiUser } from './api-connection.js';
+import type { BackOff } from './container-run.js';
+import { conditionTimes, type NodeProfile, nodeObject, nodeStatus } from './node-object.js';
+import { PodAddresses } from './pod-addresses.js';
+import type { PodEvents } from './pod-events.js';
+import { PodRunner } from './pod-runner.js';
+import { watchPods } from './pod-watch.js';
+
+export interface SimulatedNodeParts {
+  readonly api: ApiUser;
+  readonly profile: NodeProfile;
+  readonly names: VendorNames;
+  readonly timers: Timers;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly backOff: BackOff;
+  readonly leaseMs: number;
+  readonly addresses: PodAddresses;
+  /** Writes the events of pods; undefined: there are none. */
+  readonly events: PodEvents | undefined;
+}
+
+/** How often the status is told although nothing changed; what others made of it is looked at more often. */
+const statusMs = 300_000;
+const retryMs = 1000;
+/** Times to renew a lease before it runs out. */
+const renewals = 4;
+/** Times in the length of a lease to look what others made of the status. */
+const looks = 2;
+
+/**
+ * One node: registers, renews its lease, tells its status and runs the pods that are bound to it. A node that somebody
+ * deletes from the API stays away until the program starts again.
+ */
+export class SimulatedNode {
+  private readonly runners = new Map<string, PodRunner>();
+  private addresses: PodAddresses;
+  private uid = '';
+  /** When the whole status was last told. */
+  private toldAt: number | undefined;
+
+  constructor(private readonly parts: SimulatedNodeParts) {
+    this.addresses = parts.addresses;
+  }
+
+  get name(): string {
+    return this.parts.profile.name;
+  }
+
+  /** The pod that has this place on the node, with its containers. */
+  findPod(namespace: string, name: string): PodRunner | undefined {
+    for (const runner of this.runners.values()) {
+      const { plan } = runner.machine;
+      if (plan.name === name && plan.namespace === namespace) return runner;
+    }
+    return undefined;
+  }
+
+  /** Runs until the abort. `registered` is called when the API knows the node and its lease. */
+  async run(signal: AbortSignal, registered: () => void): Promise<void> {
+    const { timers, logger } = this.parts;
+    for (;;) {
+      try {
+        await this.register(signal);
+        await this.renewLease(signal);
+        break;
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.warn('a simulated node could not register yet', { node: this.name, error: errorText(error) });
+        await timers.wait(retryMs, signal);
+        if (signal.aborted) return;
+      }
+    }
+    registered();
+    await Promise.all([
+      this.repeat('renew its lease', this.parts.leaseMs / renewals, signal, () => this.renewLease(signal)),
+      this.repeat('tell its status', this.parts.leaseMs / looks, signal, () => this.tellStatus(signal)),
+      this.followPods(signal),
+    ]);
+  }
+
+  private async repeat(what: string, everyMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const { timers, random, logger } = this.parts;
+    // Nodes that started together spread out.
+    await timers.wait(everyMs * random(), signal);
+    while (!signal.aborted) {
+      let pauseMs = everyMs;
+      try {
+        await work();
+      } catch (error) {
+        if (signal.aborted) return;
+        pauseMs = Math.min(everyMs, retryMs);
+        logger.debug(`a simulated node could not ${what}`, { node: this.name, error });
+      }
+      await timers.wait(pauseMs, signal);
+    }
+  }
+
+  private async register(signal: AbortSignal): Promise<void> {
+    const { api, profile, names, timers } = this.parts;
+    try {
+      this.knows(
+        await api.send<Node>('POST', '/api/v1/nodes', { body: nodeObject(profile, names, timers.now()), signal }),
+      );
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+      await this.tellStatus(signal);
+    }
+  }
+
+  private knows(node: Node): Node {
+    this.uid = node.metadata.uid ?? '';
+    const range = parseCidr(node.spec?.podCIDR ?? '');
+    if (range !== undefined) {
+      const bits = (range.family === 4 ? 32 : 128) - range.prefix;
+      this.addresses = new PodAddresses(range, 0n, 1n << BigInt(bits));
+    }
+    return node;
+  }
+
+  private async tellStatus(signal: AbortSignal): Promise<void> {
+    const { api, profile, timers } = this.parts;
+    const path = `/api/v1/nodes/${this.name}`;
+    try {
+      const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal }));
+      const times = conditionTimes(live);
+      const now = timers.elapsed();
+      const { conditions } = nodeStatus(profile, 0, times);
+      if (this.toldAt !== undefined && now < this.toldAt + statusMs && times.size === conditions.length) return;
+      const body = { status: nodeStatus(profile, timers.now(), times) };
+      const contentType = 'application/strategic-merge-patch+json';
+      await api.send('PATCH', `${path}/status`, { body, contentType, rank: 'urgent', signal });
+      this.toldAt = now;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+  }
+
+  private async renewLease(signal: AbortSignal): Promise<void> {
+    const { api, names, timers, leaseMs } = this.parts;
+    const { name } = this;
+    const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
+    const renewTime = new Date(timers.now()).toISOString().replace('Z', '000Z');
+    try {
+      const contentType = 'application/merge-patch+json';
+      await api.send('PATCH', `${leases}/${name}`, {
+        body: { spec: { holderIdentity: name, renewTime } },
+        contentType,
+        rank: 'urgent',
+        signal,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.uid };
+      await api.send('POST', leases, {
+        body: {
+          metadata: { name, ...(this.uid === '' ? {} : { ownerReferences: [owner] }) },
+          spec: { holderIdentity: name, leaseDurationSeconds: Math.ceil(leaseMs / 1000), renewTime },
+        },
+        rank: 'urgent',
+        signal,
+      });
+    }
+  }
+
+  private async followPods(signal: AbortSignal): Promise<void> {
+    const { api, timers, random, logger } = this.parts;
+    await watchPods(
+      {
+        api,
+        node: this.name,
+        timers,
+        random,
+        logger,
+        known: () => this.runners.keys(),
+        onPod: (pod) => this.onPod(pod, signal),
+        onGone: (uid) => {
+          this.runners.get(uid)?.forget();
+          this.runners.delete(uid);
+        },
+      },
+      signal,
+    );
+  }
+
+  private onPod(pod: Pod, signal: AbortSignal): void {
+    const uid = pod.metadata.uid ?? '';
+    const known = this.runners.get(uid);
+    if (known !== undefined) {
+      known.update(pod);
+      return;
+    }
+    const { api, timers, logger, backOff, profile, events } = this.parts;
+    const parts = {
+      api,
+      timers,
+      logger,
+      backOff,
+      hostIP: profile.address,
+      addresses: this.addresses,
+      tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['tell']>[1]) =>
+        events?.tell(plan, happening),
+      signal,
+    };
+    const { phase } = pod.status ?? {};
+    this.runners.set(uid, new PodRunner(parts, pod, phase === 'Succeeded' || phase === 'Failed'));
+  }
+}

@@ -1,0 +1,146 @@
+import { type AddressRange, parseCidr } from '../../base/config/network.js';
+import { systemTimers, type Timers } from '../../base/machinery/timers.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import { ApiConnection } from './api-connection.js';
+import { NodeServer } from './node-server.js';
+import { PodAddresses } from './pod-addresses.js';
+import { PodEvents } from './pod-events.js';
+import { SimulatedNode } from './simulated-node.js';
+
+export interface SimulatedNodesOptions {
+  readonly access: ApiAccess;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+  readonly count: number;
+  /** Nodes are named by it and their number. */
+  readonly namePrefix: string;
+  readonly address: string;
+  readonly region: string;
+  readonly zones: readonly string[];
+  readonly capacity: Readonly<Record<string, string>>;
+  /** Pods of a node that has no range of its own in the API get addresses from here. */
+  readonly podCidr: string;
+  readonly leaseMs: number;
+  readonly restartBackOffMs: number;
+  /** Whether nodes write events about their pods. */
+  readonly events: boolean;
+  /** Tells the logs of containers; undefined: nobody does. */
+  readonly server: NodeServerCertificates | undefined;
+  /** The version that nodes say they have. */
+  readonly version: string;
+  readonly timers?: Timers;
+  readonly random?: () => number;
+}
+
+/** What the server of the nodes shows and demands. All texts are PEM. */
+export interface NodeServerCertificates {
+  /** 0: any port. */
+  readonly port: number;
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Authorities of the clients that may read logs; undefined: everybody may. */
+  readonly clientAuthority: string | undefined;
+}
+
+/** Nodes that run until they are stopped. */
+export interface RunningNodes {
+  readonly nodes: readonly SimulatedNode[];
+  /** Resolves when the API knows all nodes. */
+  readonly registered: Promise<void>;
+  /** How many connections they share. */
+  readonly connections: number;
+  stop(): Promise<void>;
+}
+
+const longestBackOffMs = 300_000;
+
+/**
+ * Starts nodes. Resolves when their server listens; what fails after that is tried again until they are stopped.
+ *
+ * @throws the error of a server that can't listen
+ */
+export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<RunningNodes> {
+  const { count, names, logger, timers = systemTimers, random = Math.random, zones } = options;
+  const connection = new ApiConnection(options.access);
+  const stop = new AbortController();
+  const range = parseCidr(options.podCidr);
+  if (range === undefined) throw new Error(`${options.podCidr} is no range of addresses`);
+  const size = partSize(range, count, Number(options.capacity.pods ?? 0));
+  const nodes: SimulatedNode[] = [];
+  const server =
+    options.server === undefined
+      ? undefined
+      : await NodeServer.start({
+          ...options.server,
+          address: options.address,
+          timers,
+          findPod: (namespace, name) => {
+            for (const node of nodes) {
+              const found = node.findPod(namespace, name);
+              if (found !== undefined) return found;
+            }
+            return undefined;
+          },
+        });
+  const made = Array.from({ length: count }, (_, index) => {
+    const name = `${options.namePrefix}${index}`;
+    const api = connection.as(`system:node:${name}`, ['system:nodes']);
+    return new SimulatedNode({
+      api,
+      profile: {
+        name,
+        index,
+        address: options.address,
+        port: server?.port,
+        region: options.region,
+        zone: zones[index % zones.length] ?? '',
+        capacity: options.capacity,
+        version: options.version,
+      },
+      names,
+      timers,
+      random,
+      logger,
+      backOff: { firstMs: options.restartBackOffMs, longestMs: Math.max(options.restartBackOffMs, longestBackOffMs) },
+      leaseMs: options.leaseMs,
+      addresses: new PodAddresses(range, BigInt(index) * size, size),
+      events: options.events ? new PodEvents(api, name, timers, stop.signal) : undefined,
+    });
+  });
+  nodes.push(...made);
+  let left = nodes.length;
+  let work: Promise<unknown> = Promise.resolve();
+  const registered = new Promise<void>((resolve) => {
+    const one = () => {
+      left -= 1;
+      if (left === 0) resolve();
+    };
+    if (left === 0) resolve();
+    stop.signal.addEventListener('abort', () => resolve());
+    work = Promise.all(nodes.map((node) => node.run(stop.signal, one)));
+  });
+  return {
+    nodes,
+    registered,
+    get connections() {
+      return connection.size;
+    },
+    stop: async () => {
+      stop.abort();
+      await work;
+      connection.stop();
+      await server?.stop();
+    },
+  };
+}
+
+/** How many addresses each node has: 256 or the next power of two for its pods, fewer if the range is too small. */
+function partSize({ family, prefix }: AddressRange, nodes: number, pods: number): bigint {
+  let size = 256n;
+  while (size < BigInt(pods) + 2n) size *= 2n;
+  const all = 1n << BigInt((family === 4 ? 32 : 128) - prefix);
+  while (size > 2n && size * BigInt(nodes) > all) size /= 2n;
+  return size;
+}

@@ -1,0 +1,175 @@
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+} from '../../../../../base/machinery/field-error.js';
+import { isDns1123Label, isPortName, isPortNumber } from '../../../../../base/machinery/names.js';
+import type { Container, ContainerPort, EphemeralContainer } from '../container.types.js';
+import { checkOneOf, checkText, type PodValidationOptions } from './common.validation.js';
+import { validateEnv, validateEnvFrom } from './environment.validation.js';
+import { validateLifecycle, validateProbe } from './probe.validation.js';
+import { validateResourceRequirements } from './resources.validation.js';
+import { validateSecurityContext } from './security-context.validation.js';
+import { type VolumeMap, validateVolumeDevices, validateVolumeMounts } from './volume-mount.validation.js';
+
+const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
+const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
+
+/** Broken rules of the containers of a pod, which must have at least one. */
+export function validateContainers(
+  containers: readonly Container[],
+  volumes: VolumeMap,
+  path: FieldPath,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
+  if (containers.length === 0) {
+    errors.push(required(path));
+    return;
+  }
+  const names = new Set<string>();
+  containers.forEach((container, i) => {
+    validateContainer(container, names, volumes, path.index(i), options, errors);
+  });
+  checkHostPortConflicts(containers, path, errors);
+}
+
+/** Broken rules of the containers that run before the others; only those that keep running may have probes and hooks. */
+export function validateInitContainers(
+  containers: readonly Container[],
+  others: readonly Container[],
+  volumes: VolumeMap,
+  path: FieldPath,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
+  if (containers.length === 0) return;
+  validateContainers(containers, volumes, path, options, errors);
+  const otherNames = new Set(others.map((c) => c.name));
+  containers.forEach((container, i) => {
+    const at = path.index(i);
+    if (otherNames.has(container.name)) errors.push(duplicate(at.child('name'), container.name));
+    if (container.restartPolicy === 'Always') return;
+    for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+      if (container[field] === undefined) continue;
+      errors.push(invalid(at.child(field), container[field], 'must not be set for init containers'));
+    }
+  });
+}
+
+const forbiddenInEphemeral = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const;
+
+/** Broken rules of containers added to a running pod. `others` are all other containers of the pod. */
+export function validateEphemeralContainers(
+  containers: readonly EphemeralContainer[],
+  others: readonly Container[],
+  volumes: VolumeMap,
+  path: FieldPath,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
+  if (containers.length === 0) return;
+  const otherNames = new Set(others.map((c) => c.name));
+  const names = new Set(otherNames);
+  containers.forEach((container, i) => {
+    const at = path.index(i);
+    validateContainer(container as Container, names, volumes, at, options, errors);
+    const target = container.targetContainerName;
+    if (target && !otherNames.has(target)) errors.push(notFound(at.child('targetContainerName'), target));
+    for (const field of forbiddenInEphemeral) {
+      if (container[field] === undefined) continue;
+      errors.push(forbidden(at.child(field), 'cannot be set for an Ephemeral Container'));
+    }
+    if (Object.keys(container.resources).length > 0) {
+      errors.push(forbidden(at.child('resources'), 'cannot be set for an Ephemeral Container'));
+    }
+  });
+}
+
+function validateContainer(
+  container: Container,
+  names: Set<string>,
+  volumes: VolumeMap,
+  path: FieldPath,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
+  const { name, image = '' } = container;
+  if (name === '') errors.push(required(path.child('name')));
+  else checkText(name, isDns1123Label, path.child('name'), errors);
+  if (names.has(name)) errors.push(duplicate(path.child('name'), name));
+  else names.add(name);
+  if (image === '') errors.push(required(path.child('image')));
+  else if (image.trim() !== image) {
+    errors.push(invalid(path.child('image'), image, 'must not have leading or trailing whitespace'));
+  }
+  validateLifecycle(container.lifecycle, path.child('lifecycle'), errors);
+  validateProbe(container.livenessProbe, path.child('livenessProbe'), true, errors);
+  validateProbe(container.startupProbe, path.child('startupProbe'), true, errors);
+  checkTerminationMessagePolicy(container.terminationMessagePolicy ?? '', path, errors);
+  validateProbe(container.readinessProbe, path.child('readinessProbe'), false, errors);
+  if (container.ports !== undefined) validatePorts(container.ports, path.child('ports'), errors);
+  if (container.env !== undefined) validateEnv(container.env, path.child('env'), errors);
+  if (container.envFrom !== undefined) validateEnvFrom(container.envFrom, path.child('envFrom'), errors);
+  validateVolumeMounts(container, volumes, path.child('volumeMounts'), errors);
+  if (container.volumeDevices !== undefined) {
+    const at = path.child('volumeDevices');
+    validateVolumeDevices(container.volumeDevices, container.volumeMounts ?? [], volumes, at, errors);
+  }
+  const pullPolicy = container.imagePullPolicy ?? '';
+  if (pullPolicy === '') errors.push(required(path.child('imagePullPolicy')));
+  else checkOneOf(pullPolicy, pullPolicies, path.child('imagePullPolicy'), errors);
+  validateResourceRequirements(container.resources, path.child('resources'), options.names, errors);
+  validateSecurityContext(container.securityContext, path.child('securityContext'), errors);
+  if (container.restartPolicy !== undefined) {
+    checkOneOf(container.restartPolicy, ['Always', 'OnFailure', 'Never'], path.child('restartPolicy'), errors);
+  }
+}
+
+function checkTerminationMessagePolicy(policy: string, path: FieldPath, errors: FieldError[]): void {
+  if (policy === 'File' || policy === 'FallbackToLogsOnError') return;
+  const at = path.child('terminationMessagePolicy');
+  const detail = "must be 'File' or 'FallbackToLogsOnError'";
+  errors.push(policy === '' ? required(at, detail) : invalid(at, policy, detail));
+}
+
+function validatePorts(ports: readonly ContainerPort[], path: FieldPath, errors: FieldError[]): void {
+  const names = new Set<string>();
+  ports.forEach((port, i) => {
+    const at = path.index(i);
+    if (port.name) {
+      const messages = isPortName(port.name);
+      for (const message of messages) errors.push(invalid(at.child('name'), port.name, message));
+      if (messages.length === 0) {
+        if (names.has(port.name)) errors.push(duplicate(at.child('name'), port.name));
+        names.add(port.name);
+      }
+    }
+    if (port.containerPort === 0) errors.push(required(at.child('containerPort')));
+    else
+      for (const m of isPortNumber(port.containerPort))
+        errors.push(invalid(at.child('containerPort'), port.containerPort, m));
+    if (port.hostPort)
+      for (const m of isPortNumber(port.hostPort)) errors.push(invalid(at.child('hostPort'), port.hostPort, m));
+    if (!port.protocol) errors.push(required(at.child('protocol')));
+    else if (!protocols.includes(port.protocol))
+      errors.push(notSupported(at.child('protocol'), port.protocol, protocols));
+  });
+}
+
+function checkHostPortConflicts(containers: readonly Container[], path: FieldPath, errors: FieldError[]): void {
+  const taken = new Set<string>();
+  containers.forEach((container, i) => {
+    container.ports?.forEach((port, j) => {
+      if (!port.hostPort) return;
+      const text = `${port.protocol ?? ''}/${port.hostIP ?? ''}/${port.hostPort}`;
+      if (taken.has(text)) errors.push(duplicate(path.index(i).child('ports').index(j).child('hostPort'), text));
+      taken.add(text);
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
+import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-network.js';
+
+const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+
+/** Broken rules of an IP address. */
+export function validateIp(text: string, path: FieldPath): FieldError[] {
+  return ipFamily(text) === undefined ? [invalid(path, text, badIp)] : [];
+}
+
+/** Broken rules of an address that traffic is sent to: none with a meaning of its own. */
+export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[] {
+  const ip = canonicalIp(text);
+  if (ip === undefined) return [invalid(path, text, 'must be a valid IP address')];
+  // An IPv4 address inside an IPv6 one means the same.
+  const plain = /^::ffff:\d+\.\d+\.\d+\.\d+$/.test(ip) ? ip.slice(7) : ip;
+  const reasons: string[] = [];
+  if (plain === '0.0.0.0' || plain === '::') reasons.push('may not be unspecified (0.0.0.0)');
+  if (plain.startsWith('127.') || plain === '::1') reasons.push('may not be in the loopback range (127.0.0.0/8)');
+  if (plain.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/.test(plain)) {
+    reasons.push('may not be in the link-local range (169.254.0.0/16)');
+  }
+  if (plain.startsWith('224.0.0.') || /^ff02:/.test(plain)) {
+    reasons.push('may not be in the link-local multicast range (224.0.0.0/24)');
+  }
+  return reasons.map((reason) => invalid(path, text, reason));
+}

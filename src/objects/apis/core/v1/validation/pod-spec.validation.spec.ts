@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  judgePodSpec,
+  labelRule,
+  type PodCase,
+  qualifiedRule,
+  subdomainRule,
+  valueRule,
+} from '../../../../../../test/support/pod-rules.js';
+
+const cases: readonly PodCase[] = [
+  [
+    'name resolution',
+    {
+      dnsPolicy: 'None',
+      dnsConfig: {
+        nameservers: ['a', '1.2.3.4', '2.2.2.2', '3.3.3.3'],
+        searches: ['a_b', 'UPPER', 'x.', '.'],
+        options: [{ name: '' }, { name: 'x' }],
+      },
+    },
+    [
+      'FieldValueInvalid | spec.dnsConfig.nameservers | Invalid value: []string{"a", "1.2.3.4", "2.2.2.2", "3.3.3.3"}: must not have more than 3 nameservers',
+      'FieldValueInvalid | spec.dnsConfig.nameservers[0] | Invalid value: "a": must be valid IP address',
+      `FieldValueInvalid | spec.dnsConfig.searches[1] | Invalid value: "UPPER": ${subdomainRule}`,
+      'FieldValueRequired | spec.dnsConfig.options[0] | Required value: must not be empty',
+    ],
+  ],
+  [
+    'name resolution without servers',
+    { dnsPolicy: 'None', dnsConfig: {} },
+    [
+      'FieldValueRequired | spec.dnsConfig.nameservers | Required value: must provide at least one DNS nameserver when `dnsPolicy` is None',
+    ],
+  ],
+  [
+    'names and the deadline',
+    { serviceAccountName: 'default', nodeName: 'A_', hostname: 'a.b', subdomain: 'a.b', activeDeadlineSeconds: -1 },
+    [
+      `FieldValueInvalid | spec.nodeName | Invalid value: "A_": ${subdomainRule}`,
+      'FieldValueInvalid | spec.activeDeadlineSeconds | Invalid value: -1: must be between 1 and 2147483647, inclusive',
+      `FieldValueInvalid | spec.hostname | Invalid value: "a.b": ${labelRule}`,
+      `FieldValueInvalid | spec.subdomain | Invalid value: "a.b": ${labelRule}`,
+    ],
+  ],
+  [
+    'the rest',
+    {
+      preemptionPolicy: 'Odd',
+      hostAliases: [{ ip: 'x', hostnames: ['A_'] }, { ip: '1.2.3.4' }],
+      nodeSelector: { 'a b': 'c d' },
+      readinessGates: [{ conditionType: '' }],
+      imagePullSecrets: [{ name: '' }],
+    },
+    [
+      `FieldValueInvalid | spec.nodeSelector | Invalid value: "a b": ${qualifiedRule}`,
+      `FieldValueInvalid | spec.nodeSelector | Invalid value: "c d": ${valueRule}`,
+      'FieldValueInvalid | spec.readinessGates[0].conditionType | Invalid value: "": name part must be non-empty',
+      `FieldValueInvalid | spec.readinessGates[0].conditionType | Invalid value: "": ${qualifiedRule}`,
+      'FieldValueInvalid | spec.hostAliases.ip | Invalid value: "x": must be valid IP address',
+      `FieldValueInvalid | spec.hostAliases.hostnames | Invalid value: "A_": ${subdomainRule}`,
+      'FieldValueNotSupported | spec.preemptionPolicy | Unsupported value: "Odd": supported values: "PreemptLowerPriority", "Never"',
+    ],
+  ],
+];
+
+describe('rules of pod specs', () => {
+  for (const [about, part, causes] of cases) {
+    it(`judges ${about}`, () => {
+      assert.deepEqual(judgePodSpec(part), causes);
+    });
+  }
+});

@@ -1,0 +1,22 @@
+import { type FieldError, type FieldPath, forbidden } from '../../../../../base/machinery/field-error.js';
+import { validateAnnotations, validateLabels } from '../../../../../base/machinery/label-rules.js';
+import type { PodTemplateSpec } from '../pod-spec.types.js';
+import type { PodValidationOptions } from './common.validation.js';
+import { validatePodSpec } from './pod-spec.validation.js';
+
+/** Broken rules of a pod template, labels and annotations included. */
+export function validatePodTemplateSpec(
+  template: PodTemplateSpec,
+  path: FieldPath,
+  options: PodValidationOptions,
+): FieldError[] {
+  // The reported paths of these two leave `metadata` out.
+  const errors = validateLabels(template.metadata.labels, path.child('labels'));
+  errors.push(...validateAnnotations(template.metadata.annotations, path.child('annotations')));
+  errors.push(...validatePodSpec(template.spec, path.child('spec'), options));
+  if ((template.spec.ephemeralContainers ?? []).length > 0) {
+    const detail = 'ephemeral containers not allowed in pod template';
+    errors.push(forbidden(path.child('spec').child('ephemeralContainers'), detail));
+  }
+  return errors;
+}

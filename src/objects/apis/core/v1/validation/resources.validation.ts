@@ -1,0 +1,148 @@
+import {
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  required,
+} from '../../../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../../../base/machinery/names.js';
+import { ownValue } from '../../../../../base/machinery/own-value.js';
+import { compareQuantities, quantityMilliValue, quantitySign } from '../../../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../../../base/machinery/vendor.js';
+import type { ResourceList } from '../resources.types.js';
+import { checkText } from './common.validation.js';
+
+const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+const standardResources: ReadonlySet<string> = new Set([
+  ...containerResources,
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.ephemeral-storage',
+  'requests.storage',
+  'pods',
+  'services',
+  'services.nodeports',
+  'services.loadbalancers',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'storage',
+]);
+
+/** Resources counted in whole units, besides those of vendors. */
+const integerResources: ReadonlySet<string> = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+/** `hugepages-2Mi` and the like: memory that can't be promised twice. */
+export function isHugePages(name: string): boolean {
+  return name.startsWith('hugepages-');
+}
+
+/** Resources the server itself knows: names without a domain, or with the vendor's own one. */
+export function isNativeResource(name: string, names: VendorNames): boolean {
+  return !name.includes('/') || name.includes(`${names.labelPrefix}/`);
+}
+
+/** Resources of somebody else's domain: counted in whole units, never promised twice. */
+function isExtendedResource(name: string, names: VendorNames): boolean {
+  if (isNativeResource(name, names) || name.startsWith('requests.')) return false;
+  return isQualifiedName(`requests.${name}`).length === 0;
+}
+
+/** Broken rules of an amount: not negative, whole where only whole units exist. */
+export function checkQuantity(
+  name: string,
+  value: string,
+  path: FieldPath,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  if (quantitySign(value) < 0) errors.push(invalid(path, value, 'must be greater than or equal to 0'));
+  if (!integerResources.has(name) && !isExtendedResource(name, names)) return;
+  if (quantityMilliValue(value) % 1000 !== 0) errors.push(invalid(path, value, 'must be an integer'));
+}
+
+/** Broken rules of a resource name that is known everywhere, not only in containers. */
+export function checkResourceName(name: string, path: FieldPath, errors: FieldError[]): void {
+  const before = errors.length;
+  checkText(name, isQualifiedName, path, errors);
+  if (errors.length > before || name.includes('/')) return;
+  if (!standardResources.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
+    errors.push(invalid(path, name, 'must be a standard resource type or fully qualified'));
+  }
+}
+
+/** Broken rules of the name of something a container can ask for. */
+export function checkContainerResourceName(
+  name: string,
+  path: FieldPath,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  checkResourceName(name, path, errors);
+  if (!name.includes('/')) {
+    if (!containerResources.has(name) && !isHugePages(name)) {
+      errors.push(invalid(path, name, 'must be a standard resource for containers'));
+    }
+  } else if (!isNativeResource(name, names) && !isExtendedResource(name, names)) {
+    errors.push(invalid(path, name, "doesn't follow extended resource name standard"));
+  }
+}
+
+/** Limits and requests of a container, or of a pod's overhead (limits only). */
+export interface ResourceAmounts {
+  readonly limits?: ResourceList;
+  readonly requests?: ResourceList;
+}
+
+/** Broken rules of the resources of a container. */
+export function validateResourceRequirements(
+  resources: ResourceAmounts,
+  path: FieldPath,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  const { limits, requests } = resources;
+  if (limits === undefined && requests === undefined) return;
+  const limitPath = path.child('limits');
+  const requestPath = path.child('requests');
+  for (const name of Object.keys(limits ?? {})) {
+    const at = limitPath.key(name);
+    checkContainerResourceName(name, at, names, errors);
+    checkQuantity(name, limits?.[name] as string, at, names, errors);
+  }
+  for (const name of Object.keys(requests ?? {})) {
+    const request = requests?.[name] as string;
+    const at = requestPath.key(name);
+    checkContainerResourceName(name, at, names, errors);
+    checkQuantity(name, request, at, names, errors);
+    const limit = ownValue(limits, name);
+    const mayOvercommit = isNativeResource(name, names) && !isHugePages(name);
+    if (limit === undefined) {
+      if (!mayOvercommit) errors.push(required(limitPath, 'Limit must be set for non overcommitable resources'));
+      continue;
+    }
+    const order = compareQuantities(request, limit);
+    if (!mayOvercommit && order !== 0) errors.push(invalid(requestPath, request, `must be equal to ${name} limit`));
+    else if (order > 0) errors.push(invalid(requestPath, request, `must be less than or equal to ${name} limit`));
+  }
+  const all = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
+  if (all.some(isHugePages) && !all.some((name) => name === 'cpu' || name === 'memory')) {
+    errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  }
+}

@@ -1,0 +1,147 @@
+import type { FieldDescriptions } from '../../../base/machinery/schema/index.js';
+
+const protocol = 'TCP, UDP or SCTP.';
+
+/** Descriptions of nodes, services and the rest of the core group. */
+export const coreDescriptions: FieldDescriptions = {
+  'core.ClientIPConfig': {
+    '': 'How long a client stays with the same pod.',
+    timeoutSeconds: 'Time without requests after which it may change, in seconds; 10800 if not given, at most 86400.',
+  },
+  'core.ComponentCondition': { error: 'Code of the failure, when the check failed.' },
+  'core.ConfigMapNodeConfigSource': {
+    '': 'A config map with settings of the node agent. Old.',
+    namespace: 'Namespace of the config map.',
+    name: 'Name of the config map.',
+    uid: 'Identity of the config map; set in the status only.',
+    resourceVersion: 'Version of the config map; set in the status only.',
+    kubeletConfigKey: 'Entry with the settings.',
+  },
+  'core.ContainerImage': {
+    '': 'An image on a node.',
+    names: 'Names that it goes by.',
+    sizeBytes: 'Size in bytes.',
+  },
+  'core.DaemonEndpoint': { '': 'Where a program of the node listens.', Port: 'Number of the port.' },
+  'core.EndpointAddress': {
+    '': 'An address where the service is served.',
+    ip: 'The address; no loopback, link-local or multicast one.',
+    hostname: 'Host name within the service.',
+    nodeName: 'Node that it is on.',
+    targetRef: 'Object behind it, mostly a pod.',
+  },
+  'core.EndpointPort': {
+    '': 'A port where the service is served.',
+    name: 'Name of the port; may be empty for a single one.',
+    port: 'Number of the port.',
+    protocol: 'TCP, UDP or SCTP; TCP if not given.',
+    appProtocol: 'Protocol of the application.',
+  },
+  'core.EndpointSubset': { '': 'Addresses that all have the same ports.' },
+  'core.EventSeries': {
+    '': 'An event that comes again and again.',
+    count: 'How often it was seen so far.',
+    lastObservedTime: 'When it was last seen.',
+  },
+  'core.EventSource': {
+    '': 'Where an event comes from.',
+    component: 'Program that reported it.',
+    host: 'Node it runs on.',
+  },
+  'core.LimitRangeSpec': { '': 'Bounds and defaults.' },
+  'core.LoadBalancerIngress': {
+    '': 'An entrance from outside.',
+    ip: 'Its address.',
+    hostname: 'Its name in DNS.',
+    ipMode: 'Whether packets arrive with that address: VIP, or Proxy if not.',
+    ports: 'Its ports, with their failures.',
+  },
+  'core.LoadBalancerStatus': { '': 'Entrances from outside.', ingress: 'The entrances.' },
+  'core.NodeAddress': {
+    '': 'An address of a node.',
+    type: 'Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.',
+    address: 'The address.',
+  },
+  'core.NodeConfigSource': { '': 'Where a node has its settings from. Old.', configMap: 'A config map.' },
+  'core.NodeConfigStatus': {
+    '': 'Settings of the node agent. Old.',
+    assigned: 'Settings that it is to use.',
+    active: 'Settings that it uses.',
+    lastKnownGood: 'Settings that it falls back to.',
+    error: 'Why the assigned ones are not used.',
+  },
+  'core.NodeDaemonEndpoints': { '': 'Where programs of the node listen.', kubeletEndpoint: 'Port of the node agent.' },
+  'core.NodeFeatures': {
+    '': 'What the container runtime can do.',
+    supplementalGroupsPolicy: 'Whether it can leave out the groups of the image.',
+  },
+  'core.NodeProxyOptions': { path: 'Path of the request to the node.' },
+  'core.NodeRuntimeHandler': {
+    '': 'A way of running containers on the node.',
+    name: 'Name of the handler; empty is the default.',
+    features: 'What it can do.',
+  },
+  'core.NodeRuntimeHandlerFeatures': {
+    '': 'What a handler can do.',
+    recursiveReadOnlyMounts: 'Whether mounts below a read-only one can be read-only too.',
+    userNamespaces: 'Whether pods can have users of their own.',
+  },
+  'core.NodeStatus': {
+    config: 'Settings of the node agent. Old.',
+    runtimeHandlers: 'Ways of running containers.',
+    features: 'What the container runtime can do.',
+    declaredFeatures: 'Features of the node that matter for scheduling.',
+  },
+  'core.NodeSwapStatus': { '': 'Swap space of a node.', capacity: 'All of it, in bytes.' },
+  'core.NodeSystemInfo': {
+    '': 'What a node is made of.',
+    machineID: 'Id of the installation, from /etc/machine-id.',
+    systemUUID: 'Id of the machine, from its firmware.',
+    bootID: 'Id of the present run of the kernel.',
+    kernelVersion: 'Version of the kernel.',
+    osImage: 'Name and version of the system.',
+    containerRuntimeVersion: 'Runtime and its version, as runtime://version.',
+    kubeletVersion: 'Version of the node agent.',
+    kubeProxyVersion: 'Version of the service proxy. Old.',
+    operatingSystem: 'Kind of operating system, such as linux.',
+    architecture: 'Kind of processor, such as amd64.',
+    swap: 'Swap space.',
+  },
+  'core.PortStatus': {
+    '': 'State of one port of an entrance.',
+    port: 'Number of the port.',
+    protocol,
+    error: 'What is wrong with the port, as one word.',
+  },
+  'core.ReplicationControllerSpec': { '': 'How many pods there should be, and what they look like.' },
+  'core.ReplicationControllerStatus': {
+    '': 'How many pods there are.',
+    fullyLabeledReplicas: 'Pods that have all labels of the template.',
+  },
+  'core.ResourceQuotaSpec': { '': 'Limits, and what counts.' },
+  'core.ResourceQuotaStatus': { '': 'Limits and use.' },
+  'core.ScopeSelector': { '': 'Chooses objects by scopes.', matchExpressions: 'Demands, all of which must hold.' },
+  'core.ScopedResourceSelectorRequirement': {
+    '': 'One demand on the scope of an object.',
+    scopeName: 'Name of the scope.',
+    operator: 'In, NotIn, Exists or DoesNotExist.',
+    values: 'Values for In and NotIn; else empty.',
+  },
+  'core.SecretReference': {
+    '': 'Points to a secret.',
+    name: 'Name of the secret.',
+    namespace: 'Namespace of the secret.',
+  },
+  'core.ServiceProxyOptions': { path: 'Path of the request to the service.' },
+  'core.SessionAffinityConfig': { '': 'Settings of session affinity.', clientIP: 'Settings of affinity by address.' },
+  'core.Sysctl': { '': 'A setting of the kernel.', name: 'Name of the setting.', value: 'Its value.' },
+  'core.TopologySelectorLabelRequirement': {
+    '': 'One demand on the place of a volume.',
+    key: 'Name of the label.',
+    values: 'Values, one of which it must have.',
+  },
+  'core.TopologySelectorTerm': {
+    '': 'Places where volumes may be.',
+    matchLabelExpressions: 'Demands on labels, all of which must hold.',
+  },
+};

@@ -1,0 +1,79 @@
+import { atOnce, type Steps } from '../../../base/machinery/turns.js';
+import type { CompileWork } from '../compile-work.js';
+import type { CelEnvironment } from '../compiler/environment.js';
+import { compileProgram, type Program } from '../program.js';
+import { type CelType, types } from '../values/cel-type.js';
+import { type AdmissionNames, admissionEnvironment } from './admission-environment.js';
+
+/** A variable as policies hold it. */
+export interface PolicyVariable {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** An expression that was compiled, or why it could not be. */
+export type CompiledText = { readonly program: Program } | { readonly fault: string };
+
+/** What the expressions of one policy have in common. */
+export interface PolicyEnvironment {
+  /** For validations, annotations and mutations. */
+  readonly full: CelEnvironment;
+  /** For expressions of messages, which may not ask the authorizer. */
+  readonly messages: CelEnvironment;
+  /** For match conditions, which come before variables. */
+  readonly conditions: CelEnvironment;
+  readonly variables: readonly (PolicyVariable & CompiledText)[];
+}
+
+type PolicyNames = Pick<AdmissionNames, 'hasParams' | 'functions' | 'messages' | 'object' | 'params'>;
+
+/** Compiles an expression; a fault is part of the result. */
+export function compileText(
+  text: string,
+  environment: CelEnvironment,
+  results?: readonly CelType[],
+  work?: CompileWork,
+): CompiledText {
+  try {
+    return { program: compileProgram(text, environment, { ...(results === undefined ? {} : { results }), work }) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { fault: message.startsWith('must evaluate to') ? message : `compilation failed: ${message}` };
+  }
+}
+
+/**
+ * Compiles the variables of a policy in their order, each with those before it, and makes the environment of its other
+ * expressions. A variable with a fault counts as one of unknown type.
+ */
+export function policyEnvironment(
+  variables: readonly PolicyVariable[],
+  names: PolicyNames,
+  work?: CompileWork,
+): PolicyEnvironment {
+  return atOnce(policyEnvironmentInSteps(variables, names, work));
+}
+
+/** As {@link policyEnvironment}, with one step for each variable. Ends with the variable that uses up `work`. */
+export function* policyEnvironmentInSteps(
+  variables: readonly PolicyVariable[],
+  names: PolicyNames,
+  work?: CompileWork,
+): Steps<PolicyEnvironment> {
+  const known = new Map<string, CelType>();
+  const full = admissionEnvironment({ ...names, hasNamespace: true, variables: known });
+  const compiled: (PolicyVariable & CompiledText)[] = [];
+  for (const variable of variables) {
+    if (work?.isUsedUp === true) break;
+    const result = compileText(variable.expression, full, undefined, work);
+    known.set(variable.name, 'program' in result ? result.program.type : types.dyn);
+    compiled.push({ ...variable, ...result });
+    yield;
+  }
+  return {
+    full,
+    messages: admissionEnvironment({ ...names, hasNamespace: true, hasAuthorizer: false, variables: known }),
+    conditions: admissionEnvironment(names),
+    variables: compiled,
+  };
+}

@@ -1,0 +1,32 @@
+import type { CustomShape } from '../../../base/machinery/schema/index.js';
+import type { StructuralSchema } from '../structural/index.js';
+
+const any: CustomShape = { kind: 'any' };
+const text: CustomShape = { kind: 'string' };
+
+/** What JSON the values of a schema are. */
+export function fieldShape(schema: StructuralSchema): CustomShape {
+  if (schema.xIntOrString) return any;
+  switch (schema.type) {
+    case 'array':
+      return { kind: 'list', element: schema.items === undefined ? any : fieldShape(schema.items) };
+    case 'object':
+      return objectShape(schema);
+    case undefined:
+      return any;
+    default:
+      return { kind: schema.type };
+  }
+}
+
+function objectShape({ properties, additionalProperties, xPreserve, xEmbedded }: StructuralSchema): CustomShape {
+  if (typeof additionalProperties === 'object') return { kind: 'map', value: fieldShape(additionalProperties) };
+  const field = (name: string): CustomShape | undefined => {
+    if (xEmbedded && (name === 'apiVersion' || name === 'kind')) return text;
+    // Of the metadata a schema may only narrow the name.
+    if (xEmbedded && name === 'metadata') return any;
+    const property = properties.get(name);
+    return property === undefined ? undefined : fieldShape(property);
+  };
+  return { kind: 'object', field, isOpen: xPreserve || additionalProperties === true };
+}

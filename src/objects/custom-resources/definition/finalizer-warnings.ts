@@ -1,0 +1,12 @@
+import type { ObjectMeta } from '../../../base/machinery/api-object.js';
+
+/** Finalizers without a domain that a write brings: other projects may use the same name. */
+export function finalizerWarnings({ finalizers }: ObjectMeta, old: ObjectMeta | undefined): string[] {
+  return (finalizers ?? [])
+    .filter((finalizer) => !finalizer.includes('/') && old?.finalizers?.includes(finalizer) !== true)
+    .map(
+      (finalizer) =>
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) ` +
+        'to avoid accidental conflicts with other finalizer writers',
+    );
+}

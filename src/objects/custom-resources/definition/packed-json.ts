@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
+import { stringifyInSteps } from '../../../base/machinery/json/stringify-in-steps.js';
+import { atOnce, type Steps } from '../../../base/machinery/turns.js';
+
+/** Shorter texts are not worth compressing. */
+const packedFrom = 512;
+/** Longer texts take noticeable time. */
+const longFrom = 64 * 1024;
+const compression = { level: 3 };
+
+/**
+ * A JSON value that is rarely needed, in little memory: schemas take a tenth of their text, and a fiftieth of what they take
+ * as values.
+ */
+export class PackedJson<T> {
+  private unpacked: WeakRef<T & object> | undefined;
+
+  /**
+   * @param parts of the text, each compressed by itself; a short text as it is
+   * @param length of the text, in characters
+   */
+  private constructor(
+    private readonly parts: string | Buffer | readonly Buffer[],
+    private readonly length: number,
+  ) {}
+
+  /** @param onPiece gets the text, in pieces */
+  static *pack<T>(value: T, onPiece: (text: string) => void = () => {}): Steps<PackedJson<T>> {
+    const parts: Buffer[] = [];
+    let first = '';
+    let length = 0;
+    yield* stringifyInSteps(value, (text) => {
+      onPiece(text);
+      length += text.length;
+      if (length < packedFrom) first = text;
+      else parts.push(deflateRawSync(text, compression));
+    });
+    if (parts.length === 0) return new PackedJson<T>(first, length);
+    return new PackedJson<T>(parts.length === 1 ? (parts[0] as Buffer) : parts, length);
+  }
+
+  /** {@link pack} without pauses. */
+  static of<T>(value: T): PackedJson<T> {
+    return atOnce(PackedJson.pack(value));
+  }
+
+  /** Whether unpacking it, and work on what comes out, take noticeable time. */
+  get isLong(): boolean {
+    return this.length > longFrom;
+  }
+
+  /** The value, which must not be changed: those who ask at about the same time get the same one. */
+  unpack(): T {
+    const known = this.unpacked?.deref();
+    if (known !== undefined) return known;
+    return this.keep(JSON.parse([...this.texts()].join('')) as T);
+  }
+
+  /** The same in turns with other work. */
+  async unpackInTurns(): Promise<T> {
+    const known = this.unpacked?.deref();
+    if (known !== undefined) return known;
+    let text = '';
+    for (const part of this.texts()) {
+      text += part;
+      await setImmediate();
+    }
+    return this.keep((await parseInTurns(text)) as T);
+  }
+
+  private *texts(): Generator<string, void, undefined> {
+    const { parts } = this;
+    if (typeof parts === 'string') yield parts;
+    else for (const part of Buffer.isBuffer(parts) ? [parts] : parts) yield inflateRawSync(part).toString();
+  }
+
+  private keep(value: T): T {
+    if (typeof value === 'object' && value !== null) this.unpacked = new WeakRef(value);
+    return value;
+  }
+}

@@ -1,0 +1,72 @@
+import { nearestNumber } from '../../../base/machinery/json/exact-numbers.js';
+import { goPrint } from '../../../base/machinery/patch/go-print.js';
+import type { CustomResourceColumnDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { ageColumn, nameColumn, since } from '../../registry/definition/default-columns.js';
+import type { TableCell, TableColumn } from '../../registry/resource-definition.js';
+import { findByPath, type JsonPath, JsonPathError, parseJsonPath } from './json-path.js';
+import { LookBudget } from './json-path-steps.js';
+
+/**
+ * The columns of a version: the name, and what the definition says, or the age. Cells of one object that are asked for
+ * in the order of the columns look at a limited number of its values together; those beyond it are empty.
+ */
+export function printerColumns(columns: readonly CustomResourceColumnDefinition[]): readonly TableColumn[] {
+  if (columns.length === 0) return [nameColumn, { ...ageColumn, type: 'date' }];
+  let row: { readonly object: unknown; readonly budget: LookBudget } | undefined;
+  const budgetOf = (object: unknown, index: number) => {
+    const before = index === 0 ? undefined : row;
+    const current = before !== undefined && before.object === object ? before : { object, budget: new LookBudget() };
+    // What a table showed last need not stay in memory.
+    row = index === columns.length - 1 ? undefined : current;
+    return current.budget;
+  };
+  return [nameColumn, ...columns.map((column, i) => printerColumn(column, (object) => budgetOf(object, i)))];
+}
+
+function printerColumn(
+  { name, type, format, description, priority, jsonPath }: CustomResourceColumnDefinition,
+  budgetOf: (object: unknown) => LookBudget,
+): TableColumn {
+  const path = pathOf(jsonPath);
+  return {
+    name,
+    type: type as TableColumn['type'],
+    ...(format === undefined ? {} : { format }),
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    ...(priority === undefined ? {} : { priority }),
+    cell: (object) => {
+      const budget = budgetOf(object);
+      const found = path && findByPath(path, object, budget);
+      return found === undefined || found.length === 0 ? null : cellOf(type, found[0]);
+    },
+  };
+}
+
+/** Definitions from before a rule about paths was made keep their columns, without cells. */
+function pathOf(text: string): JsonPath | undefined {
+  try {
+    return parseJsonPath(text);
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined;
+    throw error;
+  }
+}
+
+/** A value of another type than that of its column is not shown; a column of text shows all values. */
+function cellOf(type: string, value: unknown): TableCell {
+  if (type === 'string') return goPrint(value);
+  const plain = typeof value === 'bigint' ? Number(value) : nearestNumber(value);
+  switch (type) {
+    case 'integer':
+      return typeof plain === 'number' ? Math.trunc(plain) : null;
+    case 'number':
+      return typeof plain === 'number' ? plain : null;
+    case 'boolean':
+      return typeof plain === 'boolean' ? plain : null;
+    case 'date':
+      if (typeof plain !== 'string') return null;
+      return plain === '' || Number.isNaN(Date.parse(plain)) ? '<invalid>' : since(plain);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,70 @@
+import { createHash, type Hash } from 'node:crypto';
+import { atOnce, type Steps } from '../../../base/machinery/turns.js';
+import type { StructuralSchema } from '../structural/index.js';
+
+/** Half as many bits as characters that a mark has. */
+const markLength = 16;
+/** Text is hashed in pieces of this length. */
+const pieceCharacters = 16 * 1024;
+const blanks = [' ', '\t', '\n', '\r'] as const;
+
+/**
+ * A mark of white space for texts whose unknown fields were dropped and whose defaults were filled in by this schema.
+ * Another schema has the same mark only if it would drop and fill in the same.
+ */
+export function storedMark(schema: StructuralSchema): string {
+  return atOnce(storedMarkInSteps(schema));
+}
+
+/** {@link storedMark} in several steps. */
+export function* storedMarkInSteps(schema: StructuralSchema): Steps<string> {
+  const hash = createHash('sha256');
+  const form = new FormText(hash);
+  yield* hashForm(schema, form);
+  form.flush();
+  const digest = hash.digest();
+  let mark = '';
+  for (let i = 0; i < markLength; i++) {
+    const pair = ((digest[i >> 2] as number) >> ((i & 3) * 2)) & 3;
+    mark += blanks[pair];
+  }
+  return mark;
+}
+
+/** Hashes text in pieces of some length. */
+class FormText {
+  private text = '';
+
+  constructor(private readonly hash: Hash) {}
+
+  add(text: string): void {
+    this.text += text;
+    if (this.text.length >= pieceCharacters) this.flush();
+  }
+
+  flush(): void {
+    this.hash.update(this.text);
+    this.text = '';
+  }
+}
+
+/** Everything that decides what is dropped and filled in, as JSON. */
+function* hashForm(schema: StructuralSchema, out: FormText): Steps {
+  const { nullable, properties, items, additionalProperties, xPreserve, xEmbedded } = schema;
+  out.add(`[${nullable},${JSON.stringify(schema.default) ?? null},[`);
+  let separator = '';
+  for (const name of [...properties.keys()].sort()) {
+    out.add(`${separator}[${JSON.stringify(name)},`);
+    separator = ',';
+    yield* hashForm(properties.get(name) as StructuralSchema, out);
+    out.add(']');
+  }
+  out.add('],');
+  if (items === undefined) out.add('null');
+  else yield* hashForm(items, out);
+  out.add(',');
+  if (typeof additionalProperties === 'object') yield* hashForm(additionalProperties, out);
+  else out.add(String(additionalProperties ?? null));
+  out.add(`,${xPreserve},${xEmbedded}]`);
+  yield;
+}

@@ -1,0 +1,253 @@
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  required,
+} from '../../../base/machinery/field-error.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { Budget, CelError, CostLimitExceeded, OptionalValue, type Value } from '../../cel/index.js';
+import { isRecord } from '../structural/json-objects.js';
+import { oldItems } from '../structural/list-items.js';
+import type { CompiledRule, CompiledRules } from './compile-rules.js';
+import { pathBelow } from './schema-path.js';
+
+/** What all rules may cost for one object, as the newest release has it. */
+export const objectCostLimit = 10_000_000;
+/** What one evaluation may cost. */
+const evaluationCostLimit = 1_000_000;
+const longestMessage = 5 * 1024;
+/** More errors than this help nobody. */
+const mostErrors = 100;
+
+/** The place of a whole object in messages. */
+const wholeObject = FieldPath.of('<nil>');
+
+/** Processor time after which a request should go on in another thread, and the most that all rules may take. */
+const leaveAfterMs = 15;
+const longestMs = 500;
+/** A look at the time takes about as long as ten units. */
+const unitsBetweenLooks = 2_000;
+const evaluationUnits = 20;
+
+export interface EvaluateOptions {
+  /** Called when the rules take long. May throw to interrupt them, so that they are evaluated again elsewhere. */
+  readonly leave?: () => void;
+}
+
+/**
+ * The rules that a valid object violates. Nothing is said about parts that are null or missing. A rule about a part that
+ * an update did not change is not reported, unless it compares with the old value.
+ *
+ * Synchronous: bounded by a budget for each evaluation and for the object, and by processor time.
+ *
+ * @param old the object before an update; undefined for a new one
+ */
+export function evaluateRules(
+  compiled: CompiledRules | undefined,
+  value: unknown,
+  old: unknown,
+  { leave }: EvaluateOptions = {},
+): FieldError[] {
+  if (compiled === undefined) return [];
+  return walkRules(new RulesWalk(leave), compiled, value, { value: old, hasValue: old !== undefined, isSame: false });
+}
+
+/** As {@link evaluateRules}, for a new value of a part of a schema. */
+export function evaluateRulesAt(part: CompiledRules, value: unknown, path: FieldPath): FieldError[] {
+  return walkRules(new RulesWalk(undefined), part, value, noOld, path);
+}
+
+function walkRules(walk: RulesWalk, part: CompiledRules, value: unknown, old: Old, path?: FieldPath): FieldError[] {
+  try {
+    walk.visit(part, value, old, path);
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+  }
+  return walk.errors;
+}
+
+/** The part of the old object that belongs to a part of the new one. */
+interface Old {
+  readonly value: unknown;
+  /** Whether there is one that rules may compare with. */
+  readonly hasValue: boolean;
+  /** Whether a part around is known to be unchanged. */
+  readonly isSame: boolean;
+}
+
+const noOld: Old = { value: undefined, hasValue: false, isSame: false };
+
+/** Ends the walk: no more rules are looked at. */
+class OutOfBudget extends Error {}
+
+class RulesWalk {
+  readonly errors: FieldError[] = [];
+  private spent = 0;
+  private nextLook = unitsBetweenLooks;
+  private readonly startedAt = processorMs();
+
+  constructor(private readonly leave: (() => void) | undefined) {}
+
+  visit(part: CompiledRules, value: unknown, old: Old, path: FieldPath | undefined): void {
+    if (value === null || value === undefined) return;
+    const isSame = old.isSame || (old.hasValue && deepEqual(value, old.value));
+    if (isSame && !part.hasTransitions) return;
+    for (const rule of part.rules) this.judge(rule, part, value, { ...old, isSame }, path);
+    if (Array.isArray(value)) this.visitItems(part, value, old, isSame, path);
+    else if (isRecord(value)) this.visitFields(part, value, old, isSame, path);
+  }
+
+  private visitFields(
+    part: CompiledRules,
+    value: Readonly<Record<string, unknown>>,
+    old: Old,
+    isSame: boolean,
+    path: FieldPath | undefined,
+  ): void {
+    const oldRecord = old.hasValue && isRecord(old.value) ? old.value : undefined;
+    const oldOf = (name: string): Old => {
+      const has = oldRecord !== undefined && Object.hasOwn(oldRecord, name) && oldRecord[name] !== null;
+      return { value: has ? oldRecord[name] : undefined, hasValue: has, isSame };
+    };
+    for (const [name, below] of part.properties) {
+      if (Object.hasOwn(value, name)) {
+        this.visit(below, value[name], oldOf(name), path === undefined ? FieldPath.of(name) : path.child(name));
+      }
+    }
+    if (part.entries === undefined) return;
+    for (const name of Object.keys(value)) {
+      if (part.schema.properties.has(name)) continue;
+      this.visit(part.entries, value[name], oldOf(name), (path ?? wholeObject).key(name));
+    }
+  }
+
+  private visitItems(
+    part: CompiledRules,
+    value: readonly unknown[],
+    old: Old,
+    isSame: boolean,
+    path: FieldPath | undefined,
+  ): void {
+    const { items, schema } = part;
+    if (items === undefined) return;
+    const isKeyed = schema.xListType === 'map' && old.hasValue && Array.isArray(old.value);
+    const find = isKeyed ? oldItems(schema, old.value as readonly unknown[]) : undefined;
+    for (const [i, item] of value.entries()) {
+      const found = find?.(item);
+      const oldItem: Old = found === undefined ? { ...noOld, isSame } : { value: found, hasValue: true, isSame };
+      this.visit(items, item, oldItem, (path ?? wholeObject).index(i));
+    }
+  }
+
+  private judge(rule: CompiledRule, part: CompiledRules, value: unknown, old: Old, path: FieldPath | undefined): void {
+    if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
+    const { source, program, fault } = rule;
+    const at = path ?? wholeObject;
+    const kind = part.schema.type ?? '';
+    if (program === undefined || part.type === undefined) {
+      this.report(invalid(at, kind, `rule compile error: ${fault}`));
+      return;
+    }
+    const budget = new Budget(evaluationCostLimit);
+    try {
+      const variables = this.variablesOf(rule, part, value, old, budget);
+      if (program.evaluate(variables, budget) === true) return;
+      this.report(violation(rule, at, kind, this.messageOf(rule, variables)));
+    } catch (error) {
+      if (error instanceof CostLimitExceeded) {
+        const text = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(source)}`;
+        this.report(invalid(at, kind, text));
+        throw new OutOfBudget();
+      }
+      if (!(error instanceof CelError)) throw error;
+      this.report(invalid(at, kind, faultText(error, source)));
+    } finally {
+      this.spend(budget.spent, at, kind);
+    }
+  }
+
+  /** Takes what an evaluation cost from the budget of the object. */
+  private spend(units: number, at: FieldPath, kind: string): void {
+    this.spent += units + evaluationUnits;
+    let isOver = this.spent > objectCostLimit;
+    if (this.spent > this.nextLook) {
+      this.nextLook = this.spent + unitsBetweenLooks;
+      const took = processorMs() - this.startedAt;
+      if (took > leaveAfterMs) this.leave?.();
+      isOver ||= took > longestMs;
+    }
+    if (!isOver) return;
+    const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
+    this.report(invalid(at, kind, text));
+    throw new OutOfBudget();
+  }
+
+  private variablesOf(
+    rule: CompiledRule,
+    { type }: CompiledRules,
+    value: unknown,
+    old: Old,
+    budget: Budget,
+  ): Record<string, Value> {
+    const self = type?.valueOf(value, budget) as Value;
+    if (!rule.isTransition) return { self };
+    const oldSelf = old.hasValue ? (type?.valueOf(old.value, budget) as Value) : undefined;
+    if (!rule.hasOptionalOld) return { self, oldSelf: oldSelf as Value };
+    return { self, oldSelf: oldSelf === undefined ? OptionalValue.none : OptionalValue.of(oldSelf) };
+  }
+
+  /** The message that the rule makes, unless it makes none that can be shown. */
+  private messageOf({ source, message }: CompiledRule, variables: Readonly<Record<string, Value>>): string {
+    const standard = source.message?.trim() || `failed rule: ${shown(source)}`;
+    if (message === undefined) return standard;
+    const budget = new Budget(evaluationCostLimit);
+    try {
+      const made = message.evaluate(variables, budget);
+      const text = typeof made === 'string' ? made.trim() : '';
+      const isShown = text !== '' && !/[\r\n]/.test(text) && Buffer.byteLength(text) <= longestMessage;
+      return isShown ? text : standard;
+    } catch (error) {
+      if (error instanceof CelError || error instanceof CostLimitExceeded) return standard;
+      throw error;
+    } finally {
+      this.spent += budget.spent;
+    }
+  }
+
+  private report(error: FieldError): void {
+    this.errors.push(error);
+    if (this.errors.length >= mostErrors) throw new OutOfBudget();
+  }
+}
+
+function violation({ source, place }: CompiledRule, path: FieldPath, kind: string, detail: string): FieldError {
+  const at = pathBelow(path === wholeObject ? undefined : path, place) ?? path;
+  switch (source.reason) {
+    case 'FieldValueForbidden':
+      return forbidden(at, detail);
+    case 'FieldValueRequired':
+      return required(at, detail);
+    case 'FieldValueDuplicate':
+      return duplicate(at, kind);
+    default:
+      return invalid(at, kind, detail);
+  }
+}
+
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+function shown({ message, rule }: CompiledRule['source']): string {
+  return message?.trim() || rule.trim();
+}
+
+function faultText({ message }: CelError, source: CompiledRule['source']): string {
+  if (message.startsWith('no such overload') || message.startsWith('found no matching overload')) {
+    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shown(source)}`;
+  }
+  return `${message} evaluating rule: ${shown(source)}`;
+}

@@ -1,0 +1,38 @@
+import { eachInSteps, type Steps } from '../../../base/machinery/turns.js';
+import { ValueSet } from './comparison.js';
+
+/** Hashing so many values takes noticeable time. */
+const many = 1000;
+
+/** The values of an enum, hashed at their first use if they are few. */
+export class AllowedValues {
+  private set: ValueSet | undefined;
+
+  constructor(readonly values: readonly unknown[]) {}
+
+  /** Equal numbers are the same whatever their spelling. */
+  has(value: unknown): boolean {
+    return this.hashed().has(value);
+  }
+
+  /** Whether looking up an object or list takes time linear in it, rather than none. */
+  get hasComposites(): boolean {
+    return this.hashed().hasComposites;
+  }
+
+  /** Hashes many values, in several steps. */
+  *hashIfMany(): Steps {
+    if (this.values.length < many || this.set !== undefined) return;
+    const set = new ValueSet();
+    yield* eachInSteps(this.values, (value) => set.add(value));
+    this.set = set;
+  }
+
+  private hashed(): ValueSet {
+    if (this.set === undefined) {
+      this.set = new ValueSet();
+      for (const value of this.values) this.set.add(value);
+    }
+    return this.set;
+  }
+}

@@ -1,0 +1,139 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { type Quantity, wholeQuantity } from '../../base/machinery/values/quantity.js';
+import { parseTime } from '../../base/machinery/values/time.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { Pod } from '../apis/core/v1/pod.types.js';
+import { podQosClass } from '../apis/core/v1/pod-qos.js';
+import type { PodSpec } from '../apis/core/v1/pod-spec.types.js';
+import { isHugePages, isNativeResource } from '../apis/core/v1/validation/resources.validation.js';
+import type { Amounts } from './amounts.js';
+import { amountsOf, podTotals } from './pod-resources.js';
+import { matchesName } from './scope-values.js';
+import type { ScopeRequirement, UsageEvaluator } from './usage-evaluator.js';
+
+const computeNames: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+/** What every container must say an amount for, if a quota limits it. */
+const demandedNames: ReadonlySet<string> = new Set([
+  'cpu',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+  'limits.cpu',
+  'limits.memory',
+]);
+const plainNames: ReadonlySet<string> = new Set([
+  'pods',
+  'count/pods',
+  ...computeNames,
+  ...[...computeNames].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+]);
+
+/** Usage of pods. A pod that has ended, or whose time to end is over, only counts as an object. */
+export function podUsage(names: VendorNames): UsageEvaluator {
+  return {
+    measures: (name) =>
+      plainNames.has(name) ||
+      isHugePages(name) ||
+      name.startsWith('requests.hugepages-') ||
+      (name.startsWith('requests.') && !isNativeResource(name, names)),
+
+    usage(object, now) {
+      const usage = new Map([['count/pods', wholeQuantity(1)]]);
+      if (!isActive(object as Pod & ApiObject, now)) return usage;
+      usage.set('pods', wholeQuantity(1));
+      const { spec } = object as Pod & ApiObject;
+      setComputeUsage(usage, podTotals(spec, 'requests'), podTotals(spec, 'limits'), names);
+      return usage;
+    },
+
+    mayRiseBy: (subresource, object, old) =>
+      subresource === '' || subresource === 'resize' || (subresource === 'status' && isRevived(object, old)),
+
+    isInScope: (object, requirement) => isInScope((object as Pod & ApiObject).spec, requirement),
+
+    missing(object, wanted) {
+      const { spec } = object as Pod & ApiObject;
+      const demanded = wanted.filter((name) => demandedNames.has(name));
+      if (demanded.length === 0) return [];
+      const forAll = new Map<string, Quantity>();
+      setComputeUsage(forAll, amountsOf(spec.resources?.requests), amountsOf(spec.resources?.limits), names);
+      const missing = new Set<string>();
+      for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+        const own = new Map(forAll);
+        setComputeUsage(own, amountsOf(resources?.requests), amountsOf(resources?.limits), names);
+        for (const name of demanded) if (!own.has(name)) missing.add(name);
+      }
+      return [...missing].sort();
+    },
+
+    endsAt(object) {
+      const { metadata, status } = object as Pod & ApiObject;
+      return hasEnded(status?.phase) ? undefined : endOf(metadata);
+    },
+  };
+}
+
+function hasEnded(phase: string | undefined): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
+}
+
+/** Whether a pod that had ended runs again, if one believes its status. Other reports of nodes must not wait for quotas. */
+function isRevived(object: ApiObject, old: ApiObject): boolean {
+  return hasEnded((old as Pod & ApiObject).status?.phase) && !hasEnded((object as Pod & ApiObject).status?.phase);
+}
+
+/** When nobody needs to wait for a pod any longer that is being deleted; a node that is gone never confirms it. */
+function endOf({ deletionTimestamp, deletionGracePeriodSeconds }: ApiObject['metadata']): number | undefined {
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined;
+  return parseTime(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;
+}
+
+function isActive({ metadata, status }: Pod & ApiObject, now: number): boolean {
+  const end = endOf(metadata);
+  return !hasEnded(status?.phase) && (end === undefined || now <= end);
+}
+
+/** Notes requests and limits under the names that quotas use. */
+function setComputeUsage(usage: Map<string, Quantity>, requests: Amounts, limits: Amounts, names: VendorNames): void {
+  for (const [name, amount] of requests) {
+    if (computeNames.has(name) || isHugePages(name)) {
+      usage.set(name, amount);
+      usage.set(`requests.${name}`, amount);
+    } else if (!isNativeResource(name, names)) usage.set(`requests.${name}`, amount);
+  }
+  for (const [name, amount] of limits) if (computeNames.has(name)) usage.set(`limits.${name}`, amount);
+}
+
+function isInScope(spec: PodSpec, requirement: ScopeRequirement): boolean {
+  switch (requirement.scopeName) {
+    case 'Terminating':
+      return isTerminating(spec);
+    case 'NotTerminating':
+      return !isTerminating(spec);
+    case 'BestEffort':
+      return podQosClass(spec) === 'BestEffort';
+    case 'NotBestEffort':
+      return podQosClass(spec) !== 'BestEffort';
+    case 'PriorityClass':
+      return matchesName(requirement, spec.priorityClassName ? [spec.priorityClassName] : []);
+    case 'CrossNamespacePodAffinity':
+      return hasCrossNamespaceAffinity(spec);
+    default:
+      return false;
+  }
+}
+
+function isTerminating({ activeDeadlineSeconds }: PodSpec): boolean {
+  return activeDeadlineSeconds !== undefined && Number(activeDeadlineSeconds) >= 0;
+}
+
+function hasCrossNamespaceAffinity({ affinity }: PodSpec): boolean {
+  const sorts = [affinity?.podAffinity, affinity?.podAntiAffinity];
+  const terms = sorts.flatMap((sort) => [
+    ...(sort?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(sort?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
+  return terms.some(
+    ({ namespaces, namespaceSelector }) => (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined,
+  );
+}

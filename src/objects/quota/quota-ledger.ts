@@ -1,0 +1,290 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { StatusError } from '../../base/machinery/status-error.js';
+import { StorageError } from '../../storage/storage.errors.js';
+import {
+  mostTiedWrites,
+  type Storage,
+  type StoredObject,
+  type TiedWriteAnswer,
+  type Write,
+  type WriteAnswer,
+} from '../../storage/storage.interface.js';
+import type { ResourceQuota } from '../apis/core/v1/resource-quota.types.js';
+import type { StoredServedResource } from '../registry/resource-registry.js';
+import { encodeForStorage, parseText } from '../registry/store/object-codec.js';
+import { charged, draftOf, judge, type QuotaDraft, take, type UsageChange } from './charge.js';
+
+/** A write that quotas may refuse. */
+export interface QuotaRequest extends UsageChange {
+  readonly namespace: string;
+  /** Why the write is refused whatever the quotas allow, from all quotas of the namespace; undefined: it is not. */
+  readonly uncovered?: ((quotas: readonly (ResourceQuota & ApiObject)[]) => string | undefined) | undefined;
+  /** Makes the error that the client gets. */
+  readonly refusal: (reason: string) => StatusError;
+}
+
+type LedgerStorage = Pick<Storage, 'list' | 'writeTogether'>;
+
+interface Waiting {
+  readonly request: QuotaRequest;
+  readonly write: Write;
+  readonly resolve: (answer: WriteAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The writes of one namespace that wait for a turn, and what is known about its quotas. */
+interface Lane {
+  waiting: Waiting[];
+  isRunning: boolean;
+  /** What this process wrote or lost to, by name. Memory may not show it yet. */
+  readonly known: Map<string, KnownQuota>;
+}
+
+interface KnownQuota {
+  /** Memory with a newer version knows better. */
+  readonly version: bigint;
+  /** Undefined: removed since the version. */
+  readonly stored: StoredObject | undefined;
+}
+
+/** A batch that takes longer than others would hold them up. */
+const mostCharacters = 1024 * 1024;
+/** Writes of one batch; the rest of the limit is left to quotas. */
+const mostWrites = mostTiedWrites - 50;
+const mostRounds = 500;
+const mostIdleLanes = 1000;
+
+/**
+ * Charges quotas. A charge is written in the transaction of the write that it is for, under the condition that no other
+ * process charged the quota meanwhile. So at every version a quota says at least what is used: no limit is exceeded,
+ * nothing has to be given back, and a process that dies leaves no charge without its object.
+ *
+ * While a batch of a namespace is under way, the next writes wait and share the following one: a batch changes each
+ * quota once, however many objects it has. A write that does not fit in the batch is refused, the others go on.
+ * What memory knows about a quota is only the first try: a refusal is always judged by a fresh read.
+ */
+export class QuotaLedger {
+  private readonly lanes = new Map<string, Lane>();
+
+  /**
+   * @param isBehind whether memory may be too far behind to know which quotas there are
+   */
+  constructor(
+    private readonly storage: LedgerStorage,
+    private readonly quotas: StoredServedResource,
+    private readonly isBehind: () => boolean,
+  ) {}
+
+  /** Throws the refusal of a write that would not fit now. Charges nothing. */
+  async check(request: QuotaRequest): Promise<void> {
+    const lane = this.lanes.get(request.namespace);
+    const judged = judgeRequest(request, this.drafts(await this.recent(request.namespace, lane)));
+    if (judged.kind === 'fits') return;
+    const fresh = judgeRequest(request, this.drafts(await this.read(request.namespace)));
+    if (fresh.kind === 'refused') throw request.refusal(fresh.reason);
+  }
+
+  /**
+   * Makes a write together with its charges. The answer is that of the write itself; throws the refusal when a quota
+   * does not have room, and StorageErrors.
+   */
+  write(request: QuotaRequest, write: Write): Promise<WriteAnswer> {
+    return new Promise((resolve, reject) => {
+      const lane = this.lane(request.namespace);
+      lane.waiting.push({ request, write, resolve, reject });
+      if (!lane.isRunning) void this.run(request.namespace, lane);
+    });
+  }
+
+  private lane(namespace: string): Lane {
+    let lane = this.lanes.get(namespace);
+    if (lane === undefined) {
+      if (this.lanes.size >= mostIdleLanes) {
+        for (const [name, { isRunning }] of this.lanes) if (!isRunning) this.lanes.delete(name);
+      }
+      lane = { waiting: [], isRunning: false, known: new Map() };
+      this.lanes.set(namespace, lane);
+    }
+    return lane;
+  }
+
+  private async run(namespace: string, lane: Lane): Promise<void> {
+    lane.isRunning = true;
+    // Writes that become ready in the same turn of the event loop belong together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (lane.waiting.length > 0) {
+      const batch = takeBatch(lane);
+      try {
+        await this.settle(namespace, lane, batch);
+      } catch (error) {
+        // A write that was answered already is not changed by this.
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    lane.isRunning = false;
+  }
+
+  /** Answers every write of a batch. Throws if none of the rest was made, or nobody knows. */
+  private async settle(namespace: string, lane: Lane, batch: readonly Waiting[]): Promise<void> {
+    let left = [...batch];
+    for (let round = 0; left.length > 0; round++) {
+      if (round === mostRounds)
+        throw new StorageError('Conflict', `quotas changed during each of ${mostRounds} attempts`);
+      const { writes, passed, free } = await this.prepare(namespace, lane, left);
+      for (const one of free) void this.writeFree(one);
+      if (passed.length === 0) return;
+      let answers: readonly TiedWriteAnswer[];
+      try {
+        answers = await this.storage.writeTogether([...writes, ...passed.map(({ write }) => write)]);
+      } catch (error) {
+        const isOneBad = error instanceof StorageError && error.code === 'Invalid' && passed.length > 1;
+        if (!isOneBad) throw error;
+        // Something in one of them can't be stored: each goes by itself.
+        for (const one of passed) {
+          await this.settle(namespace, lane, [one]).catch((reason: unknown) => one.reject(reason));
+        }
+        return;
+      }
+      for (const [i, write] of writes.entries()) note(lane, write, answers[i] as TiedWriteAnswer);
+      left = passed.filter(({ resolve }, i) => {
+        const answer = answers[writes.length + i] as TiedWriteAnswer;
+        if (answer.kind === 'withdrawn') return true;
+        resolve(answer);
+        return false;
+      });
+    }
+  }
+
+  /** A write that no quota counts has no part in the fate of the others. */
+  private async writeFree({ write, resolve, reject }: Waiting): Promise<void> {
+    try {
+      const [answer] = await this.storage.writeTogether([write]);
+      // A write on its own is never withdrawn.
+      resolve(answer as WriteAnswer);
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  /** Refuses what does not fit. Returns the changes of the quotas, the writes that fit, and those that nobody counts. */
+  private async prepare(
+    namespace: string,
+    lane: Lane,
+    batch: readonly Waiting[],
+  ): Promise<Prepared & { readonly writes: readonly Write[] }> {
+    let drafts = this.drafts(await this.recent(namespace, lane));
+    let judged = judgeAll(batch, drafts);
+    if (judged.refused.length > 0) {
+      const fresh = await this.read(namespace);
+      for (const stored of fresh) lane.known.set(stored.key.name, { version: stored.resourceVersion, stored });
+      drafts = this.drafts(fresh);
+      judged = judgeAll(batch, drafts);
+    }
+    for (const { waiting, reason } of judged.refused) waiting.reject(waiting.request.refusal(reason));
+    const writes = drafts.flatMap(({ stored, draft }) => {
+      const object = charged(draft);
+      if (object === undefined) return [];
+      const { key, uid, resourceVersion: expected, json: previousJson } = stored;
+      const json = encodeForStorage(this.quotas, object);
+      return [{ op: 'update' as const, key, uid, expected, json, previousJson }];
+    });
+    return { writes, passed: judged.passed, free: judged.free };
+  }
+
+  /** The quotas of a namespace as far as this process knows. */
+  private async recent(namespace: string, lane: Lane | undefined): Promise<readonly StoredObject[]> {
+    if (this.isBehind()) return this.read(namespace);
+    const resource = this.quotas.storageResource;
+    const { items } = await this.storage.list({ resource, namespace, notOlderThan: 0n });
+    return items.flatMap((item) => {
+      const { name } = item.key;
+      const known = lane?.known.get(name);
+      if (known === undefined) return [item];
+      if (known.version > item.resourceVersion) return known.stored === undefined ? [] : [known.stored];
+      lane?.known.delete(name);
+      return [item];
+    });
+  }
+
+  private async read(namespace: string): Promise<readonly StoredObject[]> {
+    return (await this.storage.list({ resource: this.quotas.storageResource, namespace })).items;
+  }
+
+  private drafts(quotas: readonly StoredObject[]): readonly StoredDraft[] {
+    return quotas.map((stored) => ({
+      stored,
+      draft: draftOf(parseText(this.quotas, stored.json) as ResourceQuota & ApiObject),
+    }));
+  }
+}
+
+interface StoredDraft {
+  readonly stored: StoredObject;
+  readonly draft: QuotaDraft;
+}
+
+function judgeRequest(request: QuotaRequest, drafts: readonly StoredDraft[]) {
+  const all = drafts.map(({ draft }) => draft);
+  const judged = judge(request, all);
+  if (judged.kind === 'refused') return judged;
+  const reason = request.uncovered?.(all.map(({ quota }) => quota));
+  return reason === undefined ? judged : { kind: 'refused' as const, reason };
+}
+
+interface Prepared {
+  readonly passed: readonly Waiting[];
+  readonly free: readonly Waiting[];
+}
+
+function judgeAll(batch: readonly Waiting[], drafts: readonly StoredDraft[]) {
+  const passed: Waiting[] = [];
+  const free: Waiting[] = [];
+  const refused: { readonly waiting: Waiting; readonly reason: string }[] = [];
+  for (const waiting of batch) {
+    const judged = judgeRequest(waiting.request, drafts);
+    if (judged.kind === 'refused') refused.push({ waiting, reason: judged.reason });
+    else if (judged.charges.length === 0 || isTaken(waiting, drafts)) free.push(waiting);
+    else {
+      take(judged.charges);
+      passed.push(waiting);
+    }
+  }
+  return { passed, free, refused };
+}
+
+/** Whether a new quota has the name of one of the quotas: it will be refused, and can't go together with that one. */
+function isTaken({ write }: Waiting, drafts: readonly StoredDraft[]): boolean {
+  return drafts.some(({ stored: { key } }) => key.resource === write.key.resource && key.name === write.key.name);
+}
+
+/** The first writes that can go together; the rest stays. */
+function takeBatch(lane: Lane): readonly Waiting[] {
+  const batch: Waiting[] = [];
+  const left: Waiting[] = [];
+  const keys = new Set<string>();
+  let characters = 0;
+  for (const waiting of lane.waiting) {
+    const { key, json } = waiting.write;
+    const id = `${key.resource}/${key.name}`;
+    const hasRoom = batch.length < mostWrites && characters + json.length <= mostCharacters;
+    if (!keys.has(id) && (batch.length === 0 || hasRoom)) {
+      batch.push(waiting);
+      characters += json.length;
+    } else left.push(waiting);
+    keys.add(id);
+  }
+  lane.waiting = left;
+  return batch;
+}
+
+/** Remembers the outcome for a quota. */
+function note(lane: Lane, { key, uid, json, expected }: Write, answer: TiedWriteAnswer): void {
+  if (answer.kind === 'written') {
+    const version = answer.resourceVersion;
+    lane.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
+  } else if (answer.kind === 'refused') {
+    const { current } = answer;
+    // Right after the version that was expected: only memory that still shows that one is wrong.
+    lane.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
+  }
+}

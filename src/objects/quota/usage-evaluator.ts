@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { ScopedResourceSelectorRequirement } from '../apis/core/v1/resource-quota.types.js';
+import type { Amounts } from './amounts.js';
+
+/** One requirement of a scope. A scope in `spec.scopes` is one with `Exists`. */
+export type ScopeRequirement = ScopedResourceSelectorRequirement;
+
+/**
+ * What the objects of one resource use (specification 2.4). Pure: the same object at the same time always uses the
+ * same. Objects come in the stored version.
+ */
+export interface UsageEvaluator {
+  /** Whether objects of this resource can use what a quota calls so. */
+  measures(name: string): boolean;
+  /**
+   * Everything that the object uses.
+   *
+   * @param now milliseconds since 1970: some objects stop using anything when their time is over.
+   */
+  usage(object: ApiObject, now: number): Amounts;
+  /** Every object uses one of everything that is measured, and is in no scope: nobody has to look at it. Default false. */
+  readonly isUniform?: boolean;
+  /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */
+  mayRiseBy(subresource: string, object: ApiObject, old: ApiObject): boolean;
+  /** Whether the object is in a scope. Default: in none. */
+  isInScope?(object: ApiObject, requirement: ScopeRequirement): boolean;
+  /** Those of the names that the object must say an amount for and does not, sorted. Default: none. */
+  missing?(object: ApiObject, names: readonly string[]): readonly string[];
+  /** When the usage of this object ends by itself, in milliseconds since 1970; undefined if it does not. */
+  endsAt?(object: ApiObject): number | undefined;
+}

@@ -1,0 +1,97 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { conflictError, invalidError, modifiedMessage } from '../../../base/machinery/status-error.js';
+import type { PartSubresource, ViewSubresource } from '../subresource-definition.js';
+
+/** Rules of a status subresource beyond keeping the spec. */
+export interface StatusRules<T extends ApiObject> {
+  /** Carries over further fields that this path may not change; may change `object`. */
+  readonly keep?: (object: T, old: T) => void;
+  readonly validate?: (object: T, old: T) => FieldError[];
+}
+
+/**
+ * The `status` subresource of a kind. The spec is kept. Status and most of the metadata may change, because node agents
+ * set labels and annotations of their node through this path.
+ */
+export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): PartSubresource {
+  return {
+    type: 'part',
+    name: 'status',
+    verbs: ['get', 'patch', 'update'],
+    prepareForUpdate: (_context, object, old) => {
+      keepField(object, old, 'spec');
+      rules.keep?.(object as T, old as T);
+    },
+    validateUpdate: (_context, object, old) => rules.validate?.(object as T, old as T) ?? [],
+  };
+}
+
+/** Puts back the value of the live object, or removes the field if the live object has none. */
+export function keepField(object: ApiObject, old: ApiObject, field: string): void {
+  if (old[field] === undefined) delete object[field];
+  else object[field] = old[field];
+}
+
+/** Where a kind keeps the fields that its `scale` subresource shows. */
+export interface ScaleRules<T extends ApiObject> {
+  /** Declaration of the Scale kind. */
+  readonly type: KindType;
+  readonly replicas: (parent: T) => number;
+  /** Changes `parent`. */
+  readonly setReplicas: (parent: T, replicas: number) => void;
+  readonly currentReplicas: (parent: T) => number;
+  /** Text form of the selector of the scaled pods. */
+  readonly selector: (parent: T) => string;
+}
+
+const replicasPath = FieldPath.of('spec', 'replicas');
+
+/** The `scale` subresource of a kind: a Scale that shows and sets the number of replicas. */
+export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): ViewSubresource {
+  const { group, version, kind } = rules.type.kind;
+  return {
+    type: 'view',
+    name: 'scale',
+    body: { kind: { group, version, kind }, type: rules.type },
+    verbs: ['get', 'patch', 'update'],
+    read: (parent) => {
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
+      const replicas = rules.replicas(parent as T);
+      const selector = rules.selector(parent as T);
+      return {
+        kind,
+        apiVersion: `${group}/${version}`,
+        metadata: {
+          name,
+          namespace,
+          uid,
+          resourceVersion,
+          ...(creationTimestamp ? { creationTimestamp } : {}),
+        } as ApiObject['metadata'],
+        spec: replicas === 0 ? {} : { replicas },
+        status: { replicas: rules.currentReplicas(parent as T), ...(selector === '' ? {} : { selector }) },
+      };
+    },
+    write: (_context, parent, body) => {
+      const { uid } = body.metadata;
+      const name = parent.metadata.name ?? '';
+      if (uid && uid !== parent.metadata.uid) throw conflictError({ group, resource: kind }, name, modifiedMessage);
+      const replicas = (body.spec as { replicas?: number } | undefined)?.replicas ?? 0;
+      if (replicas < 0) {
+        const error = invalid(replicasPath, replicas, 'must be greater than or equal to 0');
+        throw invalidError({ group, kind }, name, [error]);
+      }
+      rules.setReplicas(parent as T, replicas);
+      return parent;
+    },
+    intent: ({ spec }) => {
+      const { replicas } = (spec ?? {}) as { replicas?: unknown };
+      if (typeof replicas !== 'number') return {};
+      const fields = { spec: {} };
+      rules.setReplicas(fields as unknown as T, replicas);
+      return fields;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatApiVersion } from '../../../base/machinery/group-version.js';
+import { decode, type KindType } from '../../../base/machinery/schema/index.js';
+import type { ServedVersion } from '../resource-definition.js';
+
+/** An object in the canonical form of another version: a copy with its fields in the order of that declaration. */
+export function asVersion(type: KindType, object: object): ApiObject {
+  return decode(type, { ...object, kind: type.kind.kind, apiVersion: formatApiVersion(type.kind) }).value as ApiObject;
+}
+
+export interface Deprecation {
+  /** Served name, with the vendor suffix where it has one. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Releases such as `1.21`. */
+  readonly since: string;
+  readonly removed: string;
+  /** Version of the same group and kind to use instead, if there is one. */
+  readonly replacement?: string;
+}
+
+/** The warning for clients of a deprecated version, in the words that tools look for. */
+export function deprecation(version: Deprecation): NonNullable<ServedVersion['deprecated']> {
+  const { group, kind, since, removed, replacement } = version;
+  const advice = replacement === undefined ? '' : `; use ${group}/${replacement} ${kind}`;
+  return {
+    warning: `${group}/${version.version} ${kind} is deprecated in v${since}+, unavailable in v${removed}+${advice}`,
+    removedRelease: removed,
+  };
+}

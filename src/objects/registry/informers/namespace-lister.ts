@@ -1,0 +1,67 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Storage } from '../../../storage/storage.interface.js';
+import { readStored, type StoredResources } from '../store/object-codec.js';
+import type { ReadLister, SharedListers } from './shared-listers.js';
+
+type NamespaceState = 'active' | 'terminating';
+
+/** What is known of a namespace. */
+export interface KnownNamespace {
+  readonly state: NamespaceState;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The whole object in its stored version. Must not be changed. */
+  readonly object: ApiObject;
+}
+
+/** A live namespace that is not known yet was read from the store; its absence is certain. */
+type Found = KnownNamespace | undefined;
+
+const resource = 'namespaces';
+const nothing: Readonly<Record<string, string>> = Object.freeze({});
+
+/** How long memory is trusted while the change log can't be followed; the same as for the access policy. */
+const maxLostMs = 30_000;
+
+/**
+ * The namespaces: from memory for a known one, otherwise from the store. Memory may lag, so the write itself has the
+ * last word on whether its namespace lives (`inLiveNamespace`).
+ */
+export class NamespaceLister {
+  private readonly namespaces: ReadLister<KnownNamespace>;
+
+  constructor(
+    listers: SharedListers,
+    private readonly storage: Pick<Storage, 'get'>,
+    private readonly registry: StoredResources,
+  ) {
+    this.namespaces = listers.of({ group: '', resource }, known);
+  }
+
+  /** Whether a namespace takes new objects. */
+  state(namespace: string): NamespaceState | 'missing' | Promise<NamespaceState | 'missing'> {
+    const found = this.get(namespace);
+    return found instanceof Promise ? found.then((read) => read?.state ?? 'missing') : (found?.state ?? 'missing');
+  }
+
+  /** Another process may have made a namespace a moment ago. The store decides about one that memory does not have. */
+  get(namespace: string): Found | Promise<Found> {
+    if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);
+    return this.namespaces.get('', namespace) ?? this.read(namespace);
+  }
+
+  private async read(namespace: string): Promise<Found> {
+    const found = await this.storage.get({ resource, namespace: '', name: namespace });
+    return found === undefined ? undefined : known(await readStored(this.registry, found));
+  }
+}
+
+function known(object: ApiObject): KnownNamespace {
+  const { deletionTimestamp, labels, annotations } = object.metadata;
+  return {
+    state: deletionTimestamp === undefined ? 'active' : 'terminating',
+    labels: labels ?? nothing,
+    annotations: annotations ?? nothing,
+    object,
+  };
+}

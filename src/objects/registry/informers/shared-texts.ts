@@ -1,0 +1,24 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Change } from '../../../storage/storage.interface.js';
+import { readStored, type StoredResources } from '../store/object-codec.js';
+
+const known = new WeakMap<StoredResources, Map<Change, ApiObject | Promise<ApiObject>>>();
+
+/**
+ * The object of a change, read once for all who ask within one turn of the event loop: several in a process follow the
+ * same resource, and each of them gets each change at once. Nobody may change the object. A promise for a large one.
+ */
+export function objectOf(registry: StoredResources, change: Change): ApiObject | Promise<ApiObject> {
+  let recent = known.get(registry);
+  if (recent === undefined) {
+    recent = new Map();
+    known.set(registry, recent);
+  }
+  let object = recent.get(change);
+  if (object === undefined) {
+    object = readStored(registry, change);
+    if (recent.size === 0) setImmediate(() => known.delete(registry));
+    recent.set(change, object);
+  }
+  return object;
+}

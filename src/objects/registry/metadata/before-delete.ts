@@ -1,0 +1,135 @@
+import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
+import { conflictError } from '../../../base/machinery/status-error.js';
+import type { StoredResource } from '../resource-definition.js';
+import type { DeleteOptions } from '../strategy.js';
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+const foregroundWarning =
+  'propagationPolicy: this server runs without a garbage collector (--enable-garbage-collector=false), ' +
+  'so the object does not wait for the end of its dependents';
+const orphanWarning =
+  'propagationPolicy: this server runs without a garbage collector (--enable-garbage-collector=false), ' +
+  'so dependents keep their ownerReferences, and a garbage collector would delete them';
+
+/**
+ * What a delete request does to the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
+ * watchers see it marked first, because its kind gets time to end and a client may wait for the mark.
+ */
+export interface DeleteDecision {
+  readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
+  readonly object: ApiObject;
+}
+
+/** The caller's conditions on the live object; 409 when one does not hold. */
+export function checkPreconditions(definition: StoredResource, live: ApiObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const meta = live.metadata;
+  const subject = { group: definition.group, resource: definition.kind };
+  if (uid !== undefined && uid !== meta.uid) {
+    const detail = `the UID in the precondition (${uid}) does not match the UID in record (${meta.uid}). The object might have been deleted and then recreated`;
+    throw conflictError(subject, meta.name ?? '', detail);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== meta.resourceVersion) {
+    const detail = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${meta.resourceVersion}). The object might have been modified`;
+    throw conflictError(subject, meta.name ?? '', detail);
+  }
+}
+
+/**
+ * Decides whether an object is removed, marked as deleting or left alone (specification 3, first two rows). The object
+ * is marked with a deletionTimestamp first. It goes with its last finalizer, or at once when nothing holds it.
+ */
+export function decideDelete(
+  context: RequestContext,
+  definition: StoredResource,
+  live: ApiObject,
+  options: DeleteOptions,
+  clock: Clock,
+): DeleteDecision {
+  const meta: ObjectMeta = { ...live.metadata };
+  const object: ApiObject = { ...live, metadata: meta };
+  const { strategy } = definition;
+
+  const finalizers = finalizersAfter(definition, meta, options);
+  const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
+  if (options.garbageCollector !== true) warnOfPolicy(context, options);
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+
+  const wasDeleting = meta.deletionTimestamp !== undefined;
+  const grace = strategy.gracePeriodSeconds?.(live, options);
+  const blocked = finalizers.length > 0 || (strategy.deletionBlocked?.(object) ?? false);
+
+  if (grace === undefined) {
+    if (!blocked) return { kind: 'remove', object };
+    if (wasDeleting) return { kind: finalizersChanged ? 'mark' : 'nothing', object };
+    markDeleting(meta, clock.now(), strategy.deletionBlocked === undefined ? 0 : undefined);
+    strategy.prepareForDelete?.(context, object);
+    return { kind: 'mark', object };
+  }
+
+  const granted = meta.deletionGracePeriodSeconds;
+  // The earlier delete got only as far as the mark. An object that nothing holds goes now, whatever period is asked
+  // for.
+  if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
+  if (!wasDeleting) markDeleting(meta, clock.now(), grace);
+  else if (granted === undefined || (options.gracePeriodSeconds !== undefined && grace < granted)) {
+    // A shorter period moves the end forward, if somebody asks for one; a longer one never moves it back.
+    const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
+    meta.deletionTimestamp = formatTime(end);
+    meta.deletionGracePeriodSeconds = grace;
+  } else {
+    return { kind: finalizersChanged ? 'mark' : 'nothing', object };
+  }
+  strategy.prepareForDelete?.(context, object);
+  const isOver = meta.deletionGracePeriodSeconds === 0 && !blocked;
+  return { kind: isOver ? 'mark-and-remove' : 'mark', object };
+}
+
+/** Whether an update that removed the last finalizer ends the object. */
+export function endsWithUpdate(definition: StoredResource, object: ApiObject): boolean {
+  const meta = object.metadata;
+  return (
+    meta.deletionTimestamp !== undefined &&
+    (meta.finalizers ?? []).length === 0 &&
+    (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
+    !(definition.strategy.deletionBlocked?.(object) ?? false)
+  );
+}
+
+function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | undefined): void {
+  meta.deletionTimestamp = formatTime(now + (graceSeconds ?? 0) * 1000);
+  if (graceSeconds !== undefined) meta.deletionGracePeriodSeconds = graceSeconds;
+  if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
+}
+
+/** Warns a client whose policy needs a garbage collector when none runs. */
+function warnOfPolicy(context: RequestContext, { propagationPolicy, orphanDependents }: DeleteOptions): void {
+  if (propagationPolicy === 'Foreground') addWarning(context, foregroundWarning);
+  else if (propagationPolicy === 'Orphan' || orphanDependents === true) addWarning(context, orphanWarning);
+}
+
+/**
+ * The finalizers after the request's propagation policy. Without a garbage collector, a finalizer for it would hold the
+ * object for ever, so none is added. A finalizer that a client set stays until a delete names another policy.
+ */
+function finalizersAfter({ strategyOptions }: StoredResource, meta: ObjectMeta, options: DeleteOptions): string[] {
+  const current = meta.finalizers ?? [];
+  const { propagationPolicy, orphanDependents, garbageCollector } = options;
+  const isOpen = propagationPolicy === undefined && orphanDependents === undefined;
+  const isMarked = current.includes(orphanFinalizer) || current.includes(foregroundFinalizer);
+  if (isOpen && (isMarked || strategyOptions?.dependents !== 'orphaned')) return [...current];
+  const isOrphan = isOpen || (orphanDependents ?? propagationPolicy === 'Orphan');
+  const wanted = isOrphan ? orphanFinalizer : propagationPolicy === 'Foreground' ? foregroundFinalizer : undefined;
+  const kept = current.filter((f) => (f !== orphanFinalizer && f !== foregroundFinalizer) || f === wanted);
+  const isAdded = garbageCollector === true && strategyOptions?.dependents !== 'none';
+  if (isAdded && wanted !== undefined && !kept.includes(wanted)) kept.push(wanted);
+  return kept;
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}

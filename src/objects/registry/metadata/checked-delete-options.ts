@@ -1,0 +1,48 @@
+import { type FieldError, FieldPath, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import { invalidError } from '../../../base/machinery/status-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { DeleteOptions } from '../strategy.js';
+
+const policies = ['Foreground', 'Background', 'Orphan'] as const;
+type Policy = (typeof policies)[number];
+const policyPath = FieldPath.of('propagationPolicy');
+const dryRunPath = FieldPath.of('dryRun');
+
+/** Options of a delete as a client wrote them: of the right types, otherwise unchecked. */
+export interface WrittenDeleteOptions {
+  readonly gracePeriodSeconds?: number | bigint | undefined;
+  readonly preconditions?: DeleteOptions['preconditions'] | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly propagationPolicy?: string | undefined;
+  readonly dryRun?: readonly string[] | undefined;
+}
+
+/** Broken rules of `dryRun` when it is not empty: only `All` is allowed, any number of times. */
+export function validateDryRun(values: readonly string[]): FieldError[] {
+  return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
+}
+
+/** The checked options of a delete; 422 for values that are not allowed. */
+export function checkedDeleteOptions(written: WrittenDeleteOptions, names: VendorNames): DeleteOptions {
+  const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds } = written;
+  const dryRun = (written.dryRun ?? []).filter((value) => value !== '');
+  const errors = validateDryRun(dryRun);
+  if (propagationPolicy !== undefined) {
+    if (!policies.includes(propagationPolicy as Policy)) {
+      errors.push(notSupported(policyPath, propagationPolicy, [...policies, 'nil']));
+    } else if (orphanDependents !== undefined) {
+      const detail = 'orphanDependents and deletionPropagation cannot be both set';
+      errors.push(invalid(policyPath, propagationPolicy, detail));
+    }
+  }
+  if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
+  const grace = gracePeriodSeconds === undefined ? undefined : Number(gracePeriodSeconds);
+  return {
+    // A negative period means one second, as old clients expect.
+    gracePeriodSeconds: grace !== undefined && grace < 0 ? 1 : grace,
+    ...(preconditions === undefined ? {} : { preconditions }),
+    propagationPolicy: propagationPolicy as Policy | undefined,
+    orphanDependents,
+    dryRun: dryRun.length > 0,
+  };
+}

@@ -1,0 +1,27 @@
+import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
+
+/**
+ * Keeps each owner reference once, the first of equal ones, and warns the client of those it sent again. References that
+ * differ in any field stay, also of the same owner. Changes `object`.
+ *
+ * @param since what happened before, for the warning; empty: nothing
+ */
+export function keepOwnersOnce(context: RequestContext, object: ApiObject, since = ''): void {
+  const references = object.metadata.ownerReferences;
+  if (!Array.isArray(references) || references.length < 2) return;
+  const kept = new Map<string, OwnerReference>();
+  const repeated = new Set<string>();
+  for (const reference of references) {
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference;
+    const key = JSON.stringify([uid, apiVersion, kind, name, controller, blockOwnerDeletion]);
+    if (kept.has(key)) repeated.add(uid);
+    else kept.set(key, reference);
+  }
+  if (repeated.size === 0) return;
+  object.metadata.ownerReferences = [...kept.values()];
+  addWarning(
+    context,
+    `.metadata.ownerReferences contains duplicate entries${since}; each is kept once, and later releases may refuse them; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+  );
+}

@@ -1,0 +1,251 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { GroupKind, GroupResource } from '../../base/machinery/group-version.js';
+import type { RequestContext } from '../../base/machinery/request-context.js';
+import type { KindType } from '../../base/machinery/schema/index.js';
+import type { Definer } from '../../storage/storage.interface.js';
+import type { AllocatedNames } from './allocation/allocated-names.js';
+import { allVerbs, type ResourceVerb } from './resource-verb.js';
+import type { Strategy, StrategyOptions } from './strategy.js';
+import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
+
+/** A cell that shows the time from a moment, in milliseconds, until the table is made. */
+export class Since {
+  constructor(readonly time: number) {}
+}
+
+/** A cell of a table before it is shown; it follows from the object alone. */
+export type TableCell = string | number | boolean | null | Since;
+
+/** One column of the Table form. */
+export interface TableColumn<T extends ApiObject = ApiObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly description?: string;
+  /** 0: always shown; 1: with `-o wide`. */
+  readonly priority?: number;
+  /** Gets the decoded object. */
+  readonly cell: (object: T) => TableCell;
+}
+
+/**
+ * A version under which a resource is served. The first version of a definition is the stored one; the others say how
+ * to convert there and back without losing information.
+ */
+export interface ServedVersion {
+  readonly version: string;
+  readonly type: KindType;
+  /** Converts a freshly decoded object of this version in place; absent when only `apiVersion` differs. */
+  readonly toStored?: (object: ApiObject) => ApiObject;
+  readonly fromStored?: (object: ApiObject) => ApiObject;
+  /** Defaults that differ from the strategy's for this version. */
+  readonly applyDefaults?: (object: ApiObject) => void;
+  readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
+  /**
+   * Whether clients may use the version. One that they may not use stays known, since objects may be stored in it. Default:
+   * what the server is configured to serve.
+   */
+  readonly isServed?: boolean;
+  /**
+   * The definition for requests in this version, where rules, columns or subresources differ between versions. It has the
+   * names, the place and the versions of the registered one. Default: the registered one.
+   */
+  readonly definition?: StoredResource;
+}
+
+/** The fields that every resource has, whether its objects are stored, answered or computed. */
+interface ResourceIdentity<T extends ApiObject> {
+  /** Served group name, with the vendor suffix where it has one. */
+  readonly group: string;
+  /** Plural name in URLs. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  /** Kind of its lists. Default: the kind with `List` behind it. */
+  readonly listKind?: string | undefined;
+  readonly namespaced: boolean;
+  readonly shortNames?: readonly string[] | undefined;
+  readonly categories?: readonly string[] | undefined;
+  /** The first version is the stored one. */
+  readonly versions: readonly [ServedVersion, ...ServedVersion[]];
+  /**
+   * Fields selectable besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean is a
+   * string of the object: stored texts are searched for it.
+   */
+  readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
+  /** Names of those fields: a selector on another one is a 400. */
+  readonly selectableFieldNames?: readonly string[] | undefined;
+  readonly columns?: readonly TableColumn<T>[];
+}
+
+/** How texts in the store are recognized as up to date, and what happens to the others. */
+export interface StoredFormRules {
+  /** White space that begins an up-to-date text, behind its brace. Different for every form that the texts had. */
+  readonly mark: string;
+  /** The object of another text, parsed, in the form of today and in the stored version; may change `object`. */
+  readonly complete: (object: ApiObject) => ApiObject;
+  /** The object as it is stored, default: unchanged. For versions with fields that the stored one lacks; must not change `object`. */
+  readonly beforeStorage?: (object: ApiObject) => ApiObject;
+}
+
+/** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
+export interface RemoteConversion {
+  /** Whether all objects are stored in the storage version, as far as this process knows. */
+  readonly isUniform: boolean;
+  /**
+   * The objects in a version of the kind, pruned and with its defaults, in the same order; those of that version
+   * unchanged. Does not change the objects that it gets. Throws a StatusError.
+   */
+  convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<readonly ApiObject[]>;
+}
+
+/** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */
+export interface StoredResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'stored';
+  readonly strategy: Strategy<T>;
+  readonly strategyOptions?: StrategyOptions<T>;
+  /**
+   * Where objects are stored when that is not under this group and resource: the events of both groups share a place.
+   */
+  readonly storedAs?: GroupResource;
+  /**
+   * Raise it by one whenever `strategy.applyDefaults` begins to fill a further field, or the canonical form of the
+   * stored version changes. Objects stored before that are brought up to date when they are read. Definitions that
+   * store in one place share the number. Default: 0.
+   */
+  readonly defaultsRevision?: number;
+  /** In place of `defaultsRevision`, for kinds whose form changes while the program runs. */
+  readonly storedForm?: StoredFormRules;
+  /**
+   * Converts between the versions in place of their own functions, which only change nothing then. Stored texts stay in
+   * the version that they were written in until a request writes them.
+   */
+  readonly conversion?: RemoteConversion | undefined;
+  /**
+   * Makes ready what reading and writing the objects needs, where that takes long; undefined when there is nothing to
+   * wait for. Who does not wait has it made at once.
+   */
+  prepare?(): Promise<void> | undefined;
+  /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
+  readonly definedBy?: Definer | undefined;
+  /** Why no objects may be created at the moment: the message of a 405. Only this may change in a definition. */
+  readonly refusesCreate?: string | undefined;
+  /** Default: all. */
+  readonly verbs?: readonly ResourceVerb[];
+  readonly subresources?: readonly SubresourceDefinition[];
+  /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
+  readonly allocatedNames?: readonly AllocatedNames[];
+}
+
+/** A resource whose created objects are questions. They are answered and not stored; create is the only verb. */
+export interface VirtualResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'virtual';
+  /** Fills in the answer to the question, or answers a Status. The object has passed mutating admission. */
+  readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
+  /** A successful answer is a Status; the OpenAPI documents say so. */
+  readonly answersStatus?: true;
+}
+
+/** A resource whose objects are computed for each request. They can only be read. */
+export interface ComputedResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
+  readonly type: 'computed';
+  /** All objects at this moment. */
+  readonly compute: (context: RequestContext) => Promise<readonly T[]>;
+}
+
+/**
+ * Everything the server knows about one resource. The module of its group makes it and registers it once. It never
+ * changes, but that of a custom resource is replaced by another one.
+ */
+export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
+
+/** Options of the client that change how a question is answered. */
+export interface AnswerOptions {
+  /** The effects of the answer must not happen. */
+  readonly dryRun: boolean;
+}
+
+const virtualVerbs: readonly ResourceVerb[] = ['create'];
+const computedVerbs: readonly ResourceVerb[] = ['get', 'list'];
+
+/** What can be done with the objects of a resource. */
+export function verbsOf(definition: ResourceDefinition): readonly ResourceVerb[] {
+  switch (definition.type) {
+    case 'stored':
+      return definition.verbs ?? allVerbs;
+    case 'virtual':
+      return virtualVerbs;
+    case 'computed':
+      return computedVerbs;
+  }
+}
+
+const noSubresources: readonly SubresourceDefinition[] = [];
+
+/** The paths below the objects of a resource. */
+export function subresourcesOf(definition: ResourceDefinition): readonly SubresourceDefinition[] {
+  switch (definition.type) {
+    case 'stored':
+      return definition.subresources ?? noSubresources;
+    case 'virtual':
+    case 'computed':
+      return noSubresources;
+  }
+}
+
+/** The subresource of one part of the objects (`status`); throws when the resource has none of that name. */
+export function partOf(definition: StoredResource, name: string): PartSubresource {
+  const found = definition.subresources?.find((subresource) => subresource.name === name);
+  if (found?.type !== 'part') throw new Error(`${definition.resource} have no part ${name}`);
+  return found;
+}
+
+/** Whether a delete that removes an object answers the object instead of a Status. */
+export function showsDeletedObject(definition: ResourceDefinition): boolean {
+  if (!isStoredKind(definition)) return false;
+  const { strategy, strategyOptions } = definition;
+  return strategyOptions?.returnsDeletedObject === true || strategy.gracePeriodSeconds !== undefined;
+}
+
+/** Whether objects of the kind are ever stored: virtual and computed ones are not. */
+export function isStoredKind(definition: ResourceDefinition): definition is StoredResource {
+  return definition.type === 'stored';
+}
+
+/** What converts the objects of a kind, if that is something outside the program. */
+export function remoteConversionOf(definition: ResourceDefinition): RemoteConversion | undefined {
+  return isStoredKind(definition) ? definition.conversion : undefined;
+}
+
+/** Where objects of the resource are stored, or would be if they were. */
+export function storageOf(definition: ResourceDefinition): GroupResource {
+  const { group, resource } = definition;
+  return (isStoredKind(definition) ? definition.storedAs : undefined) ?? { group, resource };
+}
+
+/** The kind in messages about its objects: that of the group the objects are stored under. */
+export function storedGroupKind({ storedAs, group, kind }: StoredResource): GroupKind {
+  return { group: storedAs?.group ?? group, kind };
+}
+
+/**
+ * Defines a resource whose objects are stored. Checks the definition against the type of the kind and hides that type
+ * from the registry.
+ */
+export function defineResource<T extends ApiObject>(definition: Omit<StoredResource<T>, 'type'>): StoredResource {
+  return { ...definition, type: 'stored' } as unknown as StoredResource;
+}
+
+/** Defines a resource whose objects are questions, which are answered and forgotten. */
+export function defineVirtualResource<T extends ApiObject>(
+  definition: Omit<VirtualResource<T>, 'type'>,
+): VirtualResource {
+  return { ...definition, type: 'virtual' } as unknown as VirtualResource;
+}
+
+/** Defines a resource whose objects are computed when they are read. */
+export function defineComputedResource<T extends ApiObject>(
+  definition: Omit<ComputedResource<T>, 'type'>,
+): ComputedResource {
+  return { ...definition, type: 'computed' } as unknown as ComputedResource;
+}

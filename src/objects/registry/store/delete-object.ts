@@ -1,0 +1,87 @@
+import { leaveLarge } from '../../../base/machinery/large-work.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { notFoundError } from '../../../base/machinery/status-error.js';
+import { StorageError } from '../../../storage/storage.errors.js';
+import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
+import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
+import type { DeleteOptions } from '../strategy.js';
+import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
+import type { DeleteOutcome, ValidateAdmission } from './store-options.js';
+import { DryRunDone, type StoreParts } from './store-parts.js';
+import { toStatusError } from './to-status-error.js';
+
+/**
+ * Deletes or marks one object (specification 3).
+ *
+ * @param uid the one object of that name that is meant; others count as not found
+ * @param hint a copy that the caller already holds, which saves a read if it is not stale
+ */
+export async function deleteObject(
+  parts: StoreParts,
+  context: RequestContext,
+  namespace: string,
+  name: string,
+  options: DeleteOptions,
+  validate: ValidateAdmission,
+  uid?: string,
+  hint?: StoredObject,
+): Promise<DeleteOutcome> {
+  let outcome: Omit<DeleteOutcome, 'text'> | undefined;
+  let dryText: VersionedText | undefined;
+  let endsNext = false;
+
+  const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
+    if (current === undefined || (uid !== undefined && current.uid !== uid)) {
+      throw notFoundError(parts.groupResource, name);
+    }
+    leaveLarge(context, current.json);
+    const live = parseStored(parts.resource, current);
+    checkPreconditions(parts.definition, live, options);
+    parts.definition.strategy.checkDelete?.(live);
+    await validate(undefined, live);
+    const decision = decideDelete(context, parts.definition, live, options, parts.clock);
+    endsNext = decision.kind === 'mark-and-remove';
+    outcome = { removed: endsNext || decision.kind === 'remove', object: decision.object };
+    const json = encodeForStorage(parts.resource, decision.object);
+    if (options.dryRun) {
+      dryText = { json, resourceVersion: current.resourceVersion };
+      throw new DryRunDone();
+    }
+    if (decision.kind === 'remove') return { kind: 'delete', json };
+    if (decision.kind === 'nothing' || json === current.json) return { kind: 'unchanged' };
+    return { kind: 'write', json, uid: current.uid };
+  };
+
+  try {
+    const result = await parts.storage.guaranteedUpdate(
+      parts.keyOf(namespace, name),
+      { ignoreNotFound: true, hint },
+      decide,
+    );
+    const done = outcome as Omit<DeleteOutcome, 'text'>;
+    const isGone = result.outcome === 'deleted' || (endsNext && (await removeMarked(parts, result.object)));
+    if (isGone) await parts.definition.strategy.afterDelete?.(done.object);
+    return { ...done, text: result.object };
+  } catch (error) {
+    if (error instanceof DryRunDone)
+      return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
+    throw toStatusError(error, parts.groupResource, name);
+  }
+}
+
+/**
+ * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and
+ * the next delete or update ends the object. False when another process was faster.
+ */
+async function removeMarked(parts: StoreParts, marked: StoredObject): Promise<boolean> {
+  const options = { hint: marked };
+  try {
+    const { outcome } = await parts.storage.guaranteedUpdate(marked.key, options, (current) =>
+      current?.uid === marked.uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
+    );
+    return outcome === 'deleted';
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'KeyNotFound') return false;
+    throw error;
+  }
+}

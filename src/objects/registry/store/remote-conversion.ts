@@ -1,0 +1,81 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { inTurns, mappedInSteps } from '../../../base/machinery/turns.js';
+import { type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
+import type { ServedResource } from '../resource-registry.js';
+import { encodeForStorage, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
+
+/**
+ * Objects of kinds whose versions something outside the program converts. Requests await the conversion of what they
+ * need and go on with objects, or texts, that are in their version already; only they may call these functions. Control
+ * loops work on what is stored, in whatever version it was written.
+ */
+
+type Text = { readonly json: string };
+
+/** Whether a stored text must be converted before a request for the resource can show it. */
+export function needsConversion(resource: ServedResource, json: string): boolean {
+  if (remoteConversionOf(resource.definition) === undefined) return false;
+  return !(resource.isStored && isPresentForm(resource, json));
+}
+
+/**
+ * Stored texts in the version of the resource, in the same order; those that need no conversion are the same. The codec
+ * reads the texts like any other. Undefined when nothing has to be converted.
+ */
+export function convertedTexts<T extends Text>(
+  resource: ServedResource,
+  texts: readonly T[],
+  signal: AbortSignal,
+): Promise<readonly T[]> | undefined {
+  const conversion = remoteConversionOf(resource.definition);
+  if (conversion === undefined) return undefined;
+  const places = texts.flatMap(({ json }, i) => (needsConversion(resource, json) ? [i] : []));
+  return places.length === 0 ? undefined : convertTexts(resource, conversion, texts, places, signal);
+}
+
+async function convertTexts<T extends Text>(
+  resource: ServedResource,
+  conversion: RemoteConversion,
+  texts: readonly T[],
+  places: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  const objects = await inTurns(mappedInSteps(places, (i) => parseText(resource, (texts[i] as T).json)));
+  const converted = await conversion.convert(objects, resource.apiVersion, signal);
+  const encoded = await inTurns(mappedInSteps(converted, (object) => encodeForStorage(resource, object)));
+  const result = [...texts];
+  for (const [n, i] of places.entries()) result[i] = { ...(texts[i] as T), json: encoded[n] as string };
+  return result;
+}
+
+/** A stored object in the version of the resource: a copy, unless it is in that version already. */
+export async function convertedToServed(
+  resource: ServedResource,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  return (await convertedObject(resource, object, resource.apiVersion, signal)) ?? object;
+}
+
+/** An object of the served version in the stored one. The input may be changed. */
+export async function convertedToStored(
+  resource: ServedResource,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  return (await convertedObject(resource, object, storedApiVersion(resource), signal)) ?? object;
+}
+
+/** The object in another version of its kind; undefined if nothing converts it. */
+export async function convertedObject(
+  resource: ServedResource,
+  object: ApiObject,
+  apiVersion: string,
+  signal: AbortSignal,
+): Promise<ApiObject | undefined> {
+  const conversion = remoteConversionOf(resource.definition);
+  if (conversion === undefined || object.apiVersion === apiVersion) return undefined;
+  const [converted] = await conversion.convert([object], apiVersion, signal);
+  return cloneJson(converted as ApiObject);
+}

@@ -1,0 +1,180 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { everyField, type FieldSelector, parseFieldSelector } from '../../../base/machinery/field-selector.js';
+import { memberText, skimObject } from '../../../base/machinery/json/skim.js';
+import {
+  everything,
+  type LabelSelector,
+  type Labels,
+  parseLabelSelector,
+  SelectorError,
+} from '../../../base/machinery/label-selector.js';
+import { largeBytes } from '../../../base/machinery/large-work.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import {
+  type AttributeSource,
+  type ObjectAttributes,
+  type SelectionPredicate,
+  selects,
+} from '../../../storage/selection-predicate.js';
+import type { StoredObject } from '../../../storage/storage.interface.js';
+import { type ResourceDefinition, remoteConversionOf } from '../resource-definition.js';
+import type { ServedResource } from '../resource-registry.js';
+import { isPresentForm, parseText, storedForm } from './object-codec.js';
+
+const metadataFields: readonly string[] = ['metadata.name', 'metadata.namespace'];
+
+/** The objects of a resource that a list, watch or deletecollection selects. */
+export interface Selection extends SelectionPredicate {
+  /** True when every object is selected, so nothing needs to be parsed. */
+  readonly selectsAll: boolean;
+  /** The one name that can match, when a field selector fixes it. */
+  readonly name: string | undefined;
+  /**
+   * True when objects are stored in other versions than the requested one, which only something outside converts: what
+   * is selected can be known only of the converted objects. Then the storage must not select (see {@link storedSelection}),
+   * and {@link selectsConverted} does.
+   */
+  readonly isOfConverted: boolean;
+}
+
+/**
+ * Parses the selectors of a query. 400 for text that is no selector and for fields that the kind can't be selected by.
+ * A selector is never ignored.
+ */
+export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
+  const { definition } = resource;
+  const labelText = query.get('labelSelector') ?? '';
+  const fieldText = query.get('fieldSelector') ?? '';
+  let labels: LabelSelector = everything;
+  let fields: FieldSelector = everyField;
+  try {
+    if (labelText !== '') labels = parseLabelSelector(labelText);
+    if (fieldText !== '') fields = parseFieldSelector(fieldText);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequestError(error.message, error);
+    throw error;
+  }
+  const { selectableFieldNames: ownFields } = definition;
+  for (const { field } of fields.requirements) {
+    if (metadataFields.includes(field) || ownFields?.includes(field) === true) continue;
+    if (ownFields !== undefined) throw badRequestError(`field label not supported: ${field}`);
+    const known = metadataFields.map((f) => JSON.stringify(f)).join(', ');
+    throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
+  }
+  return {
+    source: attributeSource(resource),
+    labels,
+    fields,
+    selectsAll: labels === everything && fields === everyField,
+    name: fields.requiresExact('metadata.name'),
+    isOfConverted: selectsByContent(labels, fields) && !isStoredAsServed(resource),
+  };
+}
+
+/** What the storage can select by; undefined: it hands out all objects. */
+export function storedSelection(selection: Selection): SelectionPredicate | undefined {
+  return selection.selectsAll || selection.isOfConverted ? undefined : selection;
+}
+
+/** Whether a text in the version of the request is selected. */
+export function selectsConverted(selection: Selection, { key, json }: Pick<StoredObject, 'key' | 'json'>): boolean {
+  return selects(selection, selection.source.extract(json), key);
+}
+
+/** The selection of those who must never take one object for another: it asks only the objects of the request's version. */
+export function strictSelection(resource: ServedResource, selection: Selection): Selection {
+  const { labels, fields } = selection;
+  const isOfConverted = remoteConversionOf(resource.definition) !== undefined && selectsByContent(labels, fields);
+  return { ...selection, isOfConverted };
+}
+
+/** Name and namespace are the same in all versions. */
+function selectsByContent(labels: LabelSelector, fields: FieldSelector): boolean {
+  return labels !== everything || fields.requirements.some(({ field }) => !metadataFields.includes(field));
+}
+
+function isStoredAsServed(resource: ServedResource): boolean {
+  const conversion = remoteConversionOf(resource.definition);
+  return conversion === undefined || (resource.isStored && conversion.isUniform);
+}
+
+/** How many large objects are remembered: an index asks for the same object as all watches do. */
+const mostRecent = 2;
+/** How many sets of labels are remembered. */
+const mostLabelSets = 4_096;
+/** Longer sets of labels are not remembered, in UTF-16 units. */
+const longestLabelSet = 1_024;
+
+const sources = new WeakMap<ResourceDefinition, AttributeSource>();
+const noFields: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Reads the selectable values of stored text of the resource; one reader for all versions. */
+function attributeSource(resource: ServedResource): AttributeSource {
+  let source = sources.get(resource.definition);
+  if (source === undefined) {
+    source = resource.definition.selectableFields === undefined ? labelSource(resource) : fieldSource(resource);
+    sources.set(resource.definition, source);
+  }
+  return source;
+}
+
+/** For kinds that have labels only. Most objects have the same ones as others: they share the attributes. */
+function labelSource(resource: ServedResource): AttributeSource {
+  const known = new Map<string, ObjectAttributes>();
+  const without = { labels: undefined, fields: noFields };
+  const extract = (json: string): ObjectAttributes => {
+    if (!isPresentForm(resource, json)) {
+      return { source: made, labels: parseText(resource, json).metadata.labels, fields: noFields };
+    }
+    const text = memberText(json, storedForm(resource).prefix.length - 1, 'labels');
+    if (text === undefined) return none;
+    let attributes = known.get(text);
+    if (attributes !== undefined) return attributes;
+    attributes = { source: made, labels: JSON.parse(text) as Labels, fields: noFields };
+    if (text.length > longestLabelSet) return attributes;
+    if (known.size >= mostLabelSets) known.clear();
+    known.set(detached(text), attributes);
+    return attributes;
+  };
+  const made: AttributeSource = { extract };
+  const none: ObjectAttributes = { source: made, ...without };
+  return made;
+}
+
+/** A copy that does not keep the text alive that it was cut out of. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function fieldSource(resource: ServedResource): AttributeSource {
+  const { definition } = resource;
+  const recent: { readonly json: string; readonly attributes: ObjectAttributes }[] = [];
+  const look = (json: string): ObjectAttributes => {
+    const object = selectablePart(resource, json);
+    return { source: made, labels: object.metadata.labels, fields: fieldsOf(definition, object) };
+  };
+  const made: AttributeSource = {
+    presentPrefix: storedForm(resource).prefix,
+    extract: (json) => {
+      if (json.length <= largeBytes) return look(json);
+      const known = recent.find((one) => one.json === json);
+      if (known !== undefined) return known.attributes;
+      const attributes = look(json);
+      recent.push({ json, attributes });
+      if (recent.length > mostRecent) recent.shift();
+      return attributes;
+    },
+  };
+  return made;
+}
+
+/** The object, or of a large one only the part that selectors can use: parsing all of it would hold up the others. */
+function selectablePart(resource: ServedResource, json: string): ApiObject {
+  if (json.length <= largeBytes || !isPresentForm(resource, json)) return parseText(resource, json);
+  return skimObject(json, ['metadata.labels']) as unknown as ApiObject;
+}
+
+/** Values of the selectable fields of the kind; name and namespace are not among them. */
+export function fieldsOf(definition: ResourceDefinition, object: ApiObject): Readonly<Record<string, string>> {
+  return definition.selectableFields?.(object) ?? noFields;
+}

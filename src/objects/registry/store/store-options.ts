@@ -1,0 +1,60 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Write, WriteAnswer } from '../../../storage/storage.interface.js';
+import type { UpdateRules } from '../subresource-definition.js';
+import type { VersionedText } from './object-codec.js';
+
+/** Validating admission, given by the handler: throws to refuse the write. For a delete it runs both phases. */
+export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
+
+/**
+ * Makes the write of an object together with others (charges of quotas), in one transaction. The answer is about the
+ * object. Throws a StatusError when the others don't allow it.
+ */
+export type ObjectWriter = (write: Write) => Promise<WriteAnswer>;
+
+export interface CreateOptions {
+  readonly dryRun: boolean;
+  readonly validate: ValidateAdmission;
+  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  readonly writer?: (() => ObjectWriter | undefined) | undefined;
+}
+
+export interface UpdateOptions {
+  readonly dryRun: boolean;
+  readonly validate: ValidateAdmission;
+  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  readonly writer?: (() => ObjectWriter | undefined) | undefined;
+  /** Set for writes through a subresource with rules of its own. */
+  readonly subresource?: UpdateRules | undefined;
+  /** Apply creates missing objects, whatever the kind allows. */
+  readonly forceAllowCreate?: boolean;
+  /**
+   * The live object in the stored version, for kinds that something outside converts. Left out by control loops, which
+   * write an object in the version that it is stored in.
+   */
+  readonly converted?: ((live: ApiObject) => Promise<ApiObject>) | undefined;
+  /**
+   * Makes the wanted object, in the stored version, from the live one (undefined if it does not exist). Called again
+   * when another writer came first, so it must not keep state. It must not change the live object.
+   */
+  readonly transform: (live: ApiObject | undefined) => Promise<ApiObject> | ApiObject;
+}
+
+export interface UpdateOutcome extends VersionedText {
+  readonly created: boolean;
+}
+
+export interface DeleteOutcome {
+  /** Whether the object is gone, or would be after a dry run. Otherwise finalizers or a grace period hold it. */
+  readonly removed: boolean;
+  readonly object: ApiObject;
+  readonly text: VersionedText;
+}
+
+export interface StoreOptions {
+  /**
+   * Makes objects only in namespaces that exist and are not being deleted, whatever the caller has in memory: no object
+   * survives its namespace. Left out for objects that are written before any namespace exists.
+   */
+  readonly inLiveNamespaces?: boolean;
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Clock } from '../../../base/machinery/clock.js';
+import type { GroupResource } from '../../../base/machinery/group-version.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { notFoundError } from '../../../base/machinery/status-error.js';
+import type { SelectionPredicate } from '../../../storage/selection-predicate.js';
+import { StorageError } from '../../../storage/storage.errors.js';
+import type {
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  Storage,
+  StoredObject,
+} from '../../../storage/storage.interface.js';
+import type { RandomBytes } from '../metadata/generate-name.js';
+import type { StoredServedResource } from '../resource-registry.js';
+import type { DeleteOptions } from '../strategy.js';
+import { createObject } from './create-object.js';
+import { deleteObject } from './delete-object.js';
+import { type VersionedText } from './object-codec.js';
+import type {
+  CreateOptions,
+  DeleteOutcome,
+  StoreOptions,
+  UpdateOptions,
+  UpdateOutcome,
+  ValidateAdmission,
+} from './store-options.js';
+import { StoreParts } from './store-parts.js';
+import { toStatusError } from './to-status-error.js';
+import { updateObject } from './update-object.js';
+
+/**
+ * The one store for all resources: the rules of the kind (its strategy) around compare-and-swap writes. Throws only
+ * StatusError. A write that throws left nothing behind, unless its outcome is unknown (504). Then the object may have
+ * been written, so its allocations are kept.
+ */
+export class Store {
+  readonly groupResource: GroupResource;
+  private readonly parts: StoreParts;
+  /** The oldest version at which the definition of the kind is known to have been there. */
+  private definedSince: bigint | undefined;
+
+  constructor(
+    readonly resource: StoredServedResource,
+    storage: Storage,
+    clock: Clock,
+    random: RandomBytes = randomBytes,
+    options: StoreOptions = {},
+  ) {
+    this.parts = new StoreParts(resource, storage, clock, random, options);
+    this.groupResource = this.parts.groupResource;
+  }
+
+  /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
+  create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
+    return this.whenReady(() => createObject(this.parts, context, object, options));
+  }
+
+  /**
+   * The newest committed state, or with `notOlderThan` any state from that version on; 404 when the object does not
+   * exist.
+   */
+  async get(namespace: string, name: string, notOlderThan?: bigint): Promise<StoredObject> {
+    const found = await this.parts.read(this.parts.keyOf(namespace, name), name, notOlderThan);
+    if (found === undefined) throw notFoundError(this.groupResource, name);
+    return found;
+  }
+
+  /** One page of the scope in (namespace, name) order. */
+  async list(query: Omit<ListQuery, 'resource'>): Promise<ListPage> {
+    try {
+      return await this.parts.storage.list({ ...query, resource: this.resource.storageResource });
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', query.at ?? query.notOlderThan);
+    }
+  }
+
+  /** Changes of the scope after `from`; those that `select` is not about may be left out. */
+  async watch(
+    namespace: string | undefined,
+    name: string | undefined,
+    from: bigint,
+    select?: SelectionPredicate,
+  ): Promise<ChangeSubscription> {
+    try {
+      const scope = { resource: this.resource.storageResource, namespace, name, select };
+      return await this.parts.storage.watch(scope, from);
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', from, 'watch');
+    }
+  }
+
+  /**
+   * Refuses a version from before the definition of the kind was made (410): the changes after it are about objects of
+   * another definition that had its name.
+   */
+  async checkDefined(version: bigint): Promise<void> {
+    const { definedBy } = this.parts.definition;
+    if (definedBy === undefined || (this.definedSince !== undefined && version >= this.definedSince)) return;
+    const { storage } = this.parts;
+    try {
+      const { items } = await storage.list({ resource: definedBy.resource, name: definedBy.name, at: version });
+      if (items[0]?.uid !== definedBy.uid) {
+        const resourceVersion = this.definedSince ?? (await storage.head());
+        throw new StorageError('Expired', 'the kind is younger than the version', { resourceVersion });
+      }
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '', version, 'watch');
+    }
+    if (this.definedSince === undefined || version < this.definedSince) this.definedSince = version;
+  }
+
+  /** The newest committed version over all resources. */
+  async head(): Promise<bigint> {
+    try {
+      return await this.parts.storage.head();
+    } catch (error) {
+      throw toStatusError(error, this.groupResource, '');
+    }
+  }
+
+  /** Writes the object that `options.transform` makes of the live one; creates it where that is allowed. */
+  update(context: RequestContext, namespace: string, name: string, options: UpdateOptions): Promise<UpdateOutcome> {
+    return this.whenReady(() => updateObject(this.parts, context, namespace, name, options));
+  }
+
+  /**
+   * Deletes or marks one object (specification 3).
+   *
+   * @param uid the one object of that name that is meant; others count as not found
+   * @param hint a copy that the caller already holds, which saves a read if it is not stale
+   */
+  delete(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    options: DeleteOptions,
+    validate: ValidateAdmission,
+    uid?: string,
+    hint?: StoredObject,
+  ): Promise<DeleteOutcome> {
+    return this.whenReady(() => deleteObject(this.parts, context, namespace, name, options, validate, uid, hint));
+  }
+
+  private whenReady<T>(work: () => Promise<T>): Promise<T> {
+    const waiting = this.parts.definition.prepare?.();
+    return waiting === undefined ? work() : waiting.then(work);
+  }
+}

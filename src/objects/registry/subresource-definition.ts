@@ -1,0 +1,190 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { FieldError } from '../../base/machinery/field-error.js';
+import type { GroupVersionKind } from '../../base/machinery/group-version.js';
+import type { RequestContext } from '../../base/machinery/request-context.js';
+import type { KindType } from '../../base/machinery/schema/index.js';
+import type { ResourceVerb } from './resource-verb.js';
+
+/** A kind of bodies under its served name. */
+export interface BodyKind {
+  readonly kind: GroupVersionKind;
+  readonly type: KindType;
+}
+
+/** The verbs of a path that shows or changes the parent. */
+export type PartVerb = 'get' | 'patch' | 'update';
+
+/** The rules of a write through a subresource, in place of those of the parent. */
+export interface UpdateRules {
+  /** Carries over everything that this path may not change. May change `object`. */
+  readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
+  /** Broken rules of a changed object, metadata aside. */
+  readonly validateUpdate: (context: RequestContext, object: ApiObject, old: ApiObject) => FieldError[];
+}
+
+/** A part of the parent, written as the parent's own kind: `status`, `approval`, `finalize`. */
+export interface PartSubresource extends UpdateRules {
+  readonly type: 'part';
+  readonly name: string;
+  readonly verbs: readonly PartVerb[];
+  readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
+}
+
+/** Puts a written body into a copy of the parent; throws a StatusError for a body that does not fit. */
+export type WriteIntoParent = (context: RequestContext, parent: ApiObject, body: ApiObject) => ApiObject;
+
+/** A view of the parent with a kind of its own (`scale`). Writes go through the parent's own update. */
+export interface ViewSubresource {
+  readonly type: 'view';
+  readonly name: string;
+  readonly body: BodyKind;
+  readonly verbs: readonly PartVerb[];
+  readonly read: (parent: ApiObject) => ApiObject;
+  /** Throws a StatusError for a parent that has nothing to show; it may be written into all the same. */
+  readonly checkShown?: (parent: ApiObject) => void;
+  readonly write: WriteIntoParent;
+  /** The fields of the parent that an applied body stands for; none for a body without them. */
+  readonly intent: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+}
+
+/** An object that is created below the parent and written into it, with a kind of its own (`binding`). */
+export interface CreatedSubresource extends UpdateRules {
+  readonly type: 'created';
+  readonly name: string;
+  readonly body: BodyKind;
+  readonly write: WriteIntoParent;
+  /** The answer in place of the body (a Status). */
+  readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
+}
+
+/** A request to the parent, made by a create and not stored as an object (`token`, `eviction`). */
+export interface VirtualSubresource {
+  readonly type: 'virtual';
+  readonly name: string;
+  readonly body: BodyKind;
+  /** Further versions of that kind with the same fields, which bodies may also have. */
+  readonly otherBodies?: readonly BodyKind[];
+  /**
+   * Does what the body asks for and returns the object to send, which may be a Status. Runs after mutating admission
+   * and calls `action.validate` before any effect; throws a StatusError to refuse.
+   */
+  readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
+  /** A successful answer is a Status; the OpenAPI documents say so. */
+  readonly answersStatus?: true;
+}
+
+/** Text about the parent that another server writes for as long as the client reads (`log`). It can only be read. */
+export interface StreamSubresource {
+  readonly type: 'stream';
+  readonly name: string;
+  /** Query parameters that it takes. */
+  readonly parameters: readonly StreamParameter[];
+}
+
+export interface StreamParameter {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly description: string;
+}
+
+/** What a connection leads to: a program in a container, ports of a pod, or another HTTP server. */
+export type ConnectionTarget = 'exec' | 'attach' | 'portForward' | 'proxy';
+
+/**
+ * A connection to something outside of this server (`exec`, `proxy`). Its options come in the query and are admitted like
+ * an object, with the operation CONNECT.
+ */
+export interface ConnectSubresource {
+  readonly type: 'connect';
+  readonly name: string;
+  readonly target: ConnectionTarget;
+  /** The kind of its options. */
+  readonly body: BodyKind;
+  readonly verbs: readonly ResourceVerb[];
+  /** Query parameters that it takes. Those of a proxy are passed on instead. */
+  readonly parameters: readonly StreamParameter[];
+}
+
+/** A path below the objects of a resource. */
+export type SubresourceDefinition =
+  | PartSubresource
+  | ViewSubresource
+  | CreatedSubresource
+  | VirtualSubresource
+  | StreamSubresource
+  | ConnectSubresource;
+
+/** One create on a virtual subresource. */
+export interface SubresourceAction {
+  readonly namespace: string;
+  /** Name of the parent. */
+  readonly name: string;
+  /** Decoded, with the defaults of its kind. A copy that may be changed. */
+  readonly body: ApiObject;
+  readonly dryRun: boolean;
+  /** Validating admission of the body. */
+  readonly validate: (object: ApiObject) => Promise<void>;
+}
+
+const createOnly: readonly ResourceVerb[] = ['create'];
+const getOnly: readonly ResourceVerb[] = ['get'];
+
+/** What can be done with a subresource. */
+export function subresourceVerbs(subresource: SubresourceDefinition): readonly ResourceVerb[] {
+  switch (subresource.type) {
+    case 'part':
+    case 'view':
+    case 'connect':
+      return subresource.verbs;
+    case 'created':
+    case 'virtual':
+      return createOnly;
+    case 'stream':
+      return getOnly;
+  }
+}
+
+/** The kind of a subresource's bodies; undefined for the parent's own. */
+export function bodyKindOf(subresource: SubresourceDefinition | undefined): BodyKind | undefined {
+  switch (subresource?.type) {
+    case undefined:
+    case 'part':
+    case 'stream':
+      return undefined;
+    case 'view':
+    case 'created':
+    case 'virtual':
+    case 'connect':
+      return subresource.body;
+  }
+}
+
+/** Whether a successful create on a subresource answers a Status instead of an object. */
+export function answersStatus(subresource: SubresourceDefinition): boolean {
+  switch (subresource.type) {
+    case 'part':
+    case 'view':
+    case 'stream':
+    case 'connect':
+      return false;
+    case 'created':
+      return true;
+    case 'virtual':
+      return subresource.answersStatus === true;
+  }
+}
+
+/** The rules for a write through a subresource; undefined when the rules of the parent's own update apply. */
+export function updateRulesOf(subresource: SubresourceDefinition | undefined): UpdateRules | undefined {
+  switch (subresource?.type) {
+    case 'part':
+    case 'created':
+      return subresource;
+    case undefined:
+    case 'view':
+    case 'virtual':
+    case 'stream':
+    case 'connect':
+      return undefined;
+  }
+}

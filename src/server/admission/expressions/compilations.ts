@@ -1,0 +1,4 @@
+import { TurnQueue } from '../../../base/machinery/turn-queue.js';
+
+/** Where this thread compiles the expressions of stored objects, however many arrive at once. */
+export const compilations = new TurnQueue();

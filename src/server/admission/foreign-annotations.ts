@@ -1,0 +1,44 @@
+import { isQualifiedName } from '../../base/machinery/names.js';
+
+/** The most annotations that another server may add for one request, and the most characters of each. */
+const maxAnnotations = 32;
+const maxAnnotationLength = 10 * 1024;
+
+/** What was not taken over. */
+export interface LeftOut {
+  readonly count: number;
+  /** The first key, shortened, and what is wrong with it. */
+  readonly key: string;
+  readonly problem: string;
+}
+
+/**
+ * Adds annotations for the audit trail that a hook or another server wants. Their keys get a prefix, so that none writes
+ * over what others say. Long values are cut. Returns what is left out: keys with faults, keys that exist already, and
+ * all beyond a number.
+ */
+export function addForeignAnnotations(
+  annotations: Map<string, string>,
+  prefix: string,
+  wanted: Readonly<Record<string, string>>,
+): LeftOut | undefined {
+  let seen = 0;
+  let leftOut: LeftOut | undefined;
+  for (const name in wanted) {
+    const key = `${prefix}/${name}`;
+    const problem =
+      ++seen > maxAnnotations ? `more than ${maxAnnotations} annotations` : problemOf(key, name, annotations);
+    if (problem === undefined) annotations.set(key, (wanted[name] as string).slice(0, maxAnnotationLength));
+    else
+      leftOut =
+        leftOut === undefined
+          ? { count: 1, key: key.slice(0, 200), problem }
+          : { ...leftOut, count: leftOut.count + 1 };
+  }
+  return leftOut;
+}
+
+function problemOf(key: string, name: string, annotations: ReadonlyMap<string, string>): string | undefined {
+  if (name.includes('/')) return 'must have no prefix of its own';
+  return isQualifiedName(key)[0] ?? (annotations.has(key) ? 'the annotation exists already' : undefined);
+}

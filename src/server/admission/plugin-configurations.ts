@@ -1,0 +1,30 @@
+import type { AdmissionConfiguration, PluginConfiguration } from '../../base/config/admission-configuration.js';
+
+/** The configurations of the plugins, handed out while the chain is built. */
+export class PluginConfigurations {
+  private readonly read = new Set<string>();
+
+  constructor(private readonly configuration: AdmissionConfiguration) {}
+
+  /** The configuration of a plugin; undefined when it has none. A plugin that never asks takes no configuration. */
+  of(plugin: string): PluginConfiguration | undefined {
+    this.read.add(plugin);
+    return this.configuration.plugins[plugin];
+  }
+
+  /**
+   * What is wrong with the file, and the configurations that nobody asked for: an administrator would believe them to be
+   * in force.
+   */
+  problems(selected: readonly string[]): string[] {
+    const unread = Object.entries(this.configuration.plugins).filter(([plugin]) => !this.read.has(plugin));
+    return [
+      ...this.configuration.problems,
+      ...unread.map(([plugin, { source }]) =>
+        selected.includes(plugin)
+          ? `${source}: the admission plugin ${plugin} takes no configuration`
+          : `${source}: the admission plugin ${plugin} does not run; name it in --enable-admission-plugins`,
+      ),
+    ];
+  }
+}

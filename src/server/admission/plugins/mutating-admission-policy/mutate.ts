@@ -1,0 +1,74 @@
+import type { ApiObject } from '../../../../base/machinery/api-object.js';
+import {
+  atomicParts,
+  formFaults,
+  mergeObjects,
+  rootView,
+  withCanonicalValues,
+} from '../../../../base/machinery/field-set/index.js';
+import { applyJsonPatch, PatchError } from '../../../../base/machinery/patch/index.js';
+import { DecodeError, decode, type KindType } from '../../../../base/machinery/schema/index.js';
+import {
+  Budget,
+  CelError,
+  CostLimitExceeded,
+  expressionCostLimit,
+  toJson,
+  type Value,
+} from '../../../../objects/cel/index.js';
+
+/** A change of a policy can't be made; the failure policy decides. */
+export class MutationError extends Error {}
+
+/** The operations that an expression of type list(JSONPatch) made. Throws a MutationError for other values. */
+function operationsOf(value: Value): readonly unknown[] {
+  const operations = asJson(value);
+  if (!Array.isArray(operations)) throw new MutationError('JSON patch expression must make a list of JSONPatch');
+  return operations;
+}
+
+function asJson(value: Value): unknown {
+  try {
+    return toJson(value, new Budget(expressionCostLimit));
+  } catch (error) {
+    if (error instanceof CelError || error instanceof CostLimitExceeded) throw new MutationError(error.message);
+    throw error;
+  }
+}
+
+/** The object after the JSON patch that an expression made; not canonical. */
+export function patchedObject(before: ApiObject, value: Value): unknown {
+  try {
+    return applyJsonPatch(before, operationsOf(value));
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw new MutationError(`JSON Patch: ${error.details?.causes?.[0]?.message ?? error.message}`);
+  }
+}
+
+/**
+ * The object after the merge with what an expression made, as server-side apply merges: lists by their keys, maps by
+ * theirs. Parts that have one owner as a whole are refused, since the expression can't know what others put there.
+ */
+export function mergedObject(before: ApiObject, value: Value, type: KindType): unknown {
+  const made = asJson(value);
+  if (typeof made !== 'object' || made === null || Array.isArray(made)) {
+    throw new MutationError('apply configuration expression must make an Object');
+  }
+  const applied = made as Record<string, unknown>;
+  const view = rootView(type);
+  const faults = formFaults(view, applied, false);
+  if (faults.length > 0) throw new MutationError(`invalid ApplyConfiguration: ${faults.join(', ')}`);
+  const atomic = atomicParts(view, applied);
+  if (atomic.length > 0) {
+    const message = `may not mutate atomic arrays, maps or structs: ${atomic.join(', ')}`;
+    throw new MutationError(`invalid ApplyConfiguration: ${message}`);
+  }
+  try {
+    const canonical = withCanonicalValues(view, applied, decode(type, applied).value) as Record<string, unknown>;
+    return mergeObjects(view, before, canonical);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new MutationError(`invalid ApplyConfiguration: ${error.message}`);
+  }
+}

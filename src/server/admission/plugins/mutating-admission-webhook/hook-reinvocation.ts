@@ -1,0 +1,38 @@
+import type { ApiObject } from '../../../../base/machinery/api-object.js';
+
+/**
+ * Which hooks are asked again in the second round (specification 5.10): those that ask for it (`IfNeeded`), were asked in
+ * the first round, and have not seen a later change.
+ */
+export class HookReinvocation {
+  /** Reinvocable hooks that have seen every change so far. */
+  private upToDate = new Set<string>();
+  private readonly outdated = new Set<string>();
+  private lastOutput: string | undefined;
+
+  /** A hook was asked. */
+  called(id: string): void {
+    this.upToDate.add(id);
+  }
+
+  /** The object changed after those that were asked before. */
+  changed(): void {
+    for (const id of this.upToDate) this.outdated.add(id);
+    this.upToDate = new Set();
+  }
+
+  /** Whether a hook is asked in the second round. */
+  isOutdated(id: string): boolean {
+    return this.outdated.has(id);
+  }
+
+  /** Remembers the object as the hooks left it, if that can matter. */
+  leave(object: ApiObject | undefined): void {
+    this.lastOutput = this.upToDate.size === 0 ? undefined : JSON.stringify(object);
+  }
+
+  /** Begins the second round: other plugins may have changed the object since. */
+  resume(object: ApiObject | undefined): void {
+    if (this.lastOutput !== undefined && JSON.stringify(object) !== this.lastOutput) this.changed();
+  }
+}

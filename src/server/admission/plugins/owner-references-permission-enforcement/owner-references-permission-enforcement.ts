@@ -1,0 +1,119 @@
+import type { OwnerReference } from '../../../../base/machinery/api-object.js';
+import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../../base/machinery/authorizer.js';
+import { parseApiVersion } from '../../../../base/machinery/group-version.js';
+import { deepEqual } from '../../../../base/machinery/patch/json-value.js';
+import type { ResourceRegistry, ServedResource } from '../../../../objects/registry/resource-registry.js';
+import type { AdmissionPlugin } from '../../admission-plugin.js';
+import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
+import { isFor, refused } from '../../refused.js';
+
+/**
+ * Guards the references to owners (specification 5.5): changing them can delete the object, so it takes the right to
+ * delete it; holding up the deletion of an owner takes the right to update the owner's finalizers.
+ */
+export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
+  readonly name = 'OwnerReferencesPermissionEnforcement';
+
+  constructor(
+    private readonly authorizer: Authorizer,
+    private readonly registry: Pick<ResourceRegistry, 'resourcesOf'>,
+  ) {}
+
+  handles(operation: AdmissionOperation): boolean {
+    return operation === 'CREATE' || operation === 'UPDATE';
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    // Agents write the status of pods, and may not delete them.
+    if (isFor(attributes, '', 'pods') && attributes.subresource === 'status') return;
+    const owners = attributes.object?.metadata?.ownerReferences ?? [];
+    const before = attributes.oldObject?.metadata?.ownerReferences ?? [];
+    if (deepEqual(owners, before)) return;
+    if (attributes.operation !== 'CREATE') await this.requireDelete(attributes);
+    for (const owner of newlyBlocked(owners, before)) await this.requireFinalizers(attributes, owner);
+  }
+
+  private async requireDelete(attributes: AdmissionAttributes): Promise<void> {
+    const { resource, subresource, namespace, name } = attributes;
+    const asked = this.question(attributes, { ...resource, verb: 'delete', subresource, namespace, name });
+    const denial = await this.denial(asked);
+    if (denial === undefined) return;
+    throw refused(attributes, `cannot set an ownerRef on a resource you can't delete: ${denial}`);
+  }
+
+  private async requireFinalizers(attributes: AdmissionAttributes, owner: OwnerReference): Promise<void> {
+    const found = this.resourcesOf(owner);
+    if (found.length === 0) {
+      const { apiVersion, kind } = owner;
+      const mapping = `cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}`;
+      const cause = `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`;
+      throw refused(attributes, `cannot set blockOwnerDeletion in this case because ${mapping}: ${cause}`);
+    }
+    for (const { definition, served } of found) {
+      const asked = this.question(attributes, {
+        verb: 'update',
+        group: definition.group,
+        version: served.version,
+        resource: definition.resource,
+        subresource: 'finalizers',
+        namespace: definition.namespaced ? attributes.namespace : '',
+        name: owner.name,
+      });
+      const denial = await this.denial(asked);
+      if (denial === undefined) continue;
+      const detail =
+        "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on";
+      throw refused(attributes, `${detail}: ${denial}`);
+    }
+  }
+
+  private resourcesOf({ apiVersion, kind }: OwnerReference): readonly ServedResource[] {
+    const parsed = parseApiVersion(apiVersion);
+    if (parsed === undefined) return [];
+    return this.registry.resourcesOf(parsed.group, parsed.version).filter(({ definition }) => definition.kind === kind);
+  }
+
+  private question({ userInfo }: AdmissionAttributes, asked: Asked): AuthorizerAttributes {
+    const { verb, group, version, resource, subresource, namespace, name } = asked;
+    return {
+      user: userInfo,
+      verb,
+      isResourceRequest: true,
+      namespace,
+      apiGroup: group,
+      apiVersion: version,
+      resource,
+      subresource,
+      name,
+      path: '',
+    };
+  }
+
+  /** Why the answer is no, in the form that clients know; undefined when it is yes. */
+  private async denial(asked: AuthorizerAttributes): Promise<string | undefined> {
+    let answer: AuthorizationDecision;
+    try {
+      answer = await this.authorizer.authorize(asked);
+    } catch (error) {
+      return `, ${(error as Error).message}`;
+    }
+    return answer.decision === 'allow' ? undefined : `${answer.reason}, <nil>`;
+  }
+}
+
+interface Asked {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The references that hold up the deletion of their owner and did not before. */
+function newlyBlocked(owners: readonly OwnerReference[], before: readonly OwnerReference[]): OwnerReference[] {
+  const blocking = (owner: OwnerReference) => owner.blockOwnerDeletion === true;
+  const known = new Set(before.filter(blocking).map(({ uid }) => uid));
+  return owners.filter((owner) => blocking(owner) && !known.has(owner.uid));
+}

@@ -1,0 +1,32 @@
+import { isQualifiedName, isValidLabelValue } from '../../../../base/machinery/names.js';
+
+/** Labels that a node must have. */
+export type NodeLabels = Readonly<Record<string, string>>;
+
+/** More labels than a pod could need; reading them must not take long, since every pod of a namespace waits for it. */
+const maxLabels = 1000;
+
+/** Reads up to 1,000 labels as in `key=value,key=value`; undefined for any other text. */
+export function parseNodeLabels(text: string): NodeLabels | undefined {
+  const labels: Record<string, string> = {};
+  if (text.trim() === '') return labels;
+  const parts = text.split(',', maxLabels + 1);
+  if (parts.length > maxLabels) return undefined;
+  for (const part of parts) {
+    const [key = '', value, ...more] = part.split('=').map((each) => each.trim());
+    if (value === undefined || more.length > 0) return undefined;
+    if (isQualifiedName(key).length > 0 || isValidLabelValue(value).length > 0) return undefined;
+    labels[key] = value;
+  }
+  return labels;
+}
+
+/** Whether the two want different values of a label. */
+export function contradict(a: NodeLabels, b: NodeLabels): boolean {
+  return Object.keys(a).some((key) => Object.hasOwn(b, key) && a[key] !== b[key]);
+}
+
+/** Whether all of `labels` are among `allowed`. */
+export function isAmong(labels: NodeLabels, allowed: NodeLabels): boolean {
+  return Object.keys(labels).every((key) => Object.hasOwn(allowed, key) && allowed[key] === labels[key]);
+}

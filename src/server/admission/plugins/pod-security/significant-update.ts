@@ -1,0 +1,34 @@
+import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
+import type { AnyContainer } from '../../pods/containers-of.js';
+import type { ProfileAnnotations } from './standards/profile-standards.js';
+
+/**
+ * Whether an update changes something that the checks look at. Of what they look at, only images, the ephemeral
+ * containers and annotations of containers can change; a pod that runs must stay changeable in everything else, even if
+ * it breaks the rules of today.
+ */
+export function isSignificantUpdate(pod: Pod, old: Pod, keys: ProfileAnnotations): boolean {
+  const containers = pod.spec.containers ?? [];
+  const initContainers = pod.spec.initContainers ?? [];
+  const oldContainers = old.spec.containers ?? [];
+  const oldInitContainers = old.spec.initContainers ?? [];
+  if (pod.metadata.annotations?.[keys.seccompPod] !== old.metadata.annotations?.[keys.seccompPod]) return true;
+  if (containers.length !== oldContainers.length || initContainers.length !== oldInitContainers.length) return true;
+  const changes = (container: AnyContainer, before: AnyContainer | undefined): boolean =>
+    before === undefined || container.image !== before.image || hasNewProfile(container.name, pod, old, keys);
+  if (containers.some((container, i) => changes(container, oldContainers[i]))) return true;
+  if (initContainers.some((container, i) => changes(container, oldInitContainers[i]))) return true;
+  const byName = new Map((old.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
+  return (pod.spec.ephemeralContainers ?? []).some((container) => changes(container, byName.get(container.name)));
+}
+
+function hasNewProfile(
+  container: string,
+  { metadata: { annotations } }: Pod,
+  { metadata: { annotations: before } }: Pod,
+  { appArmorPrefix, seccompPrefix }: ProfileAnnotations,
+): boolean {
+  return [appArmorPrefix, seccompPrefix].some(
+    (prefix) => annotations?.[prefix + container] !== before?.[prefix + container],
+  );
+}

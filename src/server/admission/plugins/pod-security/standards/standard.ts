@@ -1,0 +1,81 @@
+import type { PodSpec } from '../../../../../objects/apis/core/v1/pod-spec.types.js';
+import { type AnyContainer, containersOf } from '../../../pods/containers-of.js';
+
+/** A pod or a pod template as the checks see it. */
+export interface CheckedPod {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: PodSpec;
+  /** All containers of the spec. */
+  readonly containers: readonly AnyContainer[];
+}
+
+/** What a pod does that it must not. */
+export interface Violation {
+  /** Names the check in a few words. */
+  readonly reason: string;
+  /** Who breaks the rule and by what. */
+  readonly detail: string;
+}
+
+export type PodCheck = (pod: CheckedPod) => Violation | undefined;
+
+/** One rule of the published standards with the versions in which it changed. */
+export interface Standard {
+  /** Known to clients only by the order of violations, which is that of the ids. */
+  readonly id: string;
+  readonly level: 'baseline' | 'restricted';
+  /** Rising in `since`, the minor version from which on `check` applies. */
+  readonly versions: readonly { readonly since: number; readonly check: PodCheck }[];
+  /** Ids of baseline rules that this one makes superfluous in the versions in which it exists. */
+  readonly overrides?: readonly string[];
+}
+
+/** The pod of a spec, for checks. */
+export function checkedPod(annotations: Readonly<Record<string, string>> | undefined, spec: PodSpec): CheckedPod {
+  return { annotations: annotations ?? {}, spec, containers: [...containersOf(spec)] };
+}
+
+/** Names of the containers for which `isBad` holds. */
+export function containersWhere({ containers }: CheckedPod, isBad: (container: AnyContainer) => boolean): string[] {
+  return containers.filter(isBad).map(({ name }) => name);
+}
+
+/** `container "a"`, `containers "a", "b"`. */
+export function containersText(names: readonly string[]): string {
+  return `${plural('container', names)} ${quoted(names)}`;
+}
+
+/** Those who set something bad: `pod and containers "a", "b"`. */
+export function settersText(isPodBad: boolean, containers: readonly string[]): string {
+  const setters = isPodBad ? ['pod'] : [];
+  if (containers.length > 0) setters.push(containersText(containers));
+  return setters.join(' and ');
+}
+
+/** The word with an s unless there is just one. */
+export function plural(word: string, values: readonly unknown[]): string {
+  return values.length === 1 ? word : `${word}s`;
+}
+
+/** `"a", "b"`. */
+export function quoted(values: readonly string[]): string {
+  return values.map((value) => JSON.stringify(value)).join(', ');
+}
+
+/** The different values in order. */
+export function sortedSet(values: Iterable<string>): string[] {
+  return [...new Set(values)].sort();
+}
+
+/** Since this version a pod in a user namespace of its own may do more. */
+export const userNamespaceRelaxation = 35;
+
+/** The check, passed by pods whose users are not those of the node. */
+export function unlessInUserNamespace(check: PodCheck): PodCheck {
+  return (pod) => (pod.spec.hostUsers === false ? undefined : check(pod));
+}
+
+/** The check, passed by pods for Windows, where the setting does not exist. */
+export function unlessWindows(check: PodCheck): PodCheck {
+  return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod));
+}

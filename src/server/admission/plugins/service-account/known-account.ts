@@ -1,0 +1,31 @@
+import type { ApiObject } from '../../../../base/machinery/api-object.js';
+import type { VendorNames } from '../../../../base/machinery/vendor.js';
+import type { ServiceAccount } from '../../../../objects/apis/core/v1/service-account.types.js';
+
+/** What pods take over from their account. */
+export interface KnownAccount {
+  /** Whether its pods get a token; undefined when it leaves that to them. */
+  readonly automount: boolean | undefined;
+  readonly imagePullSecrets: readonly string[];
+  /** The secrets its pods may name; undefined when they may name any. */
+  readonly mountableSecrets: ReadonlySet<string> | undefined;
+}
+
+/** Makes the reader of accounts: the annotation `enforce-mountable-secrets` limits what pods may name. */
+export function accountReader({ labelPrefix }: VendorNames): (object: ApiObject) => KnownAccount {
+  const annotation = `${labelPrefix}/enforce-mountable-secrets`;
+  return (object) => {
+    const { metadata, secrets, imagePullSecrets, automountServiceAccountToken } = object as unknown as ServiceAccount;
+    const isLimited = isTrue(metadata.annotations?.[annotation]);
+    return {
+      automount: automountServiceAccountToken,
+      imagePullSecrets: (imagePullSecrets ?? []).flatMap(({ name }) => name || []),
+      mountableSecrets: isLimited ? new Set((secrets ?? []).flatMap(({ name }) => name || [])) : undefined,
+    };
+  };
+}
+
+/** The texts that the field's parsers of booleans take for true. */
+function isTrue(text: string | undefined): boolean {
+  return text !== undefined && /^(?:1|t|T|true|TRUE|True)$/.test(text);
+}

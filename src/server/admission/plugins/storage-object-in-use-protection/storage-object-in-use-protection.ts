@@ -1,0 +1,33 @@
+import { protectionFinalizers } from '../../../../base/machinery/protection-finalizers.js';
+import type { VendorNames } from '../../../../base/machinery/vendor.js';
+import type { AdmissionPlugin } from '../../admission-plugin.js';
+import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
+
+/**
+ * Adds a finalizer to new claims and volumes, so that they outlive their deletion for as long as they are in use
+ * (specification 5.5). The control loops `pvc-protection` and `pv-protection` remove it.
+ */
+export class StorageObjectInUseProtection implements AdmissionPlugin {
+  readonly name = 'StorageObjectInUseProtection';
+  private readonly finalizers: ReadonlyMap<string, string>;
+
+  constructor(names: VendorNames) {
+    const { claim, volume } = protectionFinalizers(names);
+    this.finalizers = new Map([
+      ['persistentvolumeclaims', claim],
+      ['persistentvolumes', volume],
+    ]);
+  }
+
+  handles(operation: AdmissionOperation): boolean {
+    return operation === 'CREATE';
+  }
+
+  admit({ resource, subresource, object }: AdmissionAttributes): void {
+    if (resource.group !== '' || subresource !== '' || object === undefined) return;
+    const finalizer = this.finalizers.get(resource.resource);
+    if (finalizer === undefined) return;
+    const finalizers = object.metadata.finalizers ?? [];
+    if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];
+  }
+}

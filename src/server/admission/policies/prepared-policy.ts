@@ -1,0 +1,75 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { QueuedResult } from '../../../base/machinery/turn-queue.js';
+import type { Steps } from '../../../base/machinery/turns.js';
+import type {
+  ParamKind,
+  ParamRef,
+} from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { MatchResources } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
+import { compilations } from '../expressions/compilations.js';
+import { type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
+import { criteriaOf } from './match-criteria.js';
+
+/** What both kinds of policies have. */
+interface PolicySpec {
+  readonly paramKind?: ParamKind | undefined;
+  readonly matchConstraints?: MatchResources | undefined;
+  readonly failurePolicy?: string | undefined;
+}
+
+/** What both kinds of bindings have. */
+interface BindingSpec {
+  readonly policyName?: string | undefined;
+  readonly paramRef?: ParamRef | undefined;
+  readonly matchResources?: MatchResources | undefined;
+}
+
+/**
+ * A policy of either kind prepared for requests. From its arrival on its expressions are compiled in turns with other
+ * work, so that neither the arrival of many policies nor the first request holds the event loop.
+ */
+export class PreparedPolicy<S extends PolicySpec, E> {
+  readonly name: string;
+  readonly matcher: RequestMatcher;
+  private readonly compiled: QueuedResult<E>;
+
+  constructor(
+    { metadata }: ApiObject,
+    readonly spec: S,
+    matching: MatchingParts,
+    compiling: Steps<E>,
+  ) {
+    this.name = metadata.name ?? '';
+    this.matcher = new RequestMatcher(criteriaOf(spec.matchConstraints, false), matching);
+    this.compiled = compilations.add(compiling);
+  }
+
+  /** Whether a request is refused when the policy can't be evaluated. */
+  get failsClosed(): boolean {
+    return this.spec.failurePolicy !== 'Ignore';
+  }
+
+  /** What was made of the expressions; a promise until it is there. */
+  get expressions(): E | Promise<E> {
+    return this.compiled.get();
+  }
+}
+
+/** A binding of either kind prepared for requests. */
+export class PreparedBinding<S extends BindingSpec> {
+  readonly name: string;
+  readonly policyName: string;
+  /** Unset if the binding applies to all that the policy applies to. */
+  readonly matcher: RequestMatcher | undefined;
+
+  constructor(
+    { metadata }: ApiObject,
+    readonly spec: S,
+    matching: MatchingParts,
+  ) {
+    this.name = metadata.name ?? '';
+    this.policyName = spec.policyName ?? '';
+    const { matchResources } = spec;
+    this.matcher = matchResources && new RequestMatcher(criteriaOf(matchResources, true), matching);
+  }
+}

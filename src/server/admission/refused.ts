@@ -1,0 +1,19 @@
+import { forbiddenError, type StatusError } from '../../base/machinery/status-error.js';
+import type { AdmissionAttributes } from './attributes.js';
+
+/**
+ * The 403 of a plugin. An object whose name is still to be drawn goes by its `generateName`, as in other servers.
+ */
+export function refused(attributes: AdmissionAttributes, detail: string): StatusError {
+  const { name, resource, object } = attributes;
+  return forbiddenError(resource, name || object?.metadata.name || object?.metadata.generateName || 'Unknown', detail);
+}
+
+/** Whether the request is for the objects of a resource, or a part of them, by the resource's group and plural name. */
+export function isFor(
+  { resource: asked }: Pick<AdmissionAttributes, 'resource'>,
+  group: string,
+  resource: string,
+): boolean {
+  return asked.resource === resource && asked.group === group;
+}

@@ -1,0 +1,123 @@
+import { addWarning } from '../../../base/machinery/request-context.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import { traced } from '../../../base/observability/trace-scope.js';
+import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import type { AdmissionAttributes } from '../attributes.js';
+import { addForeignAnnotations } from '../foreign-annotations.js';
+import type { ResourceAndKind } from '../matching/resource-versions.js';
+import type { Hook } from './hook.js';
+import { dryRunError, HookCallError, type HookErrorType, HookRefusal } from './hook-errors.js';
+import type { HookCallCounter } from './hook-metrics.js';
+import { hookRefusal } from './hook-refusal.js';
+import { type ReviewAnswer, readAnswer } from './review-answer.js';
+import type { ReviewWriter } from './review-request.js';
+
+/** One hook that a request is for. */
+export interface Invocation {
+  readonly hook: Hook;
+  /** Place of the hook among all of its kind. */
+  readonly index: number;
+  /** How it wants to see the request. */
+  readonly matched: ResourceAndKind;
+  readonly attributes: AdmissionAttributes;
+  readonly writer: ReviewWriter;
+  /** 0, or 1 in the second round of the mutating phase. */
+  readonly round: number;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Asks hooks, and does with their answers what does not depend on the kind of the hook. */
+export class HookCaller {
+  constructor(
+    private readonly parts: {
+      readonly metrics: HookCallCounter;
+      readonly logger: Pick<Logger, 'warn'>;
+      /** Name of the group of AdmissionReview. */
+      readonly group: string;
+    },
+  ) {}
+
+  /**
+   * Asks a hook and lets `use` do something with its consent. Returns undefined when there was no usable answer and the
+   * hook's policy is to go on.
+   *
+   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when the
+   *   request has to end for another reason
+   */
+  async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
+    const { hook, attributes } = invocation;
+    const begin = performance.now();
+    let failure: unknown;
+    try {
+      return await use(await this.ask(invocation));
+    } catch (error) {
+      failure = error instanceof HookFault ? new HookCallError(hook.name, error) : error;
+    } finally {
+      const { operation } = attributes;
+      const seconds = (performance.now() - begin) / 1000;
+      const isIgnored = failure instanceof HookCallError && hook.isIgnored;
+      const rejection = failure === undefined || isIgnored ? undefined : errorTypeOf(failure);
+      const { name, kind } = hook;
+      this.parts.metrics.count({ hook: { name, kind }, operation, seconds, code: codeOf(failure), rejection });
+    }
+    if (!(failure instanceof HookCallError) || !hook.isIgnored) throw failure;
+    this.failOpen(invocation, failure);
+    return undefined;
+  }
+
+  private async ask({ hook, matched, attributes, writer }: Invocation): Promise<ReviewAnswer> {
+    const { context, dryRun } = attributes;
+    if (dryRun && !hook.allowsDryRun) throw dryRunError(hook.name);
+    const { version } = hook;
+    if (version === undefined) {
+      throw new HookFault('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+    }
+    let uid = '';
+    const write = () => {
+      const review = writer.write(version, matched);
+      uid = review.uid;
+      return review.body;
+    };
+    const text = await traced(`webhook ${hook.name}`, { configuration: hook.configuration }, () =>
+      hook.ask(write, context.signal),
+    );
+    const answer = await readAnswer(text, { uid, version, group: this.parts.group, hook: hook.kind });
+    this.annotate(attributes, hook, answer.auditAnnotations);
+    for (const warning of answer.warnings) {
+      // As for other warnings: an answer can't show text with control characters.
+      if (warning === '' || controlCharacters.test(warning)) continue;
+      if (!addWarning(context, warning)) break;
+    }
+    if (!answer.allowed) throw hookRefusal(hook.name, answer.status);
+    return answer;
+  }
+
+  /** Keys get the name of the hook as their prefix, so that hooks can't write over what others say. */
+  private annotate({ context }: AdmissionAttributes, hook: Hook, annotations: Readonly<Record<string, string>>): void {
+    const leftOut = addForeignAnnotations(context.auditAnnotations, hook.name, annotations);
+    if (leftOut === undefined) return;
+    const fields = { hook: hook.name, configuration: hook.configuration, ...leftOut };
+    this.parts.logger.warn('audit annotations of an admission webhook are left out', fields);
+  }
+
+  private failOpen({ hook, attributes, round, index }: Invocation, error: HookCallError): void {
+    this.parts.metrics.countFailedOpen({ name: hook.name, kind: hook.kind });
+    const key = `failed-open.${hook.kind}.webhook.${this.parts.group}/round_${round}_index_${index}`;
+    attributes.context.auditAnnotations.set(key, hook.name);
+    const fields = { hook: hook.name, configuration: hook.configuration, problem: error.fault.message };
+    this.parts.logger.warn('an admission webhook did not answer, and the request continues without it', fields);
+  }
+}
+
+function errorTypeOf(error: unknown): HookErrorType {
+  if (error instanceof HookCallError) return 'calling_webhook_error';
+  return error instanceof HookRefusal ? 'no_error' : 'apiserver_internal_error';
+}
+
+function codeOf(error: unknown): number {
+  if (error === undefined) return 200;
+  if (error instanceof HookCallError) return error.fault.status;
+  return error instanceof HookRefusal ? error.hookCode : 0;
+}

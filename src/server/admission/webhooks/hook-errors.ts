@@ -1,0 +1,58 @@
+import { StatusError, type StatusErrorOptions, type StatusReason } from '../../../base/machinery/status-error.js';
+import type { HookFault } from '../../../base/outgoing/hook-fault.js';
+
+/** Why a write ended at a hook, as the metrics name it (specification 6.3). */
+export type HookErrorType = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
+
+/** A call without a usable answer, as a request's answer shows it: a 500. */
+export class HookCallError extends StatusError {
+  constructor(
+    hook: string,
+    readonly fault: HookFault,
+  ) {
+    const detail = `failed calling webhook ${JSON.stringify(hook)}: ${fault.message}`;
+    super('InternalError', `Internal error occurred: ${detail}`, {
+      details: { causes: [{ message: detail }] },
+      cause: fault,
+    });
+    this.name = 'HookCallError';
+  }
+
+  /** The fault is that of the hook. */
+  override get isExpected(): boolean {
+    return true;
+  }
+}
+
+/** What a hook, or its configuration, did wrong besides, as a request's answer shows it: a 500. */
+export class HookMistake extends StatusError {
+  constructor(detail: string, cause: unknown = detail) {
+    super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
+    this.name = 'HookMistake';
+  }
+
+  /** The fault is that of the hook. */
+  override get isExpected(): boolean {
+    return true;
+  }
+}
+
+/** The hook said no. */
+export class HookRefusal extends StatusError {
+  override readonly name = 'HookRefusal';
+
+  /** @param hookCode the code that the hook gave, or the 400 that stands for none; no HTTP answer may have some of them */
+  constructor(
+    reason: StatusReason,
+    message: string,
+    options: StatusErrorOptions,
+    readonly hookCode: number,
+  ) {
+    super(reason, message, options);
+  }
+}
+
+/** A dry run must not have effects, and the hook may have some (specification 5.10). */
+export function dryRunError(hook: string): StatusError {
+  return new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} does not support dry run`);
+}

@@ -1,0 +1,37 @@
+import type { CountingLister } from '../../../objects/registry/informers/shared-listers.js';
+import type { Hook, HookCompiler, WebhookConfiguration } from './hook.js';
+
+const none: readonly Hook[] = [];
+
+/**
+ * The hooks of one kind that are in force: those of all configurations, sorted by the names of the configurations, and
+ * within one in its own order. Prepared again only after a change.
+ */
+export class HookList {
+  private hooks = none;
+  private madeAt = -1;
+
+  constructor(
+    private readonly configurations: CountingLister<WebhookConfiguration>,
+    private readonly compiler: Pick<HookCompiler, 'compile' | 'retire'>,
+  ) {}
+
+  get present(): readonly Hook[] {
+    const { changes } = this.configurations;
+    if (changes !== this.madeAt) {
+      this.madeAt = changes;
+      const sorted = [...this.configurations.all()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+      this.hooks = this.compiler.compile(sorted);
+    }
+    return this.hooks;
+  }
+
+  /** Closes the connections of all hooks, at the end of the process. */
+  stop(): void {
+    this.compiler.retire();
+  }
+}
+
+function nameOf({ metadata }: WebhookConfiguration): string {
+  return metadata.name ?? '';
+}

@@ -1,0 +1,112 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { applyJsonPatch, PatchError } from '../../../base/machinery/patch/index.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
+import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
+import type { AdmissionAttributes } from '../attributes.js';
+import type { ResourceAndKind, ResourceVersions } from '../matching/resource-versions.js';
+import { HookMistake } from './hook-errors.js';
+
+/** The object after a patch. */
+export interface Patched {
+  /** In the requested version. */
+  readonly object: ApiObject;
+  /** Whether the patch changed anything. */
+  readonly isChanged: boolean;
+}
+
+/** Fields that say which object a request is about; what was asked for is what was authorized. */
+const identity = ['name', 'namespace', 'uid'] as const;
+
+/**
+ * The object of a request after the JSON patch of a hook. The result is decoded like a client's body, in the version that
+ * the hook saw; it gets the defaults of that version and comes back in the requested one.
+ *
+ * @param before the object as the hook saw it; not changed
+ * @throws a StatusError (500) for a patch that does not apply, whose result is no object of the kind, or that changes
+ *   which object it is
+ */
+export async function applyHookPatch(
+  hook: string,
+  operations: readonly unknown[],
+  before: ApiObject | undefined,
+  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'context'>,
+  matched: ResourceAndKind,
+  versions: ResourceVersions,
+): Promise<Patched> {
+  const refuse = (text: string) => new HookMistake(`admission webhook ${JSON.stringify(hook)} ${text}`);
+  if (before === undefined) {
+    throw refuse('attempted to modify the object, which is not supported for this operation');
+  }
+  return changedObject(patchedBody(before, operations), before, attributes, matched, versions, refuse);
+}
+
+/**
+ * The object of a request after a plugin for rules of clients has changed it: decoded like a client's body, with the
+ * defaults of the version that the rule saw, and back in the requested version.
+ *
+ * @param patched the changed object; not canonical
+ * @param before the object as the rule saw it; not changed
+ * @throws what `refuse` makes, if the result is no object of the kind, or changes which object it is
+ */
+export async function changedObject(
+  patched: unknown,
+  before: ApiObject,
+  attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'context'>,
+  matched: ResourceAndKind,
+  versions: ResourceVersions,
+  refuse: (text: string) => Error,
+): Promise<Patched> {
+  const { kind } = matched;
+  const bodies = versions.bodiesOf(matched.resource, attributes.subresource);
+  const body = bodies.find((one) => one.kind.version === kind.version && one.kind.group === kind.group) ?? bodies[0];
+  if (body === undefined) throw refuse('attempted to modify an object of an unknown kind');
+  if (typeof patched !== 'object' || patched === null || Array.isArray(patched)) {
+    throw refuse('did not leave an object');
+  }
+  const { kind: patchedKind, apiVersion, metadata } = patched as Partial<ApiObject>;
+  if (patchedKind !== before.kind || apiVersion !== before.apiVersion) {
+    throw refuse('attempted to change the kind of the object');
+  }
+  const [oversized] = oversizedMetadata(metadata);
+  if (oversized !== undefined) throw refuse(`left an invalid object: ${oversized.field}: ${oversized.message}`);
+  const object = decoded(body.type, patched, refuse);
+  for (const field of identity) {
+    // Options of connections have no metadata.
+    const was = before.metadata?.[field] ?? '';
+    // A hook may choose the name in place of a generated one.
+    const isFree = was === '' && field === 'name';
+    if (!isFree && (object.metadata?.[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
+  }
+  const isChanged = !deepEqual(before, object);
+  versions.applyDefaults(matched.resource, attributes.subresource, object);
+  return {
+    object: await versions.convert(
+      object,
+      matched.resource,
+      attributes.resource,
+      attributes.subresource,
+      attributes.context.signal,
+    ),
+    isChanged,
+  };
+}
+
+function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown {
+  try {
+    return applyJsonPatch(before, operations);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    // What the client is told about its own patches would point to the wrong side.
+    throw new HookMistake(error.details?.causes?.[0]?.message ?? error.message, error);
+  }
+}
+
+function decoded(type: Parameters<typeof decode>[0], value: object, refuse: (text: string) => Error): ApiObject {
+  try {
+    return decode(type, value).value as ApiObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw refuse(`left an invalid object: ${error.message}`);
+  }
+}

@@ -1,0 +1,163 @@
+import type { Authorizer } from '../../../base/machinery/authorizer.js';
+import { forbiddenError } from '../../../base/machinery/status-error.js';
+import { HookClient, type HookTransport } from '../../../base/outgoing/hook-client.js';
+import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '../../../objects/apis/admissionregistration/v1/webhook-configuration.types.js';
+import type { AdmissionAttributes } from '../attributes.js';
+import { compileMatchConditions, type MatchConditions } from '../expressions/match-conditions.js';
+import { type MatchAttributes, type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
+import type { ResourceAndKind } from '../matching/resource-versions.js';
+import type { VersionedObjects } from '../matching/versioned-objects.js';
+import { HookMistake } from './hook-errors.js';
+import type { HookKind } from './review-answer.js';
+import type { ReviewVersion } from './review-request.js';
+
+export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
+/** A webhook of either kind. */
+export type Webhook = Omit<MutatingWebhook, 'reinvocationPolicy'> &
+  Partial<Pick<MutatingWebhook, 'reinvocationPolicy'>>;
+
+const defaultTimeoutSeconds = 10;
+
+/** What hooks are prepared with. */
+export interface HookParts extends MatchingParts {
+  readonly authorizer: Authorizer;
+}
+
+/** One webhook of a stored configuration, prepared for calls. */
+export class Hook {
+  readonly name: string;
+  /** Fail and Ignore are the two policies for calls without a usable answer. */
+  readonly isIgnored: boolean;
+  readonly timeoutMs: number;
+  /** Whether calls have no effects, at least in dry runs. */
+  readonly allowsDryRun: boolean;
+  /** Whether it wants to see changes that others made after it (`IfNeeded`). */
+  readonly isReinvocable: boolean;
+  /** The first of its review versions that this server can send. */
+  readonly version: ReviewVersion | undefined;
+  private readonly matcher: RequestMatcher | Error;
+  private readonly conditions: MatchConditions | undefined;
+
+  constructor(
+    readonly kind: HookKind,
+    /** Name of the configuration object. */
+    readonly configuration: string,
+    /** The same for every generation of the hook, and different from those of all others of the kind. */
+    readonly id: string,
+    webhook: Webhook,
+    /** Why there is no client, if there is none. */
+    private readonly client: HookClient | Error,
+    parts: HookParts,
+  ) {
+    this.name = webhook.name;
+    this.isIgnored = webhook.failurePolicy === 'Ignore';
+    this.timeoutMs = (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000;
+    this.allowsDryRun = webhook.sideEffects === 'None' || webhook.sideEffects === 'NoneOnDryRun';
+    this.isReinvocable = webhook.reinvocationPolicy === 'IfNeeded';
+    const versions: readonly string[] = webhook.admissionReviewVersions ?? [];
+    this.version = versions.find((version) => version === 'v1' || version === 'v1beta1') as ReviewVersion | undefined;
+    this.matcher = attempt(() => new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }, parts));
+    const { matchConditions = [] } = webhook;
+    this.conditions =
+      matchConditions.length === 0 ? undefined : compileMatchConditions(matchConditions, parts.authorizer);
+  }
+
+  /** How the hook wants to see a request; undefined when the request is not for it. */
+  match(attributes: MatchAttributes): ResourceAndKind | undefined | Promise<ResourceAndKind | undefined> {
+    if (this.matcher instanceof Error) throw new HookMistake(this.matcher.message, this.matcher);
+    return this.matcher.match(attributes);
+  }
+
+  /**
+   * Whether a request that matches fulfils the match conditions too. Undefined when there are none. A condition that
+   * can't be evaluated excludes the hook if calls without an answer are ignored too.
+   *
+   * @throws a StatusError (403) for such a condition otherwise
+   */
+  fulfils(
+    attributes: AdmissionAttributes,
+    matched: ResourceAndKind,
+    objects: VersionedObjects,
+  ): Promise<boolean> | undefined {
+    return this.conditions === undefined ? undefined : this.evaluate(this.conditions, attributes, matched, objects);
+  }
+
+  private async evaluate(
+    conditions: MatchConditions,
+    attributes: AdmissionAttributes,
+    matched: ResourceAndKind,
+    objects: VersionedObjects,
+  ): Promise<boolean> {
+    const result = await conditions.matches({ attributes, ...matched, ...objects.as(matched) });
+    if (typeof result === 'string') return result === 'match';
+    if (this.isIgnored) return false;
+    throw forbiddenError(attributes.resource, attributes.name, result.error);
+  }
+
+  /** {@link HookClient.ask} within the time limit of the hook. */
+  ask(write: () => Buffer, signal: AbortSignal): Promise<string> {
+    if (this.client instanceof Error) {
+      throw new HookFault(`could not get REST client: ${this.client.message}`, 0, this.client);
+    }
+    return this.client.ask(write, this.timeoutMs, signal);
+  }
+}
+
+function attempt<T>(make: () => T): T | Error {
+  try {
+    return make();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/**
+ * Prepares the webhooks of configurations. Connections stay open from one generation to the next as long as the address
+ * and the authorities of a hook stay the same, and are closed when a hook goes.
+ */
+export class HookCompiler {
+  private clients = new Map<string, HookClient>();
+
+  constructor(
+    private readonly kind: HookKind,
+    private readonly parts: HookParts & { readonly transport: HookTransport },
+  ) {}
+
+  /** @param configurations all that there are */
+  compile(configurations: readonly WebhookConfiguration[]): readonly Hook[] {
+    const clients = new Map<string, HookClient>();
+    const hooks = configurations.flatMap((configuration) => this.hooksOf(configuration, clients));
+    for (const [key, client] of this.clients) if (!clients.has(key)) client.retire();
+    this.clients = clients;
+    return hooks;
+  }
+
+  /** Closes all connections as soon as no call uses them. */
+  retire(): void {
+    for (const client of this.clients.values()) client.retire();
+  }
+
+  private hooksOf({ metadata, webhooks }: WebhookConfiguration, clients: Map<string, HookClient>): Hook[] {
+    const configuration = metadata.name ?? '';
+    const timesSeen = new Map<string, number>();
+    return ((webhooks ?? []) as readonly Webhook[]).map((webhook) => {
+      const index = timesSeen.get(webhook.name) ?? 0;
+      timesSeen.set(webhook.name, index + 1);
+      const id = `${configuration}/${webhook.name}/${index}`;
+      const client = this.clientOf(id, webhook, clients);
+      return new Hook(this.kind, configuration, id, webhook, client, this.parts);
+    });
+  }
+
+  private clientOf(id: string, { clientConfig }: Webhook, clients: Map<string, HookClient>): HookClient | Error {
+    const key = `${id} ${JSON.stringify(clientConfig)}`;
+    const client = this.clients.get(key) ?? attempt(() => new HookClient(clientConfig, this.parts.transport));
+    if (!(client instanceof Error)) clients.set(key, client);
+    return client;
+  }
+}

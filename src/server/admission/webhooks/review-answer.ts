@@ -1,0 +1,121 @@
+import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
+import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
+import { isLarge } from '../../../base/machinery/large-work.js';
+import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
+import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
+import type { ReviewVersion } from './review-request.js';
+
+/** What a hook may do besides allowing or refusing. */
+export type HookKind = 'mutating' | 'validating';
+
+/** A checked answer. */
+export interface ReviewAnswer {
+  readonly allowed: boolean;
+  /** Of a refusal; hooks may leave it out. */
+  readonly status: Infer<typeof admissionResponse>['status'];
+  /** Operations of a JSON patch, not checked yet; empty for none. Always empty from validating hooks. */
+  readonly patch: readonly unknown[];
+  /** Characters of the patch in base64. */
+  readonly patchLength: number;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+/** The question that an answer belongs to. */
+export interface Asked {
+  readonly uid: string;
+  readonly version: ReviewVersion;
+  /** Name of the group of AdmissionReview. */
+  readonly group: string;
+  readonly hook: HookKind;
+}
+
+/**
+ * Reads the answer of a hook. Everything that does not clearly answer the question is refused, except for what hooks of
+ * v1beta1 may leave out: kind, id and type of the patch.
+ *
+ * @throws HookFault for an unusable answer
+ */
+export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
+  const review = await parsed(text);
+  if (!isRecord(review)) throw new HookFault('the answer is not a JSON object');
+  checkKind(review, asked);
+  if (review.response === undefined || review.response === null) throw new HookFault('webhook response was absent');
+  const response = decodeResponse(review.response);
+  const isIdLess = asked.version === 'v1beta1' && response.uid === '';
+  if (response.uid !== asked.uid && !isIdLess) {
+    throw new HookFault(`expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(response.uid)}`);
+  }
+  return {
+    allowed: response.allowed,
+    status: response.status,
+    patch: await readPatch(response, asked),
+    patchLength: response.patch?.length ?? 0,
+    warnings: response.warnings ?? [],
+    auditAnnotations: response.auditAnnotations ?? {},
+  };
+}
+
+type Response = Infer<typeof admissionResponse>;
+
+function checkKind({ apiVersion = '', kind = '' }: Readonly<Record<string, unknown>>, asked: Asked): void {
+  const expected = `${asked.group}/${asked.version}`;
+  if (apiVersion === expected && kind === 'AdmissionReview') return;
+  if (asked.version === 'v1beta1' && apiVersion === '' && kind === '') return;
+  // Neither String nor JSON.stringify can show every value that JSON can hold.
+  const shown = (value: unknown) => (typeof value === 'string' ? value : `a value of type ${typeof value}`);
+  const got = `${shown(apiVersion) || '/'}, Kind=${shown(kind)}`;
+  throw new HookFault(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${cut(got)}`);
+}
+
+function decodeResponse(response: unknown): Response {
+  try {
+    return decode(admissionResponse, response).value;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new HookFault(`the answer is not an AdmissionReview: response.${cut(error.message)}`, 0, error);
+  }
+}
+
+/** A patch and its type go together, and only mutating hooks may send them. */
+async function readPatch({ patch = '', patchType }: Response, asked: Asked): Promise<readonly unknown[]> {
+  const isStrict = asked.version === 'v1';
+  if (asked.hook === 'validating') {
+    if (isStrict && patch !== '') throw new HookFault('validating webhook may not return response.patch');
+    if (isStrict && patchType !== undefined) {
+      throw new HookFault('validating webhook may not return response.patchType');
+    }
+    return [];
+  }
+  if (isStrict && patch !== '' && patchType === undefined) {
+    throw new HookFault('webhook returned response.patch but not response.patchType');
+  }
+  if (isStrict && patch === '' && patchType !== undefined) {
+    throw new HookFault('webhook returned response.patchType but not response.patch');
+  }
+  if (patch === '') return [];
+  if (isStrict && patchType !== 'JSONPatch') throw new HookFault(`unsupported patch type ${JSON.stringify(patchType)}`);
+  const operations = await parsed(Buffer.from(patch, 'base64').toString('utf8'), 'the patch of the answer');
+  if (!Array.isArray(operations)) throw new HookFault('the patch of the answer is not a list of operations');
+  return operations as unknown[];
+}
+
+async function parsed(text: string, what = 'the answer'): Promise<unknown> {
+  try {
+    // Parsing in turns believes that the text is valid. What it makes of other text fails the checks that follow.
+    return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
+  } catch (error) {
+    throw new HookFault(`${what} is not JSON`, 0, error);
+  }
+}
+
+const maxShown = 200;
+
+function cut(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import type { AdmissionAttributes } from '../attributes.js';
+import type { ResourceAndKind, ResourceVersions } from '../matching/resource-versions.js';
+import { VersionedObjects } from '../matching/versioned-objects.js';
+
+/** The versions of AdmissionReview that this server sends. */
+export type ReviewVersion = 'v1' | 'v1beta1';
+
+/** A question for one hook. */
+export interface Review {
+  /** The id that the answer has to repeat. */
+  readonly uid: string;
+  readonly body: Buffer;
+}
+
+/**
+ * Writes the questions of one request (specification 4.11): several hooks share the text of the objects, which is made
+ * once for each version. Made anew when the object of the request may have changed.
+ */
+export class ReviewWriter {
+  readonly objects: VersionedObjects;
+  private readonly texts = new Map<ApiObject, string>();
+
+  /** @param group name of the group of AdmissionReview */
+  constructor(
+    private readonly attributes: AdmissionAttributes,
+    versions: ResourceVersions,
+    private readonly group: string,
+  ) {
+    this.objects = new VersionedObjects(attributes, versions);
+  }
+
+  /** @param matched how the hook wants to see the request */
+  write(version: ReviewVersion, matched: ResourceAndKind): Review {
+    const { attributes } = this;
+    const { object, oldObject } = this.objects.as(matched);
+    const uid = randomUUID();
+    const facts = {
+      uid,
+      kind: matched.kind,
+      resource: matched.resource,
+      ...filled('subResource', attributes.subresource),
+      requestKind: attributes.kind,
+      requestResource: attributes.resource,
+      ...filled('requestSubResource', attributes.subresource),
+      ...filled('name', attributes.name),
+      ...filled('namespace', attributes.namespace),
+      operation: attributes.operation,
+      userInfo: userInfoOf(attributes.userInfo),
+    };
+    // The options of a connection are its object.
+    const options = attributes.operation === 'CONNECT' ? null : attributes.options;
+    const rest = { dryRun: attributes.dryRun, options };
+    const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(facts)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
+    return { uid, body: Buffer.from(text) };
+  }
+
+  private textOf(object: ApiObject | undefined): string {
+    if (object === undefined) return 'null';
+    let text = this.texts.get(object);
+    if (text === undefined) {
+      text = JSON.stringify(object);
+      this.texts.set(object, text);
+    }
+    return text;
+  }
+}
+
+/** The text of an object that goes on. */
+function opened(fields: object): string {
+  return JSON.stringify(fields).slice(0, -1);
+}
+
+/** The text of the rest of an object. */
+function continued(fields: object): string {
+  return JSON.stringify(fields).slice(1);
+}
+
+function filled(field: string, value: string): Readonly<Record<string, string>> {
+  return value === '' ? {} : { [field]: value };
+}
+
+function userInfoOf({ name, uid, groups, extra }: UserInfo): object {
+  return {
+    ...filled('username', name),
+    ...filled('uid', uid),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}

@@ -1,0 +1,91 @@
+import { parseServiceAddresses } from '../../../base/config/admission-webhook.options.js';
+import { OptionsError } from '../../../base/config/parse-options.js';
+import { groupName } from '../../../base/machinery/vendor.js';
+import { ClientConfigError } from '../../../base/outgoing/client-config.js';
+import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client-users.js';
+import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
+import type { HookTransport } from '../../../base/outgoing/hook-client.js';
+import { type ServiceResolver, sharedServiceResolver } from '../../../base/outgoing/service-resolver.js';
+import type { AdmissionParts } from '../build-admission.js';
+import { ResourceVersions } from '../matching/resource-versions.js';
+import { HookCompiler, type WebhookConfiguration } from './hook.js';
+import { HookCaller } from './hook-caller.js';
+import { HookList } from './hook-list.js';
+import type { HookKind } from './review-answer.js';
+import { readClientConfigFile } from './webhook-admission-configuration.js';
+
+/** What a plugin for hooks of one kind works with. */
+export interface WebhookRuntime {
+  readonly hooks: HookList;
+  readonly caller: HookCaller;
+  readonly versions: ResourceVersions;
+  /** Served names of the groups `admission` and `admissionregistration`. */
+  readonly reviewGroup: string;
+  readonly configurationGroup: string;
+}
+
+/** What both plugins share. */
+interface Shared {
+  readonly caller: HookCaller;
+  readonly versions: ResourceVersions;
+  readonly services: ServiceResolver;
+  readonly denied: DeniedAddresses;
+}
+
+const sharedByParts = new WeakMap<object, Shared>();
+
+/**
+ * Sets up a plugin for hooks. Throws an OptionsError for a faulty configuration of the plugin (kind
+ * WebhookAdmissionConfiguration).
+ */
+export function webhookRuntime(plugin: string, kind: HookKind, parts: AdmissionParts): WebhookRuntime {
+  const { names, countingListers, namespaces, authorizer } = parts;
+  const configurationGroup = groupName('admissionregistration', names);
+  const shared = sharedByParts.get(parts.listers) ?? share(parts);
+  const transport: HookTransport = { services: shared.services, denied: shared.denied, users: usersOf(plugin, parts) };
+  const { caller, versions } = shared;
+  const configurations = countingListers.counting(
+    { group: configurationGroup, resource: `${kind}webhookconfigurations` },
+    (object) => object as WebhookConfiguration,
+  );
+  return {
+    hooks: new HookList(configurations, new HookCompiler(kind, { namespaces, versions, authorizer, transport })),
+    caller,
+    versions,
+    reviewGroup: groupName('admission', names),
+    configurationGroup,
+  };
+}
+
+function share({ names, listers, registry, options, logger, hookCalls }: AdmissionParts): Shared {
+  const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
+  const shared: Shared = {
+    caller: new HookCaller({
+      metrics: hookCalls,
+      logger,
+      group: groupName('admission', names),
+    }),
+    versions: new ResourceVersions(registry),
+    services: sharedServiceResolver(
+      webhookServiceResolver,
+      parseServiceAddresses(webhookServiceAddresses),
+      listers,
+      names,
+    ),
+    denied: new DeniedAddresses(webhookDeniedCidrs),
+  };
+  sharedByParts.set(listers, shared);
+  return shared;
+}
+
+function usersOf(plugin: string, { configuration, names }: AdmissionParts): ClientUsers | undefined {
+  const given = configuration.of(plugin);
+  const file = given === undefined ? undefined : readClientConfigFile(given, names);
+  if (file === undefined) return undefined;
+  try {
+    return loadClientUsers(file);
+  } catch (error) {
+    if (!(error instanceof ClientConfigError)) throw error;
+    throw new OptionsError([error.message]);
+  }
+}

@@ -1,0 +1,100 @@
+import { inTurns } from '../../base/machinery/turns.js';
+import type { ApiServiceIndex } from './api-service-index.js';
+import { Backend, type BackendParts } from './backend.js';
+import type { IdentityFields } from './identity-fields.js';
+import type { RemoteApi, RemoteApiService } from './known-api-service.js';
+import { RemoteDocument } from './remote-document.js';
+import { type RemoteResource, readResourceList } from './remote-resources.js';
+import { type SwaggerParts, swaggerOf } from './swagger-merge.js';
+
+/** The connections to the server of a group version, and what it says of itself. */
+export interface KnownBackend {
+  readonly backend: Backend;
+  readonly resources: RemoteDocument<readonly RemoteResource[]>;
+  readonly swagger: RemoteDocument<SwaggerParts>;
+  /** Path and query of its OpenAPI 3.0 document; empty: it has none. */
+  readonly openApi3: RemoteDocument<string>;
+}
+
+const maxListBytes = 2 * 1024 * 1024;
+const maxSwaggerBytes = 4 * 1024 * 1024;
+
+/** The extension servers that a process knows, and its connections to them. */
+export class Aggregation {
+  private readonly known = new Map<string, { readonly key: string; readonly backend: KnownBackend }>();
+  private seen = -1;
+
+  constructor(
+    readonly services: ApiServiceIndex,
+    private readonly parts: BackendParts,
+    private readonly logger: { warn(text: string, fields?: object): void },
+  ) {}
+
+  /** The fields that may name a user to another server. */
+  identity(): Promise<IdentityFields> {
+    return this.parts.identity.get();
+  }
+
+  backendOf(service: RemoteApiService): Backend {
+    return this.of(service).backend;
+  }
+
+  /** What belongs to the server of a group version; made again once its address or its certificates change. */
+  of(service: RemoteApiService): KnownBackend {
+    this.forgetRemoved();
+    const { name, remote } = service;
+    const key = keyOf(remote);
+    const held = this.known.get(name);
+    if (held?.key === key) return held.backend;
+    held?.backend.backend.retire();
+    const backend = this.make(service);
+    this.known.set(name, { key, backend });
+    return backend;
+  }
+
+  private make({ name, group, version, remote }: RemoteApiService): KnownBackend {
+    const backend = new Backend(remote, this.parts);
+    const onFault = (error: unknown) =>
+      this.logger.warn('a document of an extension server is not at hand', { apiService: name, error });
+    const path = `/apis/${group}/${version}`;
+    const read = (value: unknown) => readResourceList(value, group, version);
+    const readSwagger = (value: unknown) => inTurns(swaggerOf(value, group, version));
+    const readIndex = (value: unknown) => documentIn(value, path);
+    return {
+      backend,
+      resources: new RemoteDocument(backend, { path, maxBytes: maxListBytes, read, onFault }),
+      swagger: new RemoteDocument(backend, {
+        path: '/openapi/v2',
+        maxBytes: maxSwaggerBytes,
+        read: readSwagger,
+        onFault,
+      }),
+      openApi3: new RemoteDocument(backend, { path: '/openapi/v3', maxBytes: maxListBytes, read: readIndex, onFault }),
+    };
+  }
+
+  private forgetRemoved(): void {
+    if (this.seen === this.services.changes) return;
+    this.seen = this.services.changes;
+    const names = new Set(this.services.remotes().map(({ name }) => name));
+    for (const [name, { backend }] of this.known) {
+      if (names.has(name)) continue;
+      backend.backend.retire();
+      this.known.delete(name);
+    }
+  }
+}
+
+function keyOf({ namespace, service, port, insecureSkipTLSVerify, caBundle }: RemoteApi): string {
+  return JSON.stringify([namespace, service, port, insecureSkipTLSVerify, caBundle]);
+}
+
+/** The entry of a group version in an index of OpenAPI 3.0 documents, if it is about that group version. */
+function documentIn(value: unknown, path: string): string {
+  const { paths } = (value ?? {}) as { paths?: Record<string, { serverRelativeURL?: unknown } | undefined> };
+  if (typeof paths !== 'object' || paths === null) throw new Error('the answer is no index of documents');
+  const found = Object.hasOwn(paths, path.slice(1)) ? paths[path.slice(1)]?.serverRelativeURL : undefined;
+  const own = `/openapi/v3${path}`;
+  if (typeof found !== 'string') return '';
+  return found === own || (found.startsWith(`${own}?`) && /^[\x21-\x7e]{1,512}$/.test(found)) ? found : own;
+}

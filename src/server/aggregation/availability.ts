@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceFault } from '../../base/outgoing/service-resolver.js';
+import type { APIServiceCondition } from '../../objects/apis/apiregistration/v1/api-service.types.js';
+import { type Backend, BackendFault } from './backend.js';
+import type { RemoteApiService } from './known-api-service.js';
+
+/** Whether a group version can be used, and why. */
+export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
+
+/** What this server is called where it asks for itself. */
+export const aggregatorUser = Object.freeze({
+  name: 'system:kube-aggregator',
+  uid: '',
+  groups: ['system:masters'],
+  extra: {},
+});
+
+export const localAvailability: Availability = Object.freeze({
+  status: 'True',
+  reason: 'Local',
+  message: 'Local APIServices are always available',
+});
+
+const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
+const checkLimitMs = 5_000;
+/** More than a list of resources has. */
+const mostDiscardedBytes = 1024 * 1024;
+
+/** The content is of no interest. A short one leaves the connection to the next request, others end it. */
+function leaveConnection(response: IncomingMessage): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    if (bytes === 0) setTimeout(() => response.destroy(), checkLimitMs).unref();
+    bytes += chunk.length;
+    if (bytes > mostDiscardedBytes) response.destroy();
+  });
+}
+
+/** Finds the service of a group version and asks it for the resources of that version. Throws only when aborted. */
+export async function checkAvailability(
+  { group, version, remote }: RemoteApiService,
+  backend: Backend,
+  signal: AbortSignal,
+): Promise<Availability> {
+  const path = `/apis/${group}/${version}`;
+  const url = `https://${backend.host}${path}`;
+  const failed = (text: string): Availability => ({
+    status: 'False',
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: ${text}`,
+  });
+  const limit = AbortSignal.timeout(checkLimitMs);
+  try {
+    const answer = await backend.call({
+      method: 'GET',
+      path,
+      headers: await backend.headersAs(aggregatorUser),
+      signal: AbortSignal.any([signal, limit]),
+      headLimitMs: checkLimitMs,
+    });
+    const { response } = answer;
+    response.on('error', () => undefined);
+    const code = response.statusCode ?? 0;
+    leaveConnection(response);
+    return code >= 200 && code < 400 ? passed : failed(`bad status from ${url}: ${code}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (limit.aborted) return failed('context deadline exceeded');
+    if (!(error instanceof BackendFault)) throw error;
+    return error.cause instanceof ServiceFault ? unreachable(error.cause, remote) : failed(error.message);
+  }
+}
+
+function unreachable(fault: ServiceFault, { namespace, service, port }: RemoteApiService['remote']): Availability {
+  const place = `service/${service} in ${JSON.stringify(namespace)}`;
+  const messages: Readonly<Record<ServiceFault['reason'], string>> = {
+    ServiceNotFound: `${place} is not present`,
+    ServicePortError: `${place} is not listening on port ${port}`,
+    EndpointsNotFound: `cannot find endpointslices for ${place}`,
+    MissingEndpoints: `endpointslices for ${place} have no addresses with port name ${JSON.stringify(fault.portName)}`,
+    ServiceAccessError: `${place} cannot be checked due to: ${fault.message}`,
+  };
+  return { status: 'False', reason: fault.reason, message: messages[fault.reason] };
+}

@@ -1,0 +1,147 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import type { ClientTls } from '../../base/outgoing/client-config.js';
+import type { ClientCredentials } from '../../base/outgoing/client-credentials.js';
+import { connectionReason } from '../../base/outgoing/connection-reason.js';
+import { DeniedAddressError, type DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
+import { type ExchangeAnswer, exchange, Unsent } from '../../base/outgoing/exchange.js';
+import { GuardedAgent } from '../../base/outgoing/https-connections.js';
+import { ServiceFault, type ServiceResolver } from '../../base/outgoing/service-resolver.js';
+import { identityHeaders } from './forwarded-headers.js';
+import type { IdentityFields } from './identity-fields.js';
+import type { RemoteApi } from './known-api-service.js';
+import type { PublishedIdentity } from './published-identity.js';
+
+/** Why an extension server gave no usable answer. The message may be shown to clients. */
+export class BackendFault extends Error {}
+
+/** One request to an extension server. */
+export interface BackendCall {
+  readonly method: string;
+  /** With the query, as it goes on the wire. */
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** Streamed as it comes; undefined: no body. */
+  readonly body?: Readable | undefined;
+  /** Ends the call and its answer. */
+  readonly signal: AbortSignal;
+  /** How long the head of the answer may take, in milliseconds. */
+  readonly headLimitMs: number;
+  /** Whether the other side may switch to another protocol. */
+  readonly mayUpgrade?: boolean;
+}
+
+export type BackendAnswer = ExchangeAnswer;
+
+/** What all backends of a process share. */
+export interface BackendParts {
+  readonly services: ServiceResolver;
+  readonly denied: DeniedAddresses;
+  /** The certificate that this server shows. */
+  readonly credentials: Pick<ClientCredentials, 'tls'>;
+  /** In which fields it says who a request is from. */
+  readonly identity: Pick<PublishedIdentity, 'get'>;
+}
+
+const connectLimitMs = 10_000;
+/** Each new attempt may go to another endpoint. */
+const maxAttempts = 3;
+
+/** Requests that one backend may have under way: more wait for nothing but it, and would fill the process. */
+export const backendSeats = { requests: 256, longRunning: 4096 } as const;
+
+/** The extension server behind a service, on kept-alive connections of its own. */
+export class Backend {
+  /** Host of its requests. */
+  readonly host: string;
+  private readonly serverName: string;
+  private agent: { readonly own: ClientTls; readonly agent: GuardedAgent } | undefined;
+  private readonly taken = { requests: 0, longRunning: 0 };
+
+  constructor(
+    readonly remote: RemoteApi,
+    private readonly parts: BackendParts,
+  ) {
+    this.serverName = `${remote.service}.${remote.namespace}.svc`;
+    this.host = remote.port === 443 ? this.serverName : `${this.serverName}:${remote.port}`;
+  }
+
+  /** The fields in which the extension server learns who a request is from. */
+  identity(): Promise<IdentityFields> {
+    return this.parts.identity.get();
+  }
+
+  /** The head of a request for JSON that this server makes on its own. */
+  async headersAs(user: UserInfo): Promise<OutgoingHttpHeaders> {
+    return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
+  }
+
+  /** Takes a seat among the requests under way; undefined when there is none. The result gives it back, once. */
+  enter(isLongRunning: boolean): (() => void) | undefined {
+    const kind = isLongRunning ? 'longRunning' : 'requests';
+    if (this.taken[kind] >= backendSeats[kind]) return undefined;
+    this.taken[kind]++;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.taken[kind]--;
+      isTaken = false;
+    };
+  }
+
+  /**
+   * Sends a request. A request that could not be sent is tried again, perhaps at another endpoint; one that may have
+   * been received is not.
+   *
+   * @throws BackendFault; the reason of the signal when it is aborted.
+   */
+  async call(call: BackendCall): Promise<BackendAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        call.signal.throwIfAborted();
+        const agent = await this.connections();
+        return await exchange({ ...call, agent, host: this.serverName, port: this.remote.port, connectLimitMs });
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const reason = error instanceof Unsent ? error.reason : (error as Error);
+        const isFinal = reason instanceof ServiceFault || reason instanceof DeniedAddressError;
+        if (error instanceof Unsent && !isFinal && attempt < maxAttempts) continue;
+        if (reason instanceof BackendFault) throw reason;
+        throw new BackendFault(connectionReason(reason), { cause: reason });
+      }
+    }
+  }
+
+  /** Closes the idle connections now and the others as soon as they are idle. */
+  retire(): void {
+    if (this.agent !== undefined) retire(this.agent.agent);
+    this.agent = undefined;
+  }
+
+  /** Connections that show the certificate in force. */
+  private async connections(): Promise<GuardedAgent> {
+    const own = await this.parts.credentials.tls();
+    if (this.agent?.own === own) return this.agent.agent;
+    this.retire();
+    const { remote, parts } = this;
+    const tls: ClientTls = {
+      ...own,
+      ca: remote.caBundle === '' ? undefined : Buffer.from(remote.caBundle, 'base64').toString('utf8'),
+      serverName: this.serverName,
+      insecureSkipVerify: remote.insecureSkipTLSVerify,
+    };
+    const agent = new GuardedAgent(tls, {
+      // The seats limit them.
+      maxSockets: Number.POSITIVE_INFINITY,
+      denied: parts.denied,
+      target: () => parts.services.resolve(remote.namespace, remote.service, remote.port),
+    });
+    this.agent = { own, agent };
+    return agent;
+  }
+}
+
+function retire(agent: GuardedAgent): void {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}

@@ -1,0 +1,177 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import { type IdentityFields, spelled } from './identity-fields.js';
+
+/** A user whose identity can't be written into a header without changing it. */
+export class UnspeakableUserError extends Error {}
+
+/** Fields that concern one connection only (RFC 9110 section 7.6.1), and those that are set anew. */
+const connectionFields: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Prefix of the entry of `Sec-WebSocket-Protocol` in which browsers send a token. */
+const tokenProtocol = 'base64url.bearer.authorization.';
+
+/** A request on its way to another server. */
+export interface PassedRequest {
+  /** Names and values in turn, as the client sent them. */
+  readonly rawHeaders: readonly string[];
+  readonly clientAddress: string;
+  /** Host and port of the service. */
+  readonly host: string;
+  /** The protocol that the client wants to switch to. */
+  readonly upgrade: string | undefined;
+  readonly hasBody: boolean;
+  /** Fields that may name a user; no client may send them. */
+  readonly identities: IdentityFields;
+}
+
+export interface ForwardedRequest extends PassedRequest {
+  readonly user: UserInfo;
+}
+
+/**
+ * The head of a request on its way to an extension server, which learns who the user is.
+ *
+ * @throws UnspeakableUserError
+ */
+export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders {
+  return { ...passedHeaders(request), ...identityHeaders(request.user, request.identities) };
+}
+
+/**
+ * The head of a request on its way to another server. Whatever could identify the client in another way than by
+ * the authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
+ * user.
+ */
+export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
+  const { rawHeaders, clientAddress, host, upgrade, hasBody, identities } = request;
+  const named = namedByConnection(rawHeaders);
+  const headers: Record<string, string | string[]> = {};
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    const value = rawHeaders[i + 1] as string;
+    if (name.startsWith(':') || connectionFields.has(name) || named.has(name) || identifies(name, identities)) continue;
+    if (name === 'content-length' && !hasBody) continue;
+    add(headers, name, value);
+  }
+  if (hasBody && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
+  joinCookies(headers);
+  hideToken(headers);
+  const forwarded = headers['x-forwarded-for'];
+  headers['x-forwarded-for'] = [...(forwarded === undefined ? [] : [forwarded].flat()), clientAddress].join(', ');
+  headers.host = host;
+  if (upgrade !== undefined) {
+    headers.connection = 'Upgrade';
+    headers.upgrade = upgrade;
+  }
+  return headers;
+}
+
+/**
+ * The fields that name a user to an extension server. Keys of further fields that differ only in case are one to such
+ * servers: its values are those of all of them.
+ *
+ * @throws UnspeakableUserError
+ */
+export function identityHeaders({ name, uid, groups, extra }: UserInfo, fields: IdentityFields): OutgoingHttpHeaders {
+  const headers: Record<string, string | string[]> = { [fields.user]: spoken(name) };
+  if (uid !== '') headers[fields.uid] = spoken(uid);
+  if (groups.length > 0) headers[fields.group] = groups.map(spoken);
+  for (const [key, values] of Object.entries(extra)) {
+    for (const value of values) add(headers, `${fields.extraPrefix}${escapeKey(key)}`, spoken(value));
+  }
+  return headers;
+}
+
+/** Fields of the answer that may go to the client, as names and values in turn. */
+export function answerHeaders(rawHeaders: readonly string[]): Record<string, string | string[]> {
+  const named = namedByConnection(rawHeaders);
+  const headers: Record<string, string | string[]> = {};
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase();
+    if (!connectionFields.has(name) && !named.has(name)) add(headers, name, rawHeaders[i + 1] as string);
+  }
+  return headers;
+}
+
+function identifies(name: string, { names, prefixes }: IdentityFields): boolean {
+  const plain = spelled(name);
+  if (plain === 'authorization' || plain.startsWith('x-remote-') || plain.startsWith('impersonate-')) return true;
+  return names.has(plain) || prefixes.some((prefix) => plain.startsWith(prefix));
+}
+
+function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
+  const named = new Set<string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if ((rawHeaders[i] as string).toLowerCase() !== 'connection') continue;
+    for (const name of (rawHeaders[i + 1] as string).split(',')) named.add(name.trim().toLowerCase());
+  }
+  return named;
+}
+
+function add(headers: Record<string, string | string[]>, name: string, value: string): void {
+  // Names such as `constructor` are tokens like any other. One field, `__proto__`, gets lost here: no object can have it.
+  const known = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  if (known === undefined || name === 'content-length') headers[name] = value;
+  else if (typeof known === 'string') headers[name] = [known, value];
+  else known.push(value);
+}
+
+/** HTTP/2 clients send each cookie in a field of its own; HTTP/1.1 has one field for all. */
+function joinCookies(headers: Record<string, string | string[]>): void {
+  const { cookie } = headers;
+  if (Array.isArray(cookie)) headers.cookie = cookie.join('; ');
+}
+
+function hideToken(headers: Record<string, string | string[]>): void {
+  const asked = headers['sec-websocket-protocol'];
+  if (asked === undefined) return;
+  const kept = [asked]
+    .flat()
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim())
+    .filter((name) => !name.startsWith(tokenProtocol));
+  if (kept.length === 0) delete headers['sec-websocket-protocol'];
+  else headers['sec-websocket-protocol'] = kept.join(', ');
+}
+
+/**
+ * The text as the bytes of its UTF-8 form. Blanks around a value would get lost on the way, and another user would
+ * arrive.
+ */
+function spoken(text: string): string {
+  const hasControls = [...text].some((character) => character < ' ' || character === '\u007f');
+  // What is no text would arrive as another user, too.
+  if (hasControls || !text.isWellFormed() || /^ | $/.test(text)) {
+    throw new UnspeakableUserError('the user of the request has a name, group or field that no header can carry');
+  }
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+const keyCharacter = /[A-Za-z0-9!#$&'*+.^_`|~-]/;
+
+/** In lower case, as those who read it take it; what the name of a field can't contain is percent-encoded. */
+function escapeKey(key: string): string {
+  let escaped = '';
+  for (const byte of Buffer.from(
+    key.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+    'utf8',
+  )) {
+    const character = String.fromCharCode(byte);
+    escaped += keyCharacter.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return escaped;
+}

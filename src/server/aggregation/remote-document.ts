@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import { inTurns, type Steps } from '../../base/machinery/turns.js';
+import { aggregatorUser } from './availability.js';
+import { type Backend, BackendFault } from './backend.js';
+import { parseText, readText } from './remote-text.js';
+
+export interface RemoteDocumentOptions<T> {
+  readonly path: string;
+  /** Longer ones are refused. */
+  readonly maxBytes: number;
+  /** Makes the value, in turns with other work; throws for a document that can't be used. */
+  readonly read: (value: unknown) => T | Promise<T>;
+  readonly onFault: (error: unknown) => void;
+  readonly user?: UserInfo;
+  /** Milliseconds from a fixed point. */
+  readonly elapsed?: () => number;
+}
+
+/** A younger copy is used as it is. */
+const freshMs = 10_000;
+/** An older copy is used only if no newer one comes soon. */
+const oldMs = 60_000;
+/** How long a reader waits for the other server at most. */
+const patienceMs = 500;
+const fetchLimitMs = 10_000;
+const maxDepth = 100;
+const valuesPerStep = 1000;
+
+/**
+ * A JSON document of an extension server, kept and fetched again while it is read. However slow the server is, readers
+ * wait half a second for it at most.
+ */
+export class RemoteDocument<T> {
+  private value: T | undefined;
+  private etag: string | undefined;
+  private digest: string | undefined;
+  private fetchedAt = Number.NEGATIVE_INFINITY;
+  private isFailed = false;
+  private pending: Promise<void> | undefined;
+  private readonly elapsed: () => number;
+
+  constructor(
+    private readonly backend: Pick<Backend, 'call' | 'headersAs'>,
+    private readonly options: RemoteDocumentOptions<T>,
+  ) {
+    this.elapsed = options.elapsed ?? (() => performance.now());
+  }
+
+  /** The last copy, if there was ever one, and whether the server still answers. Never throws. */
+  async get(): Promise<{ readonly value: T | undefined; readonly isCurrent: boolean }> {
+    const age = this.elapsed() - this.fetchedAt;
+    if (age >= freshMs) {
+      this.pending ??= this.fetch();
+      if (this.value === undefined || age >= oldMs) await Promise.race([this.pending, patience()]);
+    }
+    return this.last;
+  }
+
+  /** The same without asking the server. */
+  get last(): { readonly value: T | undefined; readonly isCurrent: boolean } {
+    return { value: this.value, isCurrent: this.value !== undefined && !this.isFailed };
+  }
+
+  private async fetch(): Promise<void> {
+    try {
+      await this.load();
+      this.isFailed = false;
+    } catch (error) {
+      if (!this.isFailed) this.options.onFault(error);
+      this.isFailed = true;
+    } finally {
+      this.fetchedAt = this.elapsed();
+      this.pending = undefined;
+    }
+  }
+
+  private async load(): Promise<void> {
+    const { path, maxBytes, read, user = aggregatorUser } = this.options;
+    const { backend, etag } = this;
+    const answer = await backend.call({
+      method: 'GET',
+      path,
+      headers: {
+        ...(await backend.headersAs(user)),
+        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      },
+      signal: AbortSignal.timeout(fetchLimitMs),
+      headLimitMs: fetchLimitMs,
+    });
+    const { response } = answer;
+    if (response.statusCode === 304 && etag !== undefined) {
+      response.resume();
+      return;
+    }
+    if (response.statusCode !== 200) {
+      response.destroy();
+      throw new BackendFault(`${path} was answered with ${response.statusCode}`);
+    }
+    const text = await readText(response, maxBytes);
+    // What did not change stays the same value: what was made of it need not be made again.
+    const digest = createHash('sha256').update(text).digest('base64');
+    if (digest !== this.digest) {
+      const value = await parseText(text);
+      if ((await inTurns(depthOf(value))) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
+      this.value = await read(value);
+      this.digest = digest;
+    }
+    this.etag = response.headers.etag;
+  }
+}
+
+function patience(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, patienceMs).unref();
+  });
+}
+
+/** How deeply a value is nested. */
+function* depthOf(value: unknown): Steps<number> {
+  let deepest = 0;
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    deepest = depth;
+    const next: unknown[] = [];
+    for (const [i, at] of level.entries()) {
+      if (i % valuesPerStep === valuesPerStep - 1) yield;
+      if (typeof at !== 'object' || at === null) continue;
+      for (const member of Object.values(at)) next.push(member);
+    }
+    level = next;
+  }
+  return deepest;
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { checkNesting } from '../../base/machinery/json/nesting.js';
+import { parseInTurns } from '../../base/machinery/json/parse-in-turns.js';
+import { BackendFault } from './backend.js';
+
+/** Characters that take a few milliseconds. */
+const parsedAtOnce = 256 * 1024;
+
+/** The body of an answer of an extension server. @throws BackendFault for a longer one; it is not read further. */
+export async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > maxBytes) throw new BackendFault(`the extension server answered with more than ${maxBytes} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The value of a JSON text; that of a long one is made in turns with other work. @throws SyntaxError */
+export async function parseText(text: string): Promise<unknown> {
+  if (text.length <= parsedAtOnce) return JSON.parse(text);
+  checkNesting(text);
+  return parseInTurns(text);
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { noRequest } from '../../base/machinery/internal-context.js';
+import { internalError } from '../../base/machinery/status-error.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import { AuditEvent, type AuditFacts } from './audit-event.js';
+import type { AuditMetrics } from './audit-metrics.js';
+import type { AuditBackend } from './backends/backend.js';
+import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
+import { type AuditedRequest, maxUserAgentLength, RequestAudit } from './request-audit.js';
+import { sourceAddresses } from './source-addresses.js';
+
+/** Injection token of the {@link Auditor}; undefined when no requests are noted. */
+export const AUDITOR = Symbol('Auditor');
+
+/** What an {@link Auditor} consists of. */
+export interface AuditorParts {
+  readonly names: VendorNames;
+  /** The policy in force, which changes with its file. */
+  readonly policy: () => AuditPolicy;
+  readonly backends: readonly AuditBackend[];
+  readonly metrics: AuditMetrics;
+}
+
+/** Decides by the policy what is noted of a request, and hands its events to the backends (specification 6.2). */
+export class Auditor {
+  constructor(private readonly parts: AuditorParts) {}
+
+  get names(): VendorNames {
+    return this.parts.names;
+  }
+
+  /** The trail of a new request. */
+  begin(request: AuditedRequest): RequestAudit {
+    return new RequestAudit(this, request);
+  }
+
+  /** The rule for a request; undefined: nothing of it is noted. */
+  ruleFor(subject: AuditSubject): PolicyRule | undefined {
+    const rule = this.parts.policy().ruleFor(subject);
+    this.parts.metrics.level(rule?.level ?? 'None');
+    return rule;
+  }
+
+  /**
+   * Hands an event to all backends. Its promise resolves when those that are waited for have it.
+   *
+   * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not take it.
+   */
+  emit(facts: AuditFacts, mustSucceed: boolean): Promise<void> | undefined {
+    const { backends, metrics, names } = this.parts;
+    const event = new AuditEvent(facts, names);
+    metrics.made();
+    let pending: Promise<boolean>[] | undefined;
+    let isNoted = true;
+    for (const backend of backends) {
+      const outcome = backend.take(event);
+      if (outcome === false && backend.isStrict) isNoted = false;
+      if (!(outcome instanceof Promise)) continue;
+      pending ??= [];
+      pending.push(backend.isStrict ? outcome : outcome.then(() => true));
+    }
+    const check = (areNoted: boolean) => {
+      if (areNoted || !mustSucceed) return;
+      metrics.refusedRequest();
+      throw internalError(new Error('the request could not be written to the audit trail'));
+    };
+    if (pending !== undefined)
+      return Promise.all(pending).then((outcomes) => check(isNoted && outcomes.every(Boolean)));
+    check(isNoted);
+    return undefined;
+  }
+
+  /**
+   * Notes a request that could not be read: its path is invalid, or its bytes are no HTTP request at all. It has no user
+   * and no resource, so only rules without such restrictions match.
+   */
+  unread({ raw, verb, code, reason }: UnreadRequest): void {
+    const { url = '', headers = {}, socket } = raw;
+    const [path = ''] = url.split('?', 1);
+    const requestInfo = { ...noRequest, path, verb };
+    const rule = this.ruleFor({ user: undefined, requestInfo });
+    if (rule === undefined || rule.omitStages.has('ResponseComplete')) return;
+    const now = Date.now();
+    void this.emit(
+      {
+        level: rule.level,
+        stage: 'ResponseComplete',
+        auditID: randomUUID(),
+        requestURI: url,
+        user: undefined,
+        impersonatedUser: undefined,
+        sourceIPs: sourceAddresses(headers, socket?.remoteAddress),
+        userAgent: String(headers['user-agent'] ?? '').slice(0, maxUserAgentLength),
+        requestInfo,
+        name: '',
+        namespace: '',
+        uid: '',
+        resourceVersion: '',
+        response: { code, status: 'Failure', reason, message: '' },
+        requestObject: undefined,
+        responseObject: undefined,
+        receivedAt: now,
+        at: now,
+        annotations: [],
+        written: [],
+      },
+      false,
+    );
+  }
+}
+
+/** A request without a context. */
+export interface UnreadRequest {
+  /** What is known of it. */
+  readonly raw: Partial<AuditedRequest['raw']>;
+  readonly verb: string;
+  readonly code: number;
+  readonly reason: string;
+}

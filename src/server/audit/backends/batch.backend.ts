@@ -1,0 +1,166 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { AuditEvent } from '../audit-event.js';
+import type { AuditMetrics } from '../audit-metrics.js';
+import type { AuditBackend } from './backend.js';
+import { fitted, groupsOf, type SizeLimits } from './event-size.js';
+import type { Losses } from './losses.js';
+import { Throttle } from './throttle.js';
+
+/** Sizes are in events, times in milliseconds. */
+export interface BatchOptions {
+  /** Events that may wait; further ones are dropped. */
+  readonly bufferSize: number;
+  readonly maxSize: number;
+  /** How long the first event of a batch waits for more. */
+  readonly maxWaitMs: number;
+  /** Batches per second; undefined: no limit. */
+  readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** Undefined: events of any length. */
+  readonly limits: SizeLimits | undefined;
+  /** Deliveries at a time. More than one may change the order of events. */
+  readonly atOnce: number;
+  /** How long the end of the process waits for what is on its way. */
+  readonly stopMs: number;
+}
+
+/** Characters of waiting events, whatever their number: long ones must not fill the memory. */
+const maxWaitingLength = 128 * 1024 * 1024;
+
+/**
+ * Delivers events, or rejects when they are lost. Resolves with the number of those that were lost all the same, and
+ * counted. Has its own time limit, and ends soon after the signal.
+ */
+export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<number>;
+
+/**
+ * Takes events without delay and delivers them together, off the way of requests. What finds no room in the buffer, or
+ * is not delivered, is counted and reported.
+ */
+export class BatchBackend implements AuditBackend {
+  readonly isStrict = false;
+  private readonly buffer: AuditEvent[] = [];
+  private bufferLength = 0;
+  private underWay = 0;
+  private readonly deliveries = new Set<Promise<void>>();
+  private readonly throttle: Throttle | undefined;
+  private readonly stopping = new AbortController();
+  private readonly givingUp = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private isPumping = false;
+  /** Resolves the waits of pumps for a free place. */
+  private wake: (() => void) | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly options: BatchOptions,
+    private readonly deliver: Deliver,
+    private readonly losses: Losses,
+    metrics: Pick<AuditMetrics, 'watchWaiting'>,
+    private readonly timers: Timers,
+  ) {
+    const { throttle } = options;
+    if (throttle !== undefined)
+      this.throttle = new Throttle(throttle.perSecond, throttle.burst, () => timers.elapsed());
+    metrics.watchWaiting(name, () => this.buffer.length + this.underWay);
+  }
+
+  take(event: AuditEvent): boolean {
+    const { bufferSize, limits, maxSize, maxWaitMs } = this.options;
+    if (this.stopping.signal.aborted) {
+      this.losses.dropped('shutdown', 1);
+      return false;
+    }
+    if (this.buffer.length >= bufferSize || this.bufferLength > maxWaitingLength) {
+      this.losses.dropped('buffer', 1);
+      return false;
+    }
+    const shown = fitted(event, limits);
+    if (shown === undefined) {
+      this.losses.dropped('size', 1);
+      return false;
+    }
+    this.buffer.push(shown);
+    this.bufferLength += shown.length;
+    if (this.buffer.length >= maxSize || maxWaitMs === 0) this.schedule(0);
+    else if (this.timer === undefined) this.schedule(maxWaitMs);
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    const late = setTimeout(() => this.givingUp.abort(new Error('the process ends')), this.options.stopMs);
+    clearTimeout(this.timer);
+    await this.pump(true);
+    await Promise.all(this.deliveries);
+    clearTimeout(late);
+    this.losses.stop();
+  }
+
+  private schedule(ms: number): void {
+    if (this.isPumping) return;
+    if (ms === 0) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      this.isPumping = true;
+      setImmediate(() => void this.pump(false));
+      return;
+    }
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.isPumping = true;
+      void this.pump(true);
+    }, ms);
+    this.timer.unref();
+  }
+
+  /** Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, besides that of the end. */
+  private async pump(isDue: boolean): Promise<void> {
+    this.isPumping = true;
+    let takesRest = isDue || this.options.maxWaitMs === 0;
+    while (this.buffer.length >= this.options.maxSize || (takesRest && this.buffer.length > 0)) {
+      if (this.deliveries.size >= this.options.atOnce) {
+        await this.freePlace();
+        continue;
+      }
+      const batch = this.buffer.splice(0, this.options.maxSize);
+      if (batch.length < this.options.maxSize && this.options.maxWaitMs > 0) takesRest = this.stopping.signal.aborted;
+      this.bufferLength -= batch.reduce((sum, { length }) => sum + length, 0);
+      this.underWay += batch.length;
+      for (const group of groupsOf(batch, this.options.limits)) {
+        const waitMs = this.givingUp.signal.aborted ? 0 : (this.throttle?.take() ?? 0);
+        if (waitMs > 0) await this.timers.wait(waitMs, this.givingUp.signal);
+        this.begin(group);
+      }
+    }
+    this.isPumping = false;
+    if (this.buffer.length > 0 && this.timer === undefined) this.schedule(this.options.maxWaitMs);
+  }
+
+  private begin(events: readonly AuditEvent[]): void {
+    const { signal } = this.givingUp;
+    const sent = signal.aborted ? Promise.reject(signal.reason as Error) : this.deliver(events, signal);
+    const delivery = sent
+      .then(
+        (lost) => this.losses.delivered(events.length - lost),
+        (error: unknown) => this.losses.dropped(signal.aborted ? 'shutdown' : 'failure', events.length, error),
+      )
+      .finally(() => {
+        this.underWay -= events.length;
+        this.deliveries.delete(delivery);
+        const { wake } = this;
+        this.wake = undefined;
+        wake?.();
+      });
+    this.deliveries.add(delivery);
+  }
+
+  private async freePlace(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const before = this.wake;
+      this.wake = () => {
+        before?.();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+import { OutageLog, type OutageLogger } from '../../../base/observability/outage-log.js';
+import { type AuditStore, isPassing } from '../../../storage/postgres/audit-store.js';
+import { type AuditEvent, microTime } from '../audit-event.js';
+import type { Deliver } from './batch.backend.js';
+import type { Losses } from './losses.js';
+
+const firstRetryMs = 500;
+const longestRetryMs = 15_000;
+const upkeepMs = 3_600_000;
+/** Soon again after a failure: there may be no partition for tomorrow. */
+const failedUpkeepMs = 60_000;
+
+/**
+ * Writes events into the database. While it is away, the batch waits, and the buffer behind it fills. A batch that the
+ * database refuses is tried event by event, so that one that it can't hold does not take others with it.
+ *
+ * An event may be there twice when the connection broke before the database confirmed it; its `audit_id` and `stage` are
+ * the same then.
+ */
+export function databaseDelivery(
+  store: Pick<AuditStore, 'insert'>,
+  losses: Pick<Losses, 'dropped'>,
+  logger: OutageLogger,
+  timers: Pick<Timers, 'wait'>,
+): Deliver {
+  const outage = new OutageLog(logger, {
+    failed: 'audit events wait for the database',
+    recovered: 'audit events are written to the database again',
+  });
+  const deliver: Deliver = async (events, signal) => {
+    const rows = `[${events.map(rowOf).join(',')}]`;
+    const times = events.map(({ facts }) => facts.at);
+    const days = [new Date(Math.min(...times)), new Date(Math.max(...times))] as const;
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
+      signal.throwIfAborted();
+      try {
+        await store.insert(rows, days);
+        outage.worked();
+        return 0;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isPassing(error)) return refused(events, error, signal);
+        outage.failed({ error });
+      }
+      await timers.wait(waitMs, signal);
+    }
+  };
+  const refused = async (events: readonly AuditEvent[], error: unknown, signal: AbortSignal): Promise<number> => {
+    if (events.length === 1) throw error;
+    let lost = 0;
+    for (const event of events) {
+      await deliver([event], signal).catch((reason: unknown) => {
+        lost++;
+        losses.dropped('failure', 1, reason);
+      });
+    }
+    return lost;
+  };
+  return deliver;
+}
+
+/** Makes partitions ahead of time and drops old ones, until the abort. */
+export async function keepAuditPartitions(
+  store: Pick<AuditStore, 'keep'>,
+  retentionMs: number,
+  logger: OutageLogger,
+  timers: Timers,
+  signal: AbortSignal,
+): Promise<void> {
+  const outage = new OutageLog(logger, {
+    failed: 'the partitions of the audit trail could not be looked after',
+    recovered: 'the partitions of the audit trail are looked after again',
+  });
+  while (!signal.aborted) {
+    let pauseMs = upkeepMs;
+    try {
+      const dropped = await store.keep(timers.now(), retentionMs);
+      if (dropped > 0) logger.info('old audit events were dropped', { days: dropped });
+      outage.worked();
+    } catch (error) {
+      if (signal.aborted) return;
+      outage.failed({ error });
+      pauseMs = failedUpkeepMs;
+    }
+    await timers.wait(pauseMs, signal);
+  }
+}
+
+/** An event as a row of the table, in JSON. */
+function rowOf(event: AuditEvent): string {
+  const { facts } = event;
+  const { user, impersonatedUser, requestInfo, response } = facts;
+  const isResource = requestInfo.isResourceRequest;
+  const row = JSON.stringify({
+    at: microTime(facts.at),
+    received_at: microTime(facts.receivedAt),
+    audit_id: facts.auditID,
+    level: facts.level,
+    stage: facts.stage,
+    verb: shown(requestInfo.verb),
+    request_uri: shown(facts.requestURI),
+    code: response?.code,
+    reason: response === undefined || response.reason === '' ? undefined : response.reason,
+    username: user && shown(user.name),
+    user_uid: user && shown(user.uid),
+    groups: user?.groups.map(shown),
+    impersonated_user: impersonatedUser && shown(impersonatedUser.name),
+    impersonated_groups: impersonatedUser?.groups.map(shown),
+    source_ips: facts.sourceIPs,
+    user_agent: shown(facts.userAgent),
+    ...(isResource
+      ? {
+          api_group: requestInfo.apiGroup,
+          api_version: requestInfo.apiVersion,
+          resource: shown(requestInfo.resource),
+          subresource: shown(requestInfo.subresource),
+          namespace: shown(facts.namespace),
+          name: shown(facts.name),
+        }
+      : {}),
+    annotations: Object.fromEntries(facts.annotations.map(([key, value]) => [shown(key), shown(value)])),
+    resource_versions: facts.written.map(String),
+  });
+  return `${row.slice(0, -1)},"event":${event.document}}`;
+}
+
+/** Text that the database can hold: no NUL characters, no halves of characters. */
+function shown(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+}

@@ -1,0 +1,111 @@
+import type { RequestInfo } from '../../base/machinery/request-context.js';
+import { isShownSecretAnnotation } from '../../base/machinery/secret-annotations.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+
+/** Stands in the trail where a secret was. */
+export const hiddenText = '(hidden)';
+
+/** Returns what is to be noted in place of an object that was made for the trail alone; may change it. */
+export type Hide = (object: unknown) => unknown;
+
+type Entry = Record<string, unknown>;
+
+/**
+ * What to take out of the bodies of a request before they are noted; undefined when they hold no secrets by their kind.
+ * Values of Secrets and tokens never reach the trail, whatever the policy says.
+ */
+export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names: VendorNames): Hide | undefined {
+  if (apiGroup === '' && resource === 'secrets') return hideSecret;
+  if (apiGroup === '' && resource === 'serviceaccounts' && subresource === 'token') return hideTokens;
+  if (apiGroup === `authentication.${names.suffix}`) return hideTokens;
+  return undefined;
+}
+
+/** Fields of a Secret that are shown. Named one by one, so that none is shown by oversight. */
+const shownFields = ['kind', 'apiVersion', 'type', 'immutable'] as const;
+
+/** A Secret, a list or a table of them, a patch of one, or the refusal of one. */
+function hideSecret(value: unknown): unknown {
+  // A JSON patch: a value may be a part of any field.
+  if (Array.isArray(value)) {
+    return value.map((operation: unknown) =>
+      isEntry(operation) && 'value' in operation ? { ...operation, value: hiddenText } : operation,
+    );
+  }
+  if (!isEntry(value)) return hiddenText;
+  if (value.kind === 'Status') return withoutMessages(value);
+  const { metadata, items, rows } = value;
+  if (Array.isArray(items)) return { ...value, items: items.map(hideSecret) };
+  if (Array.isArray(rows)) return { ...value, rows: rows.map(hideRow) };
+  const shown: Entry = {};
+  for (const field of shownFields) if (value[field] !== undefined) shown[field] = value[field];
+  if (isEntry(metadata)) shown.metadata = shownMetadata(metadata);
+  for (const field of ['data', 'stringData']) {
+    if (value[field] !== undefined) shown[field] = isEntry(value[field]) ? keysOnly(value[field]) : hiddenText;
+  }
+  return shown;
+}
+
+/** A row of a table. Its cells are those of the kind's columns, which show no values. */
+function hideRow(row: unknown): unknown {
+  return isEntry(row) && row.object !== undefined ? { ...row, object: hideSecret(row.object) } : row;
+}
+
+function shownMetadata(metadata: Entry): Entry {
+  return isEntry(metadata.annotations)
+    ? { ...metadata, annotations: shownAnnotations(metadata.annotations) }
+    : metadata;
+}
+
+/** Tokens stand in `spec.token` of a review and in `status.token` of an answer. */
+function hideTokens(value: unknown): unknown {
+  if (!isEntry(value)) return hiddenText;
+  if (value.kind === 'Status') return withoutMessages(value);
+  for (const part of ['spec', 'status']) {
+    const { [part]: fields } = value;
+    if (isEntry(fields) && fields.token !== undefined) fields.token = hiddenText;
+  }
+  return value;
+}
+
+/** Messages of refusals quote the values that they refuse. */
+function withoutMessages(status: Entry): Entry {
+  if (status.status !== 'Failure') return status;
+  const { details } = status;
+  const causes = isEntry(details) && Array.isArray(details.causes) ? details.causes : undefined;
+  const shown = causes?.map((cause: unknown) => (isEntry(cause) ? { ...cause, message: hiddenText } : hiddenText));
+  return {
+    ...status,
+    message: hiddenText,
+    ...(shown === undefined ? {} : { details: { ...(details as Entry), causes: shown } }),
+  };
+}
+
+function keysOnly(data: Entry): Entry {
+  return Object.fromEntries(Object.keys(data).map((key) => [key, hiddenText]));
+}
+
+function shownAnnotations(annotations: Entry): Entry {
+  return Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [key, isShownSecretAnnotation(key) ? value : hiddenText]),
+  );
+}
+
+/** Takes `metadata.managedFields` out of an object, and out of those of a list or a table. */
+export function withoutManagedFields(value: unknown): unknown {
+  if (!isEntry(value)) return value;
+  const { metadata, items, rows } = value;
+  if (isEntry(metadata) && metadata.managedFields !== undefined) {
+    const { managedFields: _managedFields, ...rest } = metadata;
+    value.metadata = rest;
+  }
+  if (Array.isArray(items)) value.items = items.map(withoutManagedFields);
+  if (Array.isArray(rows)) {
+    for (const row of rows as unknown[]) if (isEntry(row)) row.object = withoutManagedFields(row.object);
+  }
+  return value;
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

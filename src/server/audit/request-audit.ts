@@ -1,0 +1,436 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditTrail } from '../../base/machinery/audit-trail.js';
+import { parseJson } from '../../base/machinery/json/exact-numbers.js';
+import type { RequestContext } from '../../base/machinery/request-context.js';
+import type { AuditFacts, ResponseFacts } from './audit-event.js';
+import type { Auditor } from './auditor.js';
+import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
+import type { AuditStage, PolicyRule } from './policy.js';
+import { sourceAddresses } from './source-addresses.js';
+
+/** The field in which a client may give the id of its request, and gets it. */
+const idField = 'audit-id';
+const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+/** Longer ones are cut, as upstream does. */
+export const maxUserAgentLength = 1024;
+/** Longer objects are left out. Every object fits; only lists are longer. */
+const maxObjectLength = 4 * 1024 * 1024;
+/** Longer lists whose objects would have to be changed are left out: that takes too much time at once. */
+const maxChangedLength = 1536 * 1024;
+/** The most versions of written objects that are noted: a delete of a collection writes many. */
+const maxWritten = 1000;
+/** How long the outcome is waited for when the client has left. */
+const outcomePatienceMs = 10_000;
+/** As in the metrics: the client left, and there was no answer. */
+const clientLeft = 499;
+
+/** The parts of an HTTP request that events tell about. */
+export interface AuditedRequest {
+  readonly context: Omit<RequestContext, 'signal' | 'query'> & {
+    readonly isLongRunning: boolean;
+    readonly isAborted: boolean;
+  };
+  readonly raw: {
+    readonly url?: string | undefined;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+    readonly socket?: { readonly remoteAddress?: string | undefined } | null;
+  };
+  readonly response: { statusCode: number; headersSent: boolean; setHeader(name: string, value: string): unknown };
+}
+
+/** What another thread needs to know of a rule. */
+export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
+
+type State = 'arrived' | 'ignored' | 'noted' | 'done';
+
+/** What the thread for large requests found out about one of them. Objects are finished for the trail. */
+export interface TrailPart {
+  readonly annotations: readonly (readonly [string, string])[];
+  readonly requestObject: string | undefined;
+  readonly responseObject: string | undefined;
+  readonly identity: ObjectIdentity;
+  readonly answer: Answer | undefined;
+  readonly written: AuditFacts['written'];
+  readonly isFault: boolean;
+  readonly isLeftOut: boolean;
+}
+
+interface ObjectIdentity {
+  name: string;
+  namespace: string;
+  uid: string;
+  resourceVersion: string;
+}
+
+interface Answer {
+  readonly code: number;
+  readonly status: string;
+  readonly reason: string;
+}
+
+/**
+ * The trail of one request: collects what its events tell, and makes them at their moments. A request goes through
+ * *arrived* (the sender is not known), then *ignored* (no rule wants events of it) or *noted*, and ends *done*.
+ */
+export class RequestAudit implements AuditTrail {
+  private state: State = 'arrived';
+  private rule: PolicyRule | undefined;
+  private id = '';
+  private sources: readonly string[] | undefined;
+  private hide: Hide | undefined;
+  private decision: string | undefined;
+  private reason = '';
+  private requestObject: string | undefined;
+  private responseObject: string | undefined;
+  private pieces: string[] | undefined;
+  private pieceLength = 0;
+  private hasAllPieces = false;
+  /** Objects were too long, or are not known as a whole. */
+  private isLeftOut = false;
+  private identity: ObjectIdentity = { name: '', namespace: '', uid: '', resourceVersion: '' };
+  private answer: Answer | undefined;
+  private readonly written: bigint[] = [];
+  private isIdentified = false;
+  /** This is a thread that works for the process whose trail it is: events are made there. */
+  private isPart = false;
+  private isStarted = false;
+  private isFault = false;
+  private isClosed = false;
+  private handlers = 0;
+  private patience: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly auditor: Pick<Auditor, 'names' | 'ruleFor' | 'emit'>,
+    private readonly request: AuditedRequest,
+  ) {}
+
+  get wantsRequestObject(): boolean {
+    return this.state === 'noted' && this.rule?.level !== 'Metadata';
+  }
+
+  get wantsResponseObject(): boolean {
+    return this.state === 'noted' && this.rule?.level === 'RequestResponse';
+  }
+
+  get omitsManagedFields(): boolean {
+    return this.rule?.omitManagedFields ?? false;
+  }
+
+  identified(): Promise<void> | undefined {
+    this.isIdentified = true;
+    if (!this.choose()) return undefined;
+    return this.emit('RequestReceived', undefined);
+  }
+
+  decided(isAllowed: boolean, reason: string): void {
+    this.decision = isAllowed ? 'allow' : 'forbid';
+    this.reason = reason;
+  }
+
+  entered(): void {
+    this.handlers++;
+  }
+
+  left(): void {
+    this.handlers--;
+    if (this.handlers === 0 && this.isClosed) this.abandon();
+  }
+
+  requested(object: unknown): void {
+    if (this.state !== 'noted') return;
+    this.noteIdentity(object);
+    if (!this.wantsRequestObject) return;
+    const { verb } = this.request.context.requestInfo;
+    const isOptions = verb === 'delete' || verb === 'deletecollection';
+    this.requestObject = this.finished(JSON.stringify(object), isOptions ? undefined : this.hide);
+  }
+
+  answered(code: number, value: unknown): void {
+    this.noteAnswer(code, value);
+    this.pieces = undefined;
+    if (this.wantsResponseObject) this.responseObject = this.finished(JSON.stringify(value), this.hide);
+  }
+
+  answeredText(code: number, json: string): void {
+    const hasNewName = code === 201 && this.identity.name === '' && this.request.context.requestInfo.name === '';
+    this.noteAnswer(code, hasNewName ? parseJson(json) : undefined);
+    if (this.wantsResponseObject) this.responseObject = this.finished(json, this.hide);
+  }
+
+  answeredPiece(code: number, json: string): void {
+    if (this.answer === undefined) this.noteAnswer(code, undefined);
+    if (!this.wantsResponseObject || this.isLeftOut) return;
+    this.pieces ??= [];
+    this.pieceLength += json.length;
+    if (this.pieceLength <= maxObjectLength) this.pieces.push(json);
+    else {
+      this.isLeftOut = true;
+      this.pieces = undefined;
+    }
+  }
+
+  answeredAll(): void {
+    this.hasAllPieces = true;
+  }
+
+  failed(): void {
+    this.isFault = true;
+  }
+
+  wrote(resourceVersion: bigint | undefined): void {
+    if (resourceVersion !== undefined && this.written.length < maxWritten) this.written.push(resourceVersion);
+  }
+
+  /** The head of the answer of a long-running request is about to be sent, or another protocol begins (101). */
+  started(code: number): void {
+    if (this.isStarted || this.state !== 'noted') return;
+    this.isStarted = true;
+    void this.emit('ResponseStarted', this.responseFacts(code));
+  }
+
+  /** Another protocol has answered; the request ends with its connection. */
+  upgraded(): void {
+    this.answer = { code: 101, status: '', reason: '' };
+    this.started(101);
+  }
+
+  /** The whole answer is about to be handed over. A promise: when the event is noted, which the answer waits for. */
+  ended(): Promise<void> | undefined {
+    if (this.isPart || this.state === 'done') return undefined;
+    if (this.state === 'arrived') this.choose();
+    if (this.state !== 'noted') return undefined;
+    const { statusCode } = this.request.response;
+    if (this.isIdentified) return this.complete(this.responseFacts(statusCode));
+    return this.endedEarly(statusCode);
+  }
+
+  /** The connection (or stream) is gone, whether the answer was complete or not. */
+  closed(): void {
+    this.isClosed = true;
+    if (this.isPart || this.state === 'done' || this.state === 'ignored') return;
+    if (this.handlers === 0) this.abandon();
+    // What the request still does is a part of its trail.
+    else this.patience = setTimeout(() => this.abandon(), outcomePatienceMs).unref();
+  }
+
+  /** What is known so far, for the process that this thread works for. */
+  part(): TrailPart {
+    const { requestObject, identity, answer, written, isFault } = this;
+    const annotations = [...this.request.context.auditAnnotations];
+    const responseObject = this.wholeResponse();
+    const { isLeftOut } = this;
+    return { annotations, requestObject, responseObject, identity, answer, written, isFault, isLeftOut };
+  }
+
+  /** The id of the request, which its answer names; empty while its sender is not known. */
+  get auditId(): string {
+    return this.id;
+  }
+
+  /** Takes over what another thread has found out. */
+  join(part: TrailPart): void {
+    if (this.state !== 'noted') return;
+    for (const [key, value] of part.annotations) this.request.context.auditAnnotations.set(key, value);
+    this.requestObject = part.requestObject ?? this.requestObject;
+    this.responseObject = part.responseObject ?? this.responseObject;
+    this.identity = part.identity;
+    this.answer = part.answer ?? this.answer;
+    this.written.push(...part.written);
+    this.isFault ||= part.isFault;
+    this.isLeftOut ||= part.isLeftOut;
+  }
+
+  /** Takes a rule over from another thread; nothing is emitted here. */
+  follow(rule: FollowedRule): void {
+    this.isPart = true;
+    this.rule = { ...emptyRule, ...rule };
+    this.state = 'noted';
+    this.hide = hiderFor(this.request.context.requestInfo, this.auditor.names);
+  }
+
+  /** The rule that applies, in a form that can be sent; undefined: none. */
+  get followed(): FollowedRule | undefined {
+    if (this.state !== 'noted' || this.rule === undefined) return undefined;
+    const { level, omitManagedFields } = this.rule;
+    return { level, omitManagedFields };
+  }
+
+  /** Finds the rule for the request; false: nothing of it is noted. */
+  private choose(): boolean {
+    const { context, raw, response } = this.request;
+    this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
+    this.state = this.rule === undefined ? 'ignored' : 'noted';
+    const given = raw.headers[idField];
+    this.id = typeof given === 'string' && saneId.test(given) ? given : randomUUID();
+    if (!response.headersSent) response.setHeader('Audit-Id', this.id);
+    if (this.rule === undefined) return false;
+    this.hide = hiderFor(context.requestInfo, this.auditor.names);
+    return true;
+  }
+
+  /** The answer to a request whose sender is not known. A refused login is noted at the stage that upstream gives it. */
+  private endedEarly(code: number): Promise<void> | undefined {
+    const facts = this.responseFacts(code);
+    const isLogin = code === 401 && !this.rule?.omitStages.has('ResponseStarted');
+    if (!isLogin) return this.complete(facts);
+    const noted = this.emit('ResponseStarted', facts);
+    this.state = 'done';
+    return noted;
+  }
+
+  private abandon(): void {
+    clearTimeout(this.patience);
+    if (this.state === 'arrived' && !this.choose()) return;
+    if (this.state !== 'noted') return;
+    const { headersSent, statusCode } = this.request.response;
+    const code = this.answer?.code ?? (headersSent ? statusCode : clientLeft);
+    void this.complete(this.responseFacts(code));
+  }
+
+  private complete(response: ResponseFacts): Promise<void> | undefined {
+    clearTimeout(this.patience);
+    const { context } = this.request;
+    if (context.isLongRunning) this.started(response.code);
+    const stage = this.isFault ? 'Panic' : 'ResponseComplete';
+    const noted = this.emit(stage, response);
+    this.state = 'done';
+    this.requestObject = undefined;
+    this.responseObject = undefined;
+    this.pieces = undefined;
+    return noted;
+  }
+
+  private responseFacts(code: number): ResponseFacts {
+    const { status = '', reason = '' } = this.answer ?? {};
+    // An upgraded connection and a watch end with their connection, as they should.
+    const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
+    const how = this.request.context.isAborted
+      ? 'the server cut its answer before it was complete'
+      : 'the client left before its answer was complete';
+    const message = isBroken ? how : '';
+    return { code, status: isBroken && status === '' ? 'Failure' : status, reason, message };
+  }
+
+  private emit(stage: AuditStage, response: ResponseFacts | undefined): Promise<void> | undefined {
+    const { rule, identity } = this;
+    if (rule === undefined || rule.omitStages.has(stage)) return undefined;
+    const { context, raw } = this.request;
+    const { requestInfo, user, impersonator, userAgent, receivedAt } = context;
+    this.sources ??= sourceAddresses(raw.headers, raw.socket?.remoteAddress);
+    const hasAnswer = stage === 'ResponseComplete' || stage === 'Panic' || response?.code === 401;
+    return this.auditor.emit(
+      {
+        level: rule.level,
+        stage,
+        auditID: this.id,
+        requestURI: raw.url ?? '',
+        user: impersonator ?? user,
+        impersonatedUser: impersonator === undefined ? undefined : user,
+        sourceIPs: this.sources,
+        userAgent:
+          userAgent.length > maxUserAgentLength ? `${userAgent.slice(0, maxUserAgentLength)}...TRUNCATED` : userAgent,
+        requestInfo,
+        name: requestInfo.name || identity.name,
+        namespace: requestInfo.namespace || identity.namespace,
+        uid: identity.uid,
+        resourceVersion: identity.resourceVersion,
+        response,
+        requestObject: this.requestObject,
+        responseObject: hasAnswer ? this.wholeResponse() : undefined,
+        receivedAt,
+        at: Date.now(),
+        annotations: this.annotations(),
+        written: this.written,
+      },
+      stage === 'RequestReceived',
+    );
+  }
+
+  private annotations(): readonly (readonly [string, string])[] {
+    const { suffix } = this.auditor.names;
+    const all: (readonly [string, string])[] = [];
+    if (this.decision !== undefined) {
+      all.push([`authorization.${suffix}/decision`, this.decision], [`authorization.${suffix}/reason`, this.reason]);
+    }
+    const showsPatches = this.wantsRequestObject && this.hide === undefined;
+    for (const entry of this.request.context.auditAnnotations) {
+      if (showsPatches || !entry[0].startsWith('patch.webhook.')) all.push(entry);
+    }
+    if (this.isLeftOut) all.push([`audit.${suffix}/truncated`, 'true']);
+    return all;
+  }
+
+  private noteAnswer(code: number, value: unknown): void {
+    // From here on the head of the answer is made.
+    if (this.state === 'arrived') this.choose();
+    const { kind, status, reason } = (value ?? {}) as { kind?: unknown; status?: unknown; reason?: unknown };
+    const isStatus = kind === 'Status' && typeof status === 'string';
+    this.answer = {
+      code,
+      status: isStatus ? status : '',
+      reason: isStatus && typeof reason === 'string' ? reason : '',
+    };
+    // The name that the server has chosen.
+    if (!isStatus && this.identity.name === '' && this.request.context.requestInfo.verb === 'create') {
+      this.identity.name = nameOf(value);
+    }
+  }
+
+  private noteIdentity(object: unknown): void {
+    const { metadata } = (object ?? {}) as { metadata?: unknown };
+    if (typeof metadata !== 'object' || metadata === null) return;
+    const { name, namespace, uid, resourceVersion } = metadata as Readonly<Record<string, unknown>>;
+    this.identity = {
+      name: textOf(name),
+      namespace: textOf(namespace),
+      uid: textOf(uid),
+      resourceVersion: textOf(resourceVersion),
+    };
+  }
+
+  /** JSON as it is noted; undefined when it is too long. */
+  private finished(json: string | undefined, hide: Hide | undefined): string | undefined {
+    if (json === undefined) return undefined;
+    const isChanged = hide !== undefined || this.omitsManagedFields;
+    if (json.length > (isChanged ? maxChangedLength : maxObjectLength)) {
+      this.isLeftOut = true;
+      return undefined;
+    }
+    if (!isChanged) return json;
+    let value = parseJson(json);
+    if (this.omitsManagedFields) value = withoutManagedFields(value);
+    return JSON.stringify(hide === undefined ? value : hide(value));
+  }
+
+  private wholeResponse(): string | undefined {
+    const { pieces } = this;
+    if (pieces === undefined) return this.responseObject;
+    this.pieces = undefined;
+    // A part of JSON is none: nobody could read the event.
+    if (this.hasAllPieces) this.responseObject = this.finished(pieces.join(''), this.hide);
+    else this.isLeftOut = true;
+    return this.responseObject;
+  }
+}
+
+const emptyRule: PolicyRule = {
+  level: 'Metadata',
+  users: [],
+  userGroups: [],
+  verbs: [],
+  resources: [],
+  namespaces: [],
+  nonResourceURLs: [],
+  omitStages: new Set(),
+  omitManagedFields: false,
+};
+
+function nameOf(value: unknown): string {
+  const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } | null };
+  return textOf(metadata?.name);
+}
+
+/** No name is longer; what else a client sends as one is not an identity. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' && value.length <= 512 ? value : '';
+}

@@ -1,0 +1,132 @@
+import { Counter, type Registry } from 'prom-client';
+import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
+import type { TokenUseCounters } from './service-account/service-account-token.authenticator.js';
+
+/** What came of the credentials of a request. */
+export type AttemptResult = 'success' | 'failure' | 'error';
+
+/** From a millisecond, each twice the one before. */
+const durationBounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
+/** What is left of a certificate, in seconds: from half an hour to a year. */
+const expirationBounds = [
+  0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000,
+];
+/** Users that have a label of their own; those of all others say only of what kind they are. */
+const ownLabels: ReadonlySet<string> = new Set([
+  'admin',
+  'client',
+  'kube_proxy',
+  'kubelet',
+  'system:serviceaccount:kube-system:default',
+]);
+
+/** Counters of authentication, under the names that operators of such servers know. */
+export class AuthenticationMetrics implements TokenUseCounters {
+  private readonly attempts: Counter<'result'>;
+  private readonly cache: Counter<'status'>;
+  private readonly valid: Counter;
+  private readonly stale: Counter;
+  private readonly secret: Counter;
+  private readonly durations: Readonly<Record<AttemptResult, LatencySeries>>;
+  private readonly certificates: LatencySeries;
+  private readonly users: Counter<'username'>;
+  private readonly success: ReturnType<Counter<'result'>['labels']>;
+  private readonly other: ReturnType<Counter<'username'>['labels']>;
+  private readonly hit: ReturnType<Counter<'status'>['labels']>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.attempts = new Counter({
+      name: 'authentication_attempts',
+      help: 'Requests by what came of their credentials; anonymous ones are left out.',
+      labelNames: ['result'],
+      registers,
+    });
+    this.cache = new Counter({
+      name: 'authentication_token_cache_request_total',
+      help: 'Bearer tokens by whether their user was remembered.',
+      labelNames: ['status'],
+      registers,
+    });
+    this.valid = new Counter({
+      name: 'serviceaccount_valid_tokens_total',
+      help: 'Uses of service account tokens within the time that was asked for.',
+      registers,
+    });
+    this.stale = new Counter({
+      name: 'serviceaccount_stale_tokens_total',
+      help: 'Uses of service account tokens that should have been read again before.',
+      registers,
+    });
+    this.secret = new Counter({
+      name: 'serviceaccount_legacy_tokens_total',
+      help: 'Uses of service account tokens that are kept in secrets.',
+      registers,
+    });
+    const duration = 'authentication_duration_seconds';
+    const durations = new SeriesHistogram(
+      { name: duration, help: 'Time that authentication took, by its result.', labelNames: ['result'] },
+      durationBounds,
+      registry,
+    );
+    this.durations = {
+      success: durations.with({ result: 'success' }),
+      failure: durations.with({ result: 'failure' }),
+      error: durations.with({ result: 'error' }),
+    };
+    this.certificates = new SeriesHistogram(
+      {
+        name: 'apiserver_client_certificate_expiration_seconds',
+        help: 'How long the client certificates of requests were still valid.',
+        labelNames: [],
+      },
+      expirationBounds,
+      registry,
+    ).with({});
+    this.users = new Counter({
+      name: 'authenticated_user_requests',
+      help: 'Requests by their user, as far as it is one that every cluster has; otherwise email_id or other.',
+      labelNames: ['username'],
+      registers,
+    });
+    this.other = this.users.labels('other');
+    this.success = this.attempts.labels('success');
+    this.hit = this.cache.labels('hit');
+  }
+
+  /** Counts a request with credentials: accepted, refused, or `error` when the check itself failed. */
+  attempt(result: AttemptResult, seconds: number): void {
+    if (result === 'success') this.success.inc();
+    else this.attempts.inc({ result });
+    this.durations[result].observe(seconds);
+  }
+
+  /** Counts the request of a user, who may be the anonymous one. */
+  userRequest(name: string): void {
+    if (ownLabels.has(name)) this.users.inc({ username: name });
+    else if (name.includes('@')) this.users.inc({ username: 'email_id' });
+    else this.other.inc();
+  }
+
+  /** A request came with an accepted certificate that is valid for so many more seconds. */
+  certificateUsed(secondsLeft: number): void {
+    this.certificates.observe(secondsLeft);
+  }
+
+  cacheLookup(hit: boolean): void {
+    if (hit) this.hit.inc();
+    else this.cache.inc({ status: 'miss' });
+  }
+
+  validToken(): void {
+    this.valid.inc();
+  }
+
+  staleToken(): void {
+    this.stale.inc();
+  }
+
+  secretToken(): void {
+    this.secret.inc();
+  }
+}

@@ -1,0 +1,121 @@
+import type { Http2ServerRequest } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestContext } from '../../base/machinery/request-context.js';
+import { unauthorizedError } from '../../base/machinery/status-error.js';
+import { Logger } from '../../base/observability/logger.js';
+import { anonymousUser } from './anonymous/anonymous.authenticator.js';
+import { AuthenticationMetrics } from './authentication-metrics.js';
+import {
+  AUTHENTICATOR,
+  type AuthenticationRequest,
+  type AuthenticationResult,
+  type Authenticator,
+} from './authenticator.js';
+import { AUTHENTICATION, type Authentication } from './build-authentication.js';
+import type { RequestHead } from './header-fields.js';
+
+/** First guard: binds every request to a user or refuses it with a 401 (specification 5.1). */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(AUTHENTICATION) private readonly authentication: Pick<Authentication, 'anonymous'>,
+    @Inject(AuthenticationMetrics) private readonly metrics: Pick<AuthenticationMetrics, 'attempt' | 'userRequest'>,
+    @Inject(Logger) private readonly logger: Pick<Logger, 'debug'>,
+  ) {}
+
+  async canActivate(host: ExecutionContext): Promise<boolean> {
+    // Not switchToHttp(), which makes three functions at each call.
+    const request = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
+    const context = request.plinthContext;
+    const asked = new Credentials(request);
+    const begin = performance.now();
+    const result = await this.ask(asked, begin);
+    if (result.kind === 'user') {
+      this.metrics.attempt('success', secondsSince(begin));
+      this.metrics.userRequest(result.user.name);
+      context.mark?.('authentication');
+      context.user = result.user;
+      context.decideTrace?.();
+      if (result.annotations !== undefined) {
+        for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
+      }
+      await context.audit?.identified();
+      return true;
+    }
+    // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
+    // looks at, such as another scheme, count as none.
+    if (result.kind === 'rejected' || !this.allowsAnonymous(context.requestInfo.path)) {
+      this.metrics.attempt('failure', secondsSince(begin));
+      if (result.kind === 'rejected') {
+        this.logger.debug('credentials refused', { reason: result.reason, path: context.requestInfo.path });
+        if (result.reconnect === true) askToReconnect(request, host.getArgByIndex<FastifyReply>(1));
+      }
+      throw unauthorizedError();
+    }
+    context.mark?.('authentication');
+    context.user = anonymousUser;
+    context.decideTrace?.();
+    this.metrics.userRequest(anonymousUser.name);
+    await context.audit?.identified();
+    return true;
+  }
+
+  private allowsAnonymous(path: string): boolean {
+    const { isEnabled, paths } = this.authentication.anonymous;
+    return isEnabled && (paths.length === 0 || paths.includes(path));
+  }
+
+  private async ask(asked: AuthenticationRequest, begin: number): Promise<AuthenticationResult> {
+    try {
+      return await this.authenticator.authenticate(asked);
+    } catch (error) {
+      this.metrics.attempt('error', secondsSince(begin));
+      throw error;
+    }
+  }
+}
+
+/**
+ * What authenticators may look at. A class, since each object with a getter of its own is a shape of its own to the engine,
+ * which keeps it and all that it leads to until old objects are collected.
+ */
+class Credentials implements AuthenticationRequest {
+  readonly authorization: string | undefined;
+  readonly socket: TLSSocket;
+  readonly head: RequestHead;
+  private readonly context: RequestContext;
+
+  constructor(request: FastifyRequest & { plinthContext: RequestContext }) {
+    this.authorization = request.headers.authorization;
+    this.socket = connectionOf(request);
+    this.head = request.raw as unknown as RequestHead;
+    this.context = request.plinthContext;
+  }
+
+  /** Most credentials are known, and nobody asks for a signal then. */
+  get signal(): AbortSignal {
+    return this.context.signal;
+  }
+}
+
+function secondsSince(begin: number): number {
+  return (performance.now() - begin) / 1000;
+}
+
+/**
+ * The socket, which is the same object for all requests of a connection. The one that an HTTP/2 request carries is not.
+ */
+function connectionOf({ raw }: FastifyRequest): TLSSocket {
+  const { stream } = raw as unknown as Http2ServerRequest;
+  return (stream?.session?.socket ?? raw.socket) as TLSSocket;
+}
+
+/** Lets the client open a new connection, when the authorities have changed since this one was opened. */
+function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
+  const { stream } = request.raw as unknown as Http2ServerRequest;
+  if (stream?.session !== undefined) stream.session.close();
+  else reply.header('connection', 'close');
+}

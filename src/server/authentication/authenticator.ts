@@ -1,0 +1,45 @@
+import type { TLSSocket } from 'node:tls';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import type { RequestHead } from './header-fields.js';
+
+/** The parts of a request that authenticators look at. */
+export interface AuthenticationRequest {
+  /** The Authorization header, as sent. */
+  readonly authorization: string | undefined;
+  readonly socket: TLSSocket;
+  /** Aborted when the request is over. */
+  readonly signal: AbortSignal;
+  /** The whole head. A method removes the fields that are meant for it alone. */
+  readonly head: RequestHead;
+}
+
+/**
+ * - `user`: these are valid credentials of this user.
+ * - `none`: there are no credentials for this method; the next one may try.
+ * - `rejected`: the credentials are for this method but not valid. Other methods may still accept them.
+ */
+export type AuthenticationResult =
+  | {
+      readonly kind: 'user';
+      readonly user: UserInfo;
+      /** For the audit trail of the request. */
+      readonly annotations?: Readonly<Record<string, string>> | undefined;
+    }
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'rejected';
+      /** Never carries any of the credentials. */
+      readonly reason: string;
+      /** A new connection might be accepted. */
+      readonly reconnect?: boolean | undefined;
+    };
+
+export const noCredentials: AuthenticationResult = Object.freeze({ kind: 'none' });
+
+/** Injection token of the {@link Authenticator} made of all configured methods. */
+export const AUTHENTICATOR = Symbol('Authenticator');
+
+/** One authentication method (specification 5.2). Never throws for bad credentials. */
+export interface Authenticator {
+  authenticate(request: AuthenticationRequest): Promise<AuthenticationResult> | AuthenticationResult;
+}

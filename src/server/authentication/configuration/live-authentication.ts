@@ -1,0 +1,142 @@
+import { type Delay, systemDelay } from '../../../base/config/file-poll.js';
+import { LiveFiles, type LiveFilesOptions } from '../../../base/config/live-files.js';
+import type { Clock } from '../../../base/machinery/clock.js';
+import type { ReloadMetrics } from '../../../base/observability/reload-metrics.js';
+import { claimedIssuer } from '../oidc/oidc-token.authenticator.js';
+import { ownAudiences, type TokenAuthenticator, type TokenResult, unknownToken } from '../token-authenticator.js';
+import type { AnonymousRule, AuthenticationConfiguration, JwtIssuer } from './authentication-document.js';
+import { JwtAuthenticator, type JwtParts } from './jwt.authenticator.js';
+
+/** A changed file takes effect once all of its issuers answer, or not at all. */
+const readyMs = 60_000;
+
+/** What identities of configured issuers depend on, for caches. */
+export const configurationDependency = 'authentication configuration';
+
+/** Dependencies of the {@link LiveAuthentication}. */
+export interface LiveAuthenticationParts extends JwtParts {
+  readonly logger: LiveFilesOptions<unknown>['logger'] & JwtParts['logger'];
+  readonly clock: Clock;
+  readonly apiAudiences: readonly string[];
+  readonly metrics: Pick<ReloadMetrics, 'reloaded'>;
+  /** Reads the file; throws a DocumentError for an unusable one. */
+  readonly load: () => AuthenticationConfiguration;
+  /** Called when other issuers are in force: what was accepted before may not be any more. */
+  readonly onChange: () => void;
+  readonly wait?: Delay;
+}
+
+type Issuers = ReadonlyMap<string, JwtAuthenticator>;
+
+/**
+ * The issuers of `--authentication-config`, as its file now names them. A changed file replaces them as a whole, after all
+ * of its new issuers have been found. An unusable file, or one with an issuer that can't be found within a minute, changes
+ * nothing. Issuers that stay keep their keys.
+ */
+export class LiveAuthentication implements TokenAuthenticator {
+  private readonly files: LiveFiles<AuthenticationConfiguration>;
+  private issuers: Issuers;
+  private rule: AnonymousRule | undefined;
+  /** Ends waiting for the issuers of a file that was replaced again. */
+  private change = new AbortController();
+  private changing: Promise<void> = Promise.resolve();
+  private signal: AbortSignal | undefined;
+
+  /** Throws a DocumentError when the file is unusable now. */
+  constructor(
+    file: string,
+    private readonly parts: LiveAuthenticationParts,
+  ) {
+    this.files = new LiveFiles({
+      paths: [file],
+      load: () => parts.load(),
+      logger: {
+        info: () => undefined,
+        error: (text, fields) => {
+          parts.metrics.reloaded('failure', parts.clock.now());
+          parts.logger.error(text, fields);
+        },
+      },
+      subject: 'authentication configuration',
+      wait: parts.wait ?? systemDelay,
+    });
+    const { issuers, anonymous } = this.files.current;
+    this.issuers = new Map(issuers.map((issuer) => [issuer.url, new JwtAuthenticator(issuer, parts)]));
+    this.rule = anonymous;
+    this.files.onChange((configuration) => this.changed(configuration));
+  }
+
+  /** For which requests there is an anonymous user; undefined: as the flag says. */
+  get anonymous(): AnonymousRule | undefined {
+    return this.rule;
+  }
+
+  start(signal: AbortSignal): void {
+    this.signal = signal;
+    for (const issuer of this.issuers.values()) issuer.start();
+    this.files.start(signal);
+  }
+
+  /** Resolves when all background work has ended after the abort. */
+  async stopped(): Promise<void> {
+    this.change.abort(new Error('the process stops'));
+    await this.files.stopped();
+    await this.changing;
+    await Promise.all([...this.issuers.values()].map((issuer) => issuer.stop()));
+  }
+
+  async authenticateToken(token: string, asked: readonly string[], signal: AbortSignal): Promise<TokenResult> {
+    if (this.issuers.size === 0) return unknownToken;
+    const issuer = this.issuers.get(claimedIssuer(token) ?? '');
+    if (issuer === undefined) return unknownToken;
+    const audiences = ownAudiences(asked, this.parts.apiAudiences);
+    if (audiences === undefined) return unknownToken;
+    const result = await issuer.authenticate(token, audiences, signal);
+    // The issuer may have been dropped or changed while it was asked.
+    if (this.issuers.get(issuer.issuer.url) !== issuer) return unknownToken;
+    return result.kind === 'user' ? { ...result, dependsOn: [configurationDependency] } : result;
+  }
+
+  private changed(configuration: AuthenticationConfiguration): void {
+    this.change.abort(new Error('the file changed again'));
+    const change = new AbortController();
+    this.change = change;
+    this.changing = this.changing.then(() => this.replace(configuration, change.signal));
+  }
+
+  private async replace({ issuers, anonymous }: AuthenticationConfiguration, changed: AbortSignal): Promise<void> {
+    if (changed.aborted) return;
+    const { parts } = this;
+    const next = new Map(
+      issuers.map((issuer) => [issuer.url, this.kept(issuer) ?? new JwtAuthenticator(issuer, parts)]),
+    );
+    const isNew = (issuer: JwtAuthenticator) => this.issuers.get(issuer.issuer.url) !== issuer;
+    const added = [...next.values()].filter(isNew);
+    for (const issuer of added) issuer.start();
+    try {
+      const late = AbortSignal.timeout(readyMs);
+      const limited = AbortSignal.any([changed, late, ...(this.signal === undefined ? [] : [this.signal])]);
+      await Promise.all(added.map((issuer) => issuer.ready(limited)));
+    } catch (error) {
+      await Promise.all(added.map((issuer) => issuer.stop()));
+      if (this.signal?.aborted === true) return;
+      parts.metrics.reloaded('failure', parts.clock.now());
+      parts.logger.error('changed authentication configuration is not used: not all issuers were found in time', {
+        error,
+      });
+      return;
+    }
+    const dropped = [...this.issuers.values()].filter((issuer) => next.get(issuer.issuer.url) !== issuer);
+    this.issuers = next;
+    this.rule = anonymous;
+    parts.onChange();
+    parts.metrics.reloaded('success', parts.clock.now());
+    parts.logger.info('changed authentication configuration is in use', { issuers: issuers.length });
+    await Promise.all(dropped.map((issuer) => issuer.stop()));
+  }
+
+  private kept({ url, key }: JwtIssuer): JwtAuthenticator | undefined {
+    const issuer = this.issuers.get(url);
+    return issuer?.issuer.key === key ? issuer : undefined;
+  }
+}

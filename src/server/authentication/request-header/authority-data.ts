@@ -1,0 +1,114 @@
+import { X509Certificate } from 'node:crypto';
+import type { AuthenticationOptions } from '../../../base/config/authentication.options.js';
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+const keys = {
+  clientAuthorities: 'client-ca-file',
+  proxyAuthorities: 'requestheader-client-ca-file',
+  allowedNames: 'requestheader-allowed-names',
+  username: 'requestheader-username-headers',
+  uid: 'requestheader-uid-headers',
+  groups: 'requestheader-group-headers',
+  extraPrefixes: 'requestheader-extra-headers-prefix',
+} as const;
+
+const identityKeys = {
+  users: keys.username,
+  uids: keys.uid,
+  groups: keys.groups,
+  extraPrefixes: keys.extraPrefixes,
+} as const;
+
+/** The ConfigMap of the system namespace in which the data is. */
+export const authorityMapName = 'extension-apiserver-authentication';
+
+/** The data of a ConfigMap from which other servers learn to authenticate as this one does. */
+export type AuthorityData = Readonly<Record<string, string>>;
+
+/** The certificates of authorities in force, in PEM. */
+export interface AuthoritiesInForce {
+  readonly client: string | undefined;
+  readonly proxy: string | undefined;
+}
+
+/** The data of one process; empty when it has no authorities for clients. */
+export function authorityData(
+  options: AuthenticationOptions,
+  { client, proxy: proxies }: AuthoritiesInForce,
+): AuthorityData {
+  const proxy = proxies !== undefined && {
+    [keys.proxyAuthorities]: proxies,
+    [keys.allowedNames]: JSON.stringify(options.requestheaderAllowedNames),
+    [keys.username]: JSON.stringify(options.requestheaderUsernameHeaders),
+    [keys.uid]: JSON.stringify(options.requestheaderUidHeaders),
+    [keys.groups]: JSON.stringify(options.requestheaderGroupHeaders),
+    [keys.extraPrefixes]: JSON.stringify(options.requestheaderExtraHeadersPrefix),
+  };
+  return {
+    ...(client === undefined ? {} : { [keys.clientAuthorities]: client }),
+    ...(proxy === false ? {} : proxy),
+  };
+}
+
+/**
+ * Merges the data of this process (`own`) into the data that other processes wrote (`stored`). Processes with different
+ * files run side by side while certificates are being replaced. Hence authorities and headers are only added, and only
+ * expired certificates are removed. Unknown keys stay.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now: number): AuthorityData {
+  const merged: Record<string, string> = { ...stored, ...own };
+  for (const key of [keys.clientAuthorities, keys.proxyAuthorities]) {
+    if (own[key] !== undefined) merged[key] = mergeCertificates([stored[key] ?? '', own[key]], now);
+  }
+  for (const key of Object.values(identityKeys)) {
+    if (own[key] !== undefined) merged[key] = JSON.stringify(union(listOf(stored[key]), listOf(own[key])));
+  }
+  const ownNames = own[keys.allowedNames];
+  if (ownNames !== undefined && stored[keys.allowedNames] !== undefined) {
+    const [before, after] = [listOf(stored[keys.allowedNames]), listOf(ownNames)];
+    // An empty list allows all names; adding names would narrow it.
+    const isEvery = before.length === 0 || after.length === 0;
+    merged[keys.allowedNames] = JSON.stringify(isEvery ? [] : union(before, after));
+  }
+  return merged;
+}
+
+/** The names of the fields in which other servers expect the user, most preferred first. */
+export function identityNamesOf(data: AuthorityData): Readonly<Record<keyof typeof identityKeys, readonly string[]>> {
+  return {
+    users: listOf(data[identityKeys.users]),
+    uids: listOf(data[identityKeys.uids]),
+    groups: listOf(data[identityKeys.groups]),
+    extraPrefixes: listOf(data[identityKeys.extraPrefixes]),
+  };
+}
+
+function mergeCertificates(texts: readonly string[], now: number): string {
+  const kept = new Map<string, string>();
+  for (const block of texts.join('\n').match(pemBlock) ?? []) {
+    try {
+      const certificate = new X509Certificate(block);
+      if (Date.parse(certificate.validTo) > now) kept.set(certificate.fingerprint256, block);
+    } catch {
+      // Drop the unreadable certificate: no other reader could use it either.
+    }
+  }
+  return [...kept.values()].map((block) => `${block}\n`).join('');
+}
+
+function union(a: readonly string[], b: readonly string[]): string[] {
+  return [...new Set([...a, ...b])];
+}
+
+/** The strings of a JSON list; empty for any other text. */
+function listOf(text: string | undefined): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  } catch {
+    return [];
+  }
+}

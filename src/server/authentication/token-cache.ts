@@ -1,0 +1,178 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/machinery/clock.js';
+import type { TokenAuthenticator, TokenIdentity, TokenResult } from './token-authenticator.js';
+
+/** How long and how many identities are remembered. */
+export interface TokenCacheLimits {
+  readonly ttlMs: number;
+  readonly maxEntries: number;
+}
+
+interface Entry {
+  readonly key: string;
+  readonly identity: TokenIdentity;
+  readonly until: number;
+}
+
+interface Flight {
+  readonly result: Promise<TokenResult>;
+  readonly abort: AbortController;
+  waiters: number;
+  /** Objects that changed since the check began. */
+  readonly changed: Set<string>;
+  missed: boolean;
+}
+
+/**
+ * Remembers for a short time which user a token belongs to, so a request of a known client costs a keyed hash and a
+ * look-up.
+ *
+ * - An entry ends with its time to live, with the token, or when an object changes that the result depends on:
+ *   `changed` names such objects, `missed` forgets everything.
+ * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no room.
+ * - Entries are found by a nested hash with a secret of this process. Neither tokens nor plain hashes of them stay in
+ *   memory, and the time of a look-up reveals nothing about them.
+ * - Concurrent requests with the same unknown token share one check. It is abandoned when all of them are gone.
+ */
+export class TokenCache implements TokenAuthenticator {
+  private readonly secret = randomBytes(32).toString('base64');
+  private readonly entries = new Map<string, Entry>();
+  private readonly byDependency = new Map<string, Set<Entry>>();
+  private readonly flights = new Map<string, Flight>();
+
+  constructor(
+    private readonly inner: TokenAuthenticator,
+    private readonly clock: Clock,
+    private readonly limits: TokenCacheLimits,
+    private readonly onLookup: (hit: boolean) => void = () => undefined,
+  ) {}
+
+  authenticateToken(
+    token: string,
+    audiences: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TokenResult> | TokenResult {
+    return this.authenticateFor({ signal }, token, audiences);
+  }
+
+  /** The same for a request whose signal is only made for those who ask for it: a remembered token needs none. */
+  authenticateFor(
+    request: { readonly signal: AbortSignal },
+    token: string,
+    audiences: readonly string[],
+  ): Promise<TokenResult> | TokenResult {
+    const key = this.keyOf(token, audiences);
+    const entry = this.entries.get(key);
+    if (entry !== undefined) {
+      if (this.clock.now() < entry.until) {
+        this.onLookup(true);
+        return entry.identity;
+      }
+      this.remove(entry);
+    }
+    this.onLookup(false);
+    return this.join(key, token, audiences, request.signal);
+  }
+
+  /** An object changed: results that depend on it must be checked again. */
+  changed(dependency: string): void {
+    for (const flight of this.flights.values()) flight.changed.add(dependency);
+    const entries = this.byDependency.get(dependency);
+    if (entries !== undefined) for (const entry of [...entries]) this.remove(entry);
+  }
+
+  /** Changes may have been missed: forgets everything. */
+  missed(): void {
+    for (const flight of this.flights.values()) flight.missed = true;
+    for (const entry of [...this.entries.values()]) if (entry.identity.dependsOn !== undefined) this.remove(entry);
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  private async join(
+    key: string,
+    token: string,
+    audiences: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TokenResult> {
+    signal.throwIfAborted();
+    const flight = this.flights.get(key) ?? this.begin(key, token, audiences);
+    flight.waiters++;
+    let leave: (() => void) | undefined;
+    const gone = new Promise<never>((_, reject) => {
+      leave = () => reject(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+    try {
+      return await Promise.race([flight.result, gone]);
+    } finally {
+      if (leave !== undefined) signal.removeEventListener('abort', leave);
+      if (--flight.waiters === 0 && this.flights.get(key) === flight) {
+        this.flights.delete(key);
+        flight.abort.abort();
+      }
+    }
+  }
+
+  private begin(key: string, token: string, audiences: readonly string[]): Flight {
+    const abort = new AbortController();
+    const flight: Flight = {
+      result: Promise.resolve()
+        .then(() => this.inner.authenticateToken(token, audiences, abort.signal))
+        .then((result) => {
+          if (result.kind === 'user') this.remember(key, result, flight);
+          return result;
+        })
+        .finally(() => {
+          if (this.flights.get(key) === flight) this.flights.delete(key);
+        }),
+      abort,
+      waiters: 0,
+      changed: new Set(),
+      missed: false,
+    };
+    // Waiting requests handle a failure. Without any, it can be ignored.
+    flight.result.catch(() => undefined);
+    this.flights.set(key, flight);
+    return flight;
+  }
+
+  private remember(key: string, identity: TokenIdentity, flight: Flight): void {
+    const { dependsOn = [], expiresAt = Number.POSITIVE_INFINITY } = identity;
+    const outdated = dependsOn.length > 0 && (flight.missed || dependsOn.some((name) => flight.changed.has(name)));
+    if (outdated || flight.abort.signal.aborted) return;
+    const entry: Entry = { key, identity, until: Math.min(this.clock.now() + this.limits.ttlMs, expiresAt) };
+    const before = this.entries.get(key);
+    if (before !== undefined) this.remove(before);
+    this.entries.set(key, entry);
+    for (const name of dependsOn) {
+      const entries = this.byDependency.get(name);
+      if (entries === undefined) this.byDependency.set(name, new Set([entry]));
+      else entries.add(entry);
+    }
+    // All entries live equally long, so the oldest expires next.
+    for (const oldest of this.entries.values()) {
+      if (this.entries.size <= this.limits.maxEntries && oldest.until > this.clock.now()) break;
+      this.remove(oldest);
+    }
+  }
+
+  private remove(entry: Entry): void {
+    if (this.entries.get(entry.key) === entry) this.entries.delete(entry.key);
+    for (const name of entry.identity.dependsOn ?? []) {
+      const entries = this.byDependency.get(name);
+      entries?.delete(entry);
+      if (entries?.size === 0) this.byDependency.delete(name);
+    }
+  }
+
+  /** One hash call costs a fraction of an HMAC object, and every request pays it. */
+  private keyOf(token: string, audiences: readonly string[]): string {
+    let text = this.secret;
+    // Each audience is preceded by its length, so different questions never have the same text.
+    for (const audience of audiences) text += `${audience.length}:${audience}`;
+    return hash('sha256', this.secret + hash('sha256', `${text};${token}`, 'base64'), 'base64');
+  }
+}

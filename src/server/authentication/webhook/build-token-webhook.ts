@@ -1,0 +1,30 @@
+import type { AuthenticationOptions } from '../../../base/config/authentication.options.js';
+import { loadClientConfig } from '../../../base/outgoing/client-config.js';
+import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
+import { WebhookTokenAuthenticator, type WebhookTokenParts } from './webhook-token.authenticator.js';
+
+/** The limit for accepted and for refused tokens each; one answer takes a few hundred bytes. */
+const maxCachedAnswers = 10_000;
+
+/** The webhook as a method, with its connections. */
+export interface TokenWebhook {
+  readonly method: WebhookTokenAuthenticator;
+  stop(): void;
+}
+
+/** Sets up the webhook when the options name its file. Throws when the file is unusable. */
+export function buildTokenWebhook(
+  options: AuthenticationOptions,
+  parts: Omit<WebhookTokenParts, 'client'> & { readonly apiAudiences: readonly string[] },
+): TokenWebhook | undefined {
+  const file = options.authenticationTokenWebhookConfigFile;
+  if (file === undefined) return undefined;
+  const client = new WebhookClient(loadClientConfig(file));
+  const settings = {
+    version: options.authenticationTokenWebhookVersion,
+    cacheTtlMs: options.authenticationTokenWebhookCacheTtl,
+    maxCachedAnswers,
+    apiAudiences: parts.apiAudiences,
+  };
+  return { method: new WebhookTokenAuthenticator(settings, { ...parts, client }), stop: () => client.stop() };
+}

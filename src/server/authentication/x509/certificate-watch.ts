@@ -1,0 +1,100 @@
+import { X509Certificate } from 'node:crypto';
+import { Gauge, type Registry } from 'prom-client';
+import type { Delay } from '../../../base/config/file-poll.js';
+import { systemDelay } from '../../../base/config/file-poll.js';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** How long before its end a certificate is warned of. */
+const certificateNoticeMs = 30 * dayMs;
+/** The same for a revocation list, of which a new one comes every few days or hours. */
+const listNoticeMs = 6 * hourMs;
+const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** Something of limited time that the server depends on. */
+export interface Expiring {
+  /** `serving`, `client-ca`, `proxy-ca` or `client-crl`. */
+  readonly use: string;
+  /** Name of the certificate, or of the issuer of a list. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+/** The certificates in a PEM text. */
+export function certificatesOf(use: string, pem: string): readonly Expiring[] {
+  return (pem.match(pemBlock) ?? []).map((block) => {
+    const { subject, validTo } = new X509Certificate(block);
+    return { use, name: subject.replaceAll('\n', ','), endsAt: Date.parse(validTo) };
+  });
+}
+
+/** Dependencies of a {@link CertificateWatch}. */
+export interface CertificateWatchParts {
+  /** What is in use at the moment. */
+  readonly inUse: () => readonly Expiring[];
+  readonly now: () => number;
+  readonly logger: { warn(text: string, fields?: object): void; error(text: string, fields?: object): void };
+  readonly metrics: Registry;
+  readonly wait?: Delay;
+}
+
+/**
+ * Shows when the server's certificate, the authorities of its clients and the revocation lists end, in a metric and, from 30
+ * days (lists: six hours) before the end, once a day in the log.
+ */
+export class CertificateWatch {
+  private loop: Promise<void> | undefined;
+  private readonly toldAt = new Map<string, number>();
+
+  constructor(private readonly parts: CertificateWatchParts) {
+    const { inUse } = parts;
+    new Gauge({
+      name: 'plinth_certificate_expiration_timestamp_seconds',
+      help: 'When a certificate or revocation list in use ends: of serving, client-ca, proxy-ca, client-crl.',
+      labelNames: ['use', 'name'],
+      registers: [parts.metrics],
+      collect() {
+        this.reset();
+        for (const { use, name, endsAt } of inUse()) this.set({ use, name }, endsAt / 1000);
+      },
+    });
+  }
+
+  start(signal: AbortSignal): void {
+    this.loop = this.run(signal);
+  }
+
+  /** Resolves when the watch has ended after the abort. */
+  async stopped(): Promise<void> {
+    await this.loop;
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    const wait = this.parts.wait ?? systemDelay;
+    while (!signal.aborted) {
+      this.look();
+      try {
+        await wait(hourMs, signal);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  private look(): void {
+    const now = this.parts.now();
+    for (const { use, name, endsAt } of this.parts.inUse()) {
+      const left = endsAt - now;
+      const hasEnded = left <= 0;
+      // The end itself is told at once, however lately there was a warning.
+      const key = `${use}\n${name}\n${endsAt}\n${hasEnded}`;
+      const isDue = left < (use === 'client-crl' ? listNoticeMs : certificateNoticeMs);
+      if (!isDue || now - (this.toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
+      this.toldAt.set(key, now);
+      const fields = { use, name, end: new Date(endsAt).toISOString() };
+      if (hasEnded) this.parts.logger.error('a certificate or revocation list has ended', fields);
+      else this.parts.logger.warn('a certificate or revocation list ends soon', fields);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { constants } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import { type Delay, FilePoll, systemDelay } from '../../../base/config/file-poll.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import { CertificatePool } from './certificate-pool.js';
+import { certificatesOf, type Expiring } from './certificate-watch.js';
+
+const pollMs = 2_000;
+
+/** The files of the listener's certificates. */
+export interface TlsFilePaths {
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Files of client authorities by purpose; undefined when not configured. */
+  readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
+}
+
+/** Pools of client authorities by purpose. */
+export type ClientAuthorities = ReadonlyMap<string, CertificatePool>;
+
+/**
+ * The listener's certificates: its own, and the authorities it requests client certificates for. When a file changes,
+ * new connections use the new certificates and open connections stay. Unusable files are logged, and the old
+ * certificates stay in use.
+ */
+export class TlsFiles {
+  private readonly pools: ClientAuthorities;
+  private readonly paths: readonly string[];
+  private readonly poolNames: readonly string[];
+  private contents: readonly Buffer[];
+  private readonly poll: FilePoll;
+  private server: Pick<Server, 'setSecureContext'> | undefined;
+  private readonly listeners = new Set<() => void>();
+
+  /**
+   * Reads all files; throws when one of them is unusable.
+   *
+   * @param check throws for authorities that must not be used together. Called at the start and for each change.
+   */
+  constructor(
+    { certificate, privateKey, clientAuthorities }: TlsFilePaths,
+    private readonly check: (authorities: ClientAuthorities) => void,
+    private readonly logger: Pick<Logger, 'info' | 'error'>,
+    wait: Delay = systemDelay,
+  ) {
+    const configured = Object.entries(clientAuthorities).filter(([, path]) => path !== undefined);
+    this.poolNames = configured.map(([name]) => name);
+    this.paths = [certificate, privateKey, ...configured.map(([, path]) => path as string)];
+    this.contents = this.paths.map((path) => readFileSync(path));
+    this.pools = this.poolsOf(this.contents);
+    check(this.pools);
+    const fault = (error: unknown) => logger.error('changed certificates are not used', { error });
+    this.poll = new FilePoll(this.paths, (contents) => this.replace(contents), fault, pollMs, wait);
+  }
+
+  /** The pool for one purpose; undefined when it is not configured. */
+  pool(name: string): CertificatePool | undefined {
+    return this.pools.get(name);
+  }
+
+  /** The authority file for one purpose, as currently in force; undefined when it is not configured. */
+  authorities(name: string): string | undefined {
+    const i = this.poolNames.indexOf(name);
+    return i < 0 ? undefined : String(this.contents[i + 2]);
+  }
+
+  /** The ends of the certificates in force: the listener's own and the authorities of each purpose. */
+  expiring(): readonly Expiring[] {
+    const [own, , ...authorities] = this.contents;
+    return [
+      ...certificatesOf('serving', String(own)),
+      ...authorities.flatMap((pem, i) => certificatesOf(`${this.poolNames[i]}-ca`, String(pem))),
+    ];
+  }
+
+  /** TLS options for creating the listener. Client certificates are requested but never required. */
+  listenerOptions(): SecureContextOptions & { requestCert?: boolean; rejectUnauthorized?: boolean } {
+    const asks = this.pools.size > 0;
+    return { ...this.contextOptions(this.contents), ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}) };
+  }
+
+  /** Applies changed files to the listener until the abort. */
+  start(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): void {
+    this.server = server;
+    this.poll.start(this.contents, signal);
+  }
+
+  /** Calls the listener whenever changed files are in use. */
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /** Resolves when polling has ended after the abort. */
+  stopped(): Promise<void> {
+    return this.poll.stopped();
+  }
+
+  private replace(contents: readonly Buffer[]): void {
+    const options = this.contextOptions(contents);
+    // Throws when certificate and key don't match, before anything is replaced.
+    createSecureContext(options);
+    this.check(this.poolsOf(contents));
+    this.server?.setSecureContext(options);
+    this.poolNames.forEach((name, i) => {
+      const content = contents[i + 2] as Buffer;
+      if (!content.equals(this.contents[i + 2] as Buffer)) this.pools.get(name)?.replace(content);
+    });
+    const changed = this.paths.filter((_, i) => !(contents[i] as Buffer).equals(this.contents[i] as Buffer));
+    this.contents = contents;
+    this.logger.info('changed certificates are in use', { files: changed.join(',') });
+    for (const listener of this.listeners) listener();
+  }
+
+  private poolsOf(contents: readonly Buffer[]): ClientAuthorities {
+    return new Map(
+      this.poolNames.map((name, i) => [name, poolOf(contents[i + 2] as Buffer, this.paths[i + 2] as string)]),
+    );
+  }
+
+  private contextOptions(contents: readonly Buffer[]): SecureContextOptions {
+    const [cert, key, ...ca] = contents as readonly [Buffer, Buffer, ...Buffer[]];
+    const base: SecureContextOptions = { cert, key, minVersion: 'TLSv1.2' };
+    if (ca.length === 0) return base;
+    return {
+      ...base,
+      ca: ca.map((content) => content.toString('utf8')),
+      // An intermediate authority may be trusted alone, without its root.
+      allowPartialTrustChain: true,
+      // A resumed session would keep the verdict of its first connection, and its chain would be lost.
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    };
+  }
+}
+
+function poolOf(content: Buffer, path: string): CertificatePool {
+  try {
+    return new CertificatePool(content);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,55 @@
+import { Counter, type Registry } from 'prom-client';
+import type { AuthorizationDecision } from '../../base/machinery/authorizer.js';
+import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
+
+/** Injection token of the {@link AuthorizationMetrics}. */
+export const AUTHORIZATION_METRICS = Symbol('AuthorizationMetrics');
+
+type Outcome = AuthorizationDecision['decision'] | 'error';
+
+/** The outcomes as the metrics name them. */
+const shown: Readonly<Record<Outcome, string>> = {
+  allow: 'allowed',
+  deny: 'denied',
+  noOpinion: 'no-opinion',
+  error: 'error',
+};
+/** From a millisecond, each twice the one before. */
+const bounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
+
+interface OutcomeSeries {
+  readonly count: { inc(): void };
+  readonly seconds: LatencySeries;
+}
+
+/** Decisions about requests, under the names that operators of such servers know. */
+export class AuthorizationMetrics {
+  private readonly series: Readonly<Record<Outcome, OutcomeSeries>>;
+
+  constructor(registry: Registry) {
+    const attempts = new Counter({
+      name: 'authorization_attempts_total',
+      help: 'Requests by whether they were allowed. A request that no module has an opinion of is denied.',
+      labelNames: ['result'],
+      registers: [registry],
+    });
+    const durations = new SeriesHistogram(
+      { name: 'authorization_duration_seconds', help: 'Time of decisions, by result.', labelNames: ['result'] },
+      bounds,
+      registry,
+    );
+    const of = (outcome: Outcome): OutcomeSeries => {
+      const result = shown[outcome];
+      attempts.inc({ result }, 0);
+      return { count: attempts.labels(result), seconds: durations.with({ result }) };
+    };
+    this.series = { allow: of('allow'), deny: of('deny'), noOpinion: of('noOpinion'), error: of('error') };
+  }
+
+  /** @param begin when the question was asked, a time of `performance.now()` */
+  decided(outcome: Outcome, begin: number): void {
+    const { count, seconds } = this.series[outcome];
+    count.inc();
+    seconds.observe((performance.now() - begin) / 1000);
+  }
+}

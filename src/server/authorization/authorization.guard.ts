@@ -1,0 +1,72 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import {
+  AUTHORIZER,
+  type AuthorizationDecision,
+  type Authorizer,
+  type AuthorizerAttributes,
+  attributesOf,
+} from '../../base/machinery/authorizer.js';
+import { deniedError } from '../../base/machinery/denied-error.js';
+import type { RequestContext } from '../../base/machinery/request-context.js';
+import { unauthorizedError } from '../../base/machinery/status-error.js';
+import { AUTHORIZATION_METRICS, type AuthorizationMetrics } from './authorization-metrics.js';
+
+/** Fourth guard: a request continues only when a module allows it; otherwise the answer is a 403. */
+@Injectable()
+export class AuthorizationGuard implements CanActivate {
+  constructor(
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(AUTHORIZATION_METRICS) private readonly metrics: Pick<AuthorizationMetrics, 'decided'>,
+  ) {}
+
+  /**
+   * Answers synchronously if the modules do. If a module fails and no later one decides, the request ends with its
+   * error.
+   */
+  canActivate(host: ExecutionContext): Promise<boolean> | boolean {
+    const { plinthContext } = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
+    if (plinthContext.user === undefined) throw unauthorizedError();
+    const attributes = attributesOf(plinthContext.user, plinthContext.requestInfo);
+    const begin = performance.now();
+    let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
+    try {
+      asked = this.authorizer.authorize(attributes);
+    } catch (error) {
+      this.metrics.decided('error', begin);
+      throw error;
+    }
+    if (asked instanceof Promise) return this.later(plinthContext, attributes, asked, begin);
+    this.metrics.decided(asked.decision, begin);
+    return allowed(plinthContext, attributes, asked);
+  }
+
+  private async later(
+    context: RequestContext,
+    attributes: AuthorizerAttributes,
+    asked: Promise<AuthorizationDecision>,
+    begin: number,
+  ): Promise<boolean> {
+    let decision: AuthorizationDecision;
+    try {
+      decision = await asked;
+    } catch (error) {
+      this.metrics.decided('error', begin);
+      throw error;
+    }
+    this.metrics.decided(decision.decision, begin);
+    return allowed(context, attributes, decision);
+  }
+}
+
+/** Only an explicit `allow` counts: without an opinion of any module, the request is denied. */
+function allowed(
+  context: RequestContext,
+  attributes: AuthorizerAttributes,
+  { decision, reason }: AuthorizationDecision,
+): boolean {
+  context.audit?.decided(decision === 'allow', reason);
+  context.mark?.('authorization');
+  if (decision === 'allow') return true;
+  throw deniedError(attributes, reason);
+}

@@ -1,0 +1,165 @@
+import type { Registry } from 'prom-client';
+import type { AuthorizationMode, AuthorizationOptions } from '../../base/config/authorization.options.js';
+import { DocumentError, readDocumentFile } from '../../base/config/document-fields.js';
+import type { Authorizer, RuleResolver } from '../../base/machinery/authorizer.js';
+import type { Clock } from '../../base/machinery/clock.js';
+import { StartupError } from '../../base/machinery/startup-error.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import { ReloadMetrics } from '../../base/observability/reload-metrics.js';
+import type { StoredResources } from '../../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import type { Storage } from '../../storage/storage.interface.js';
+import { abacMode } from './abac/abac-mode.js';
+import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
+import { readAuthorizationConfiguration } from './configuration/authorization-document.js';
+import { AuthorizationMetrics } from './configuration/authorization-metrics.js';
+import { LiveAuthorization } from './configuration/live-authorization.js';
+import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
+import { nodeMode } from './node/node-mode.js';
+import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
+import { rbacMode } from './rbac/rbac-mode.js';
+import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
+import { webhookMode } from './webhook/webhook-mode.js';
+
+/** Dependencies of the modules. */
+export interface AuthorizationParts {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly names: VendorNames;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  /** The name of this process, for metrics. */
+  readonly processId: string;
+}
+
+/** Injection token of the {@link Authorization}. */
+export const AUTHORIZATION = Symbol('Authorization');
+
+/** The configured modes, in order. */
+export interface Authorization {
+  readonly authorizer: Authorizer;
+  readonly rules: RuleResolver;
+  /** The modes in force, in order. */
+  readonly modes: readonly AuthorizationMode[];
+  /**
+   * Fills the in-memory state of the modules; call it once all resources are registered. They follow the store until
+   * the abort.
+   */
+  start(signal: AbortSignal): Promise<void>;
+  /**
+   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Ends with
+   * the abort.
+   */
+  prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
+  /** Resolves when all background work has ended after the abort. */
+  stopped(): Promise<void>;
+  readonly healthChecks: readonly ModeHealthCheck[];
+}
+
+type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) => ConfiguredMode;
+
+const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
+  AlwaysAllow: () => fixed(new AlwaysAllowAuthorizer()),
+  AlwaysDeny: () => fixed(new AlwaysDenyAuthorizer()),
+  ABAC: (options, parts) => abacMode(settled(options.authorizationPolicyFile), parts),
+  Webhook: (options, parts) => {
+    const settings = {
+      configFile: settled(options.authorizationWebhookConfigFile),
+      version: options.authorizationWebhookVersion,
+      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
+      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
+    };
+    return webhookMode(settings, parts);
+  },
+  RBAC: (_options, parts) => rbacMode(parts),
+  Node: (_options, parts) => nodeMode(parts),
+};
+
+/** The option of a mode, which the options check has ensured. */
+function settled(value: string | undefined): string {
+  if (value === undefined) throw new Error('an authorization mode lacks its option');
+  return value;
+}
+
+function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
+  return { authorizer: module, rules: module };
+}
+
+/**
+ * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, members of
+ * `system:masters` are allowed everything before it is asked.
+ */
+export function buildAuthorization(options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+  if (options.authorizationConfig !== undefined) return buildConfigured(options.authorizationConfig, options, parts);
+  const modes = options.authorizationMode;
+  const modules = modes.map((mode) => factories[mode](options, parts));
+  const authorizers = modules.map(({ authorizer }) => authorizer);
+  const hasPolicy = modes.some((mode) => mode !== 'AlwaysAllow' && mode !== 'AlwaysDeny');
+  if (hasPolicy) authorizers.unshift(new PrivilegedGroupAuthorizer());
+  const [only, ...others] = authorizers;
+  return {
+    authorizer: only !== undefined && others.length === 0 ? only : new UnionAuthorizer(authorizers),
+    rules: new UnionRuleResolver(modules.map(({ rules }) => rules)),
+    modes,
+    ...lifeOf(modules),
+  };
+}
+
+/** The modes of `--authorization-config`. @throws StartupError with everything that is wrong with the file. */
+function buildConfigured(file: string, options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+  try {
+    const live = new LiveAuthorization(file, {
+      ...parts,
+      metrics: new AuthorizationMetrics(parts.metrics),
+      reloads: new ReloadMetrics(parts.metrics, 'authorization', parts.processId),
+      load: () => {
+        const entries = readAuthorizationConfiguration(readDocumentFile(file), parts.names.suffix);
+        if (options.authorizationPolicyFile === undefined && entries.some(({ type }) => type === 'ABAC')) {
+          throw new DocumentError(['authorizers: the type ABAC needs --authorization-policy-file']);
+        }
+        return entries;
+      },
+      mode: (type) => factories[type](options, parts),
+    });
+    const life = lifeOf([...live.modes.values()]);
+    return {
+      ...life,
+      authorizer: live,
+      rules: live,
+      get modes() {
+        return live.types;
+      },
+      start: async (signal) => {
+        live.start(signal);
+        await life.start(signal);
+      },
+      stopped: async () => {
+        await live.stopped();
+        await life.stopped();
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw new StartupError(error.problems.map((problem) => `--authorization-config ${file}: ${problem}`).join('; '));
+  }
+}
+
+/** What the modes do besides answering, together. */
+function lifeOf(
+  modules: readonly ConfiguredMode[],
+): Pick<Authorization, 'start' | 'prepare' | 'stopped' | 'healthChecks'> {
+  return {
+    start: async (signal) => {
+      await Promise.all(modules.map((module) => module.start?.(signal)));
+    },
+    prepare: async (stores, signal) => {
+      await Promise.all(modules.map((module) => module.prepare?.(stores, signal)));
+    },
+    stopped: async () => {
+      await Promise.all(modules.map((module) => module.stopped?.()));
+    },
+    healthChecks: modules.flatMap(({ healthChecks = [] }) => healthChecks),
+  };
+}

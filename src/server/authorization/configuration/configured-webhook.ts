@@ -1,0 +1,79 @@
+import type {
+  AuthorizationDecision,
+  Authorizer,
+  AuthorizerAttributes,
+  RuleList,
+  RuleResolver,
+} from '../../../base/machinery/authorizer.js';
+import type { Clock } from '../../../base/machinery/clock.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
+import { WebhookAuthorizer, type WebhookAuthorizerParts } from '../webhook/webhook.authorizer.js';
+import type { WebhookSettings } from './authorization-document.js';
+import type { AuthorizationMetrics } from './authorization-metrics.js';
+import { matchConditions } from './request-conditions.js';
+
+const maxCachedAnswers = 8192;
+const notAsked: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
+const failedDeny: AuthorizationDecision = Object.freeze({ decision: 'deny', reason: '' });
+
+/** Dependencies of a configured webhook. */
+export interface ConfiguredWebhookParts {
+  readonly names: VendorNames;
+  readonly clock: Clock;
+  readonly logger: WebhookAuthorizerParts['logger'];
+  readonly metrics: Pick<AuthorizationMetrics, 'conditionFailed' | 'excluded' | 'failedOpen'>;
+}
+
+/**
+ * A webhook of `--authorization-config`: it is asked only about requests that meet its conditions, and a question without an
+ * answer counts as its failure policy says.
+ */
+export class ConfiguredWebhook implements Authorizer, RuleResolver {
+  private readonly client: WebhookClient;
+  private readonly inner: WebhookAuthorizer;
+
+  constructor(
+    readonly settings: WebhookSettings,
+    private readonly parts: ConfiguredWebhookParts,
+  ) {
+    this.client = new WebhookClient(settings.connection);
+    const { version, authorizedTtlMs, unauthorizedTtlMs, timeoutMs: totalTimeoutMs } = settings;
+    this.inner = new WebhookAuthorizer(
+      { version, authorizedTtlMs, unauthorizedTtlMs, totalTimeoutMs, maxCachedAnswers },
+      { ...parts, client: this.client },
+    );
+  }
+
+  authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
+    const { conditions, name } = this.settings;
+    const result = matchConditions(conditions, attributes);
+    if ('error' in result) {
+      this.parts.metrics.conditionFailed(name);
+      return this.failed();
+    }
+    if (!result.matches) {
+      this.parts.metrics.excluded(name);
+      return notAsked;
+    }
+    const asked = this.inner.authorize(attributes);
+    return asked instanceof Promise ? asked.catch(() => this.failed()) : asked;
+  }
+
+  /** A webhook only answers questions; it can't list its rules. */
+  rulesFor(): RuleList {
+    return this.inner.rulesFor();
+  }
+
+  /** Ends questions under way and closes all connections. */
+  stop(): void {
+    this.client.stop();
+  }
+
+  /** The reason is in the log. */
+  private failed(): AuthorizationDecision {
+    if (this.settings.failurePolicy === 'Deny') return failedDeny;
+    this.parts.metrics.failedOpen(this.settings.name);
+    return notAsked;
+  }
+}

@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatGroupResource } from '../../../base/machinery/group-version.js';
+import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
+import { type ObjectSink, Reflector } from '../../../objects/registry/informers/reflector.js';
+import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
+import type { Storage, StoredObject } from '../../../storage/storage.interface.js';
+import type { NodeGraph } from './node-graph.js';
+import { mirrorAnnotation, noReferences, type PodReferences, podReferences } from './pod-references.js';
+import { volumeReferences } from './volume-references.js';
+
+export interface GraphInformerOptions {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly names: VendorNames;
+  /** Called when a resource's place in the change log was lost; that part of the graph is then filled again. */
+  readonly onFault: (resource: string, error: unknown) => void;
+  /** The longest wait for reading the log up to its end. */
+  readonly maxCatchUpMs: number;
+}
+
+/** Keeps a {@link NodeGraph} up to date with the store. */
+export class GraphInformer {
+  private readonly reflectors: readonly Reflector[];
+  private underWay: Promise<void> | undefined;
+  private next: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: GraphInformerOptions,
+    graph: NodeGraph,
+  ) {
+    const { storage, registry, names, onFault } = options;
+    const reflect = (resource: string, sink: ObjectSink) =>
+      new Reflector(storage, registry, resource, sink, (error) => onFault(resource, error));
+    this.reflectors = [
+      reflect('pods', podSink(graph, mirrorAnnotation(names))),
+      reflect('persistentvolumes', volumeSink(graph)),
+      reflect(
+        formatGroupResource({ group: groupName('storage', names), resource: 'volumeattachments' }),
+        attachmentSink(graph),
+      ),
+    ];
+  }
+
+  /** Resolves when the graph has been filled. It follows the store until the abort. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
+  }
+
+  async stopped(): Promise<void> {
+    await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
+  }
+
+  /** How long changes may have been missed, in milliseconds. */
+  get lostForMs(): number {
+    return Math.max(...this.reflectors.map(({ lostForMs }) => lostForMs));
+  }
+
+  /**
+   * Resolves when the graph shows everything that was committed before the call, or when that takes too long.
+   * Concurrent calls share one look at the head of the log, so futile questions never load the store.
+   */
+  async catchUp(): Promise<void> {
+    // A running catch-up may have read the head before this call.
+    if (this.underWay !== undefined) {
+      this.next ??= this.underWay.then(() => {
+        this.next = undefined;
+        return this.begin();
+      });
+      return this.next;
+    }
+    return this.begin();
+  }
+
+  private begin(): Promise<void> {
+    const done = new AbortController();
+    const limit = delay(this.options.maxCatchUpMs, undefined, { signal: done.signal, ref: false });
+    const work = Promise.race([this.readToHead(), limit])
+      // If the store can't be read, the graph stays as it is: that allows nothing.
+      .catch(() => undefined)
+      .finally(() => {
+        this.underWay = undefined;
+        done.abort();
+      });
+    limit.catch(() => undefined);
+    this.underWay = work;
+    return work;
+  }
+
+  private async readToHead(): Promise<void> {
+    const head = await this.options.storage.head();
+    await Promise.all(this.reflectors.map((reflector) => reflector.reached(head)));
+  }
+}
+
+/** What stands before the node in the stored text of a pod that has one. */
+const nodeNameKey = '"nodeName":';
+
+/** An object reduced to its names and the data that the graph keeps. */
+interface Reduced<V> extends ApiObject {
+  readonly kept: V;
+}
+
+function sinkOf<V>(
+  read: (object: ApiObject) => V,
+  to: {
+    replace(values: ReadonlyMap<string, V>): Steps;
+    set(key: string, value: V): void;
+    delete(key: string): void;
+  },
+): ObjectSink {
+  const keyOf = ({ metadata }: ApiObject) => keyText(metadata.namespace ?? '', metadata.name ?? '');
+  return {
+    reduce: (object): Reduced<V> => {
+      const { namespace, name } = object.metadata;
+      const metadata = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
+      return { metadata, kept: read(object) };
+    },
+    replace: async (objects) => {
+      const values = new Map<string, V>();
+      await inTurns(eachInSteps(objects as readonly Reduced<V>[], (object) => values.set(keyOf(object), object.kept)));
+      await inTurns(to.replace(values));
+    },
+    set: (object) => to.set(keyOf(object), (object as Reduced<V>).kept),
+    delete: (namespace, name) => to.delete(keyText(namespace, name)),
+  };
+}
+
+function keyText(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+function podSink(graph: NodeGraph, mirror: string): ObjectSink {
+  const sink = sinkOf((object) => podReferences(object as Pod & ApiObject, mirror), {
+    replace: (pods) => graph.replacingPods(pods),
+    set: (key, pod) => graph.setPod(key, pod),
+    delete: (key) => graph.deletePod(key),
+  });
+  // A pod without a node gives nobody access, whatever else it says.
+  const glance = ({ key: { namespace, name }, json }: StoredObject): Reduced<PodReferences> | undefined =>
+    json.includes(nodeNameKey) ? undefined : { metadata: { namespace, name }, kept: noReferences };
+  return { ...sink, glance };
+}
+
+function volumeSink(graph: NodeGraph): ObjectSink {
+  return sinkOf((object) => volumeReferences(object as ApiObject as PersistentVolume & ApiObject), {
+    replace: (volumes) => graph.replacingVolumes(volumes),
+    set: (name, volume) => graph.setVolume(name, volume),
+    delete: (name) => graph.deleteVolume(name),
+  });
+}
+
+function attachmentSink(graph: NodeGraph): ObjectSink {
+  return sinkOf((object) => (object as VolumeAttachment & ApiObject).spec.nodeName, {
+    replace: (attachments) => graph.replacingAttachments(attachments),
+    set: (name, node) => graph.setAttachment(name, node),
+    delete: (name) => graph.deleteAttachment(name),
+  });
+}

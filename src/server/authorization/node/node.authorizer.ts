@@ -1,0 +1,243 @@
+import { askedFields } from '../../../base/machinery/asked-selectors.js';
+import type {
+  AuthorizationDecision,
+  Authorizer,
+  AuthorizerAttributes,
+  RuleList,
+  RuleResolver,
+} from '../../../base/machinery/authorizer.js';
+import { formatGroupResource } from '../../../base/machinery/group-version.js';
+import { nodeNameOf } from '../../../base/machinery/node-identity.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import { serviceUnavailableError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { CompiledRole } from '../rbac/compiled-role.js';
+import type { NodeGraph } from './node-graph.js';
+import { type ReferenceKind, referenceKey } from './pod-references.js';
+
+/** How current the graph is. */
+export interface GraphState {
+  /** Milliseconds for which changes may have been missed. */
+  readonly lostForMs: number;
+  /** Resolves when the graph shows everything committed before the call, or when that takes too long. */
+  catchUp(): Promise<void>;
+}
+
+/** Dependencies of the authorizer. */
+export interface NodeAuthorizerParts {
+  readonly graph: NodeGraph;
+  readonly state: GraphState;
+  /** The rules of every node for resources that the graph does not decide about. */
+  readonly commonRules: CompiledRole;
+  readonly names: VendorNames;
+  /** When the graph lost its place in the log for longer than this, requests that need it are refused. */
+  readonly maxLostMs: number;
+}
+
+const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: '' });
+const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
+const noRules: RuleList = Object.freeze({
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: false,
+  evaluationError: '',
+});
+const unknownRules: RuleList = Object.freeze({
+  ...noRules,
+  incomplete: true,
+  evaluationError: 'node authorizer does not support user rule resolution',
+});
+
+type Decision = AuthorizationDecision | Promise<AuthorizationDecision>;
+type Rule = (node: string, attributes: AuthorizerAttributes) => Decision;
+
+/**
+ * Mode `Node` (specification 5.4). Node agents may read the objects that pods on their node refer to, and no others of
+ * those kinds. For other resources they have the rules of the role `system:node`, without a binding. A denial reads the
+ * same whether the object exists or not.
+ *
+ * The graph trails the store a little. An agent learns of a new pod from a watch, maybe at another process, and
+ * immediately requests the objects that the pod needs. So before a denial, the graph reads the log up to its head once.
+ */
+export class NodeAuthorizer implements Authorizer, RuleResolver {
+  private readonly rules: ReadonlyMap<string, Rule>;
+
+  constructor(private readonly parts: NodeAuthorizerParts) {
+    const { graph, names } = parts;
+    const refers = (kind: ReferenceKind) => (node: string, namespace: string, name: string) =>
+      graph.refersTo(node, referenceKey(kind, namespace, name));
+    const [storage, coordination] = ['storage', 'coordination'].map((group) => groupName(group, names));
+    const resource = (name: string, group = '') => formatGroupResource({ group, resource: name });
+    this.rules = new Map<string, Rule>([
+      ['nodes', ownNode],
+      ['pods', (node, attributes) => this.pods(node, attributes)],
+      ['secrets', this.reading(refers('secret'))],
+      ['configmaps', this.reading(refers('configmap'))],
+      ['persistentvolumeclaims', this.claims(refers('claim'))],
+      ['persistentvolumes', this.getting((node, _namespace, name) => graph.usesVolume(node, name))],
+      ['serviceaccounts', this.accounts(refers('account'))],
+      [
+        resource('volumeattachments', storage),
+        this.getting((node, _namespace, name) => graph.isAttachedTo(node, name)),
+      ],
+      [resource('csinodes', storage), ownCsiNode],
+      [resource('leases', coordination), (node, attributes) => this.ownLease(node, attributes)],
+    ]);
+  }
+
+  authorize(attributes: AuthorizerAttributes): Decision {
+    const node = nodeNameOf(attributes.user);
+    if (node === undefined) return noOpinion;
+    const { user, isResourceRequest, resource, subresource, apiGroup, verb, name, path } = attributes;
+    if (node === '') return no(`unknown node for user ${JSON.stringify(user.name)}`);
+    const { commonRules } = this.parts;
+    if (!isResourceRequest) return commonRules.allowsPath(verb, path) ? allow : noOpinion;
+    const rule = this.rules.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);
+    if (rule !== undefined) return rule(node, attributes);
+    const full = subresource === '' ? resource : `${resource}/${subresource}`;
+    const wildcard = subresource === '' ? '' : `*/${subresource}`;
+    return commonRules.allowsResource(verb, apiGroup, full, wildcard, name) ? allow : noOpinion;
+  }
+
+  /** The decisions of the graph can't be expressed as rules. */
+  rulesFor(user: UserInfo): RuleList {
+    return nodeNameOf(user) === undefined ? noRules : unknownRules;
+  }
+
+  /** Reads of one object, including lists and watches of that object. */
+  private reading(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      const { verb, subresource, namespace } = attributes;
+      if (!['get', 'list', 'watch'].includes(verb)) return no('can only read resources of this type');
+      if (subresource !== '') return no('cannot read subresource');
+      if (namespace === '') return no('can only read namespaced object of this type');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private getting(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      if (attributes.verb !== 'get') return no('can only get individual resources of this type');
+      if (attributes.subresource !== '') return no('cannot get subresource');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private claims(isConnected: Connection): Rule {
+    const get = this.getting(isConnected);
+    return (node, attributes) => {
+      if (attributes.subresource !== 'status') return get(node, attributes);
+      if (!['get', 'update', 'patch'].includes(attributes.verb)) return no('can only get/update/patch this type');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  private accounts(isConnected: Connection): Rule {
+    return (node, attributes) => {
+      // Plugins that get the credentials of images look at annotations of the account.
+      if (attributes.verb === 'get' && attributes.subresource === '')
+        return this.connected(node, attributes, isConnected);
+      if (attributes.verb !== 'create' || attributes.name === '') {
+        return no('can only create tokens for individual service accounts');
+      }
+      if (attributes.subresource !== 'token') return no('can only create token subresource of service account');
+      return this.connected(node, attributes, isConnected);
+    };
+  }
+
+  /** Reads of the pods that run there; NodeRestriction narrows the writes, whose pods it knows. */
+  private pods(node: string, attributes: AuthorizerAttributes): Decision {
+    const { verb, subresource, name, selectors } = attributes;
+    if (subresource !== '') return podWrites[subresource]?.includes(verb) === true ? allow : noOpinion;
+    if (verb === 'create' || verb === 'delete') return allow;
+    if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion;
+    if (verb !== 'get') {
+      const isOwn = askedFields(selectors).some(
+        ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
+      );
+      if (isOwn) return allow;
+      if (name === '') return no('can only list/watch pods with spec.nodeName field selector');
+    }
+    const { graph } = this.parts;
+    return this.connected(node, attributes, (_, namespace, pod) => graph.isPodOn(node, namespace, pod));
+  }
+
+  private ownLease(node: string, { verb, namespace, name, subresource }: AuthorizerAttributes): AuthorizationDecision {
+    if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a node lease');
+    if (subresource !== '') return no('cannot authorize lease subresources');
+    const { nodeLeaseNamespace } = this.parts.names;
+    if (namespace !== nodeLeaseNamespace) {
+      return no(`can only access leases in the ${JSON.stringify(nodeLeaseNamespace)} system namespace`);
+    }
+    // The name of a new lease is in the body; admission checks it.
+    if (verb !== 'create' && name !== node) {
+      return no('can only access node lease with the same name as the requesting node');
+    }
+    return allow;
+  }
+
+  private connected(node: string, attributes: AuthorizerAttributes, isConnected: Connection): Decision {
+    const { namespace, name } = attributes;
+    if (name === '') return no('No Object name found');
+    this.refuseWhenLost();
+    if (isConnected(node, namespace, name)) return allow;
+    return this.connectedSoon(() => isConnected(node, namespace, name)).then((isSo) => {
+      this.refuseWhenLost();
+      return isSo ? allow : no(`no relationship found between node '${node}' and this object`);
+    });
+  }
+
+  /** Whether the objects are connected; false only after everything committed before the call was read. */
+  private async connectedSoon(isConnected: () => boolean): Promise<boolean> {
+    const { graph, state } = this.parts;
+    let stop: (() => void) | undefined;
+    const seen = new Promise<void>((resolve) => {
+      stop = graph.onGrowth(() => {
+        if (isConnected()) resolve();
+      });
+    });
+    await Promise.race([seen, state.catchUp()]);
+    stop?.();
+    return isConnected();
+  }
+
+  /** Refuses while changes may be missed: a pod may have moved away or been deleted. */
+  private refuseWhenLost(): void {
+    if (this.parts.state.lostForMs <= this.parts.maxLostMs) return;
+    throw serviceUnavailableError('what nodes may read can not be told, since the change log can not be followed');
+  }
+}
+
+type Connection = (node: string, namespace: string, name: string) => boolean;
+
+const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
+
+/** Subresources of pods that agents write, and how. */
+const podWrites: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
+  status: ['update', 'patch'],
+  eviction: ['create'],
+});
+
+/** Names are compared without the graph: an agent looks for its node before there is one. Admission narrows the writes. */
+function ownNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
+  if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion;
+  if (subresource !== '') return noOpinion;
+  if (verb === 'create' || verb === 'update' || verb === 'patch') return allow;
+  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion;
+  if (name === node) return allow;
+  const other = name === '' ? 'all nodes' : `'${name}'`;
+  return no(`node '${node}' cannot read ${other}, only its own Node object`);
+}
+
+function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
+  if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return no('cannot authorize CSINode subresources');
+  if (verb !== 'create' && name !== node) {
+    return no('can only access CSINode with the same name as the requesting node');
+  }
+  return allow;
+}
+
+function no(reason: string): AuthorizationDecision {
+  return { decision: 'noOpinion', reason: `node: ${reason}` };
+}

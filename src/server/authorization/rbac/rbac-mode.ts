@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import { serviceUnavailableError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
+import type { Storage } from '../../../storage/storage.interface.js';
+import type { ConfiguredMode } from '../configured-mode.js';
+import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';
+import { PolicyIndex } from './policy-index.js';
+import { PolicyInformer } from './policy-informer.js';
+import { RbacAuthorizer } from './rbac.authorizer.js';
+
+/**
+ * How long decisions use the last known policy while the change log can't be followed. After that, a revocation might
+ * have been missed for too long: requests are refused until the policy has been read again.
+ */
+export const maxLostMs = 30_000;
+
+/** Pause between attempts to write the default policy. */
+const retryMs = 1000;
+
+export interface RbacModeOptions {
+  readonly storage: Storage;
+  readonly registry: StoredResources;
+  readonly names: VendorNames;
+  readonly logger: Logger;
+}
+
+/** Mode `RBAC`: keeps the policy in memory, up to date with the store. */
+export function rbacMode({ storage, registry, names, logger }: RbacModeOptions): ConfiguredMode {
+  const group = groupName('rbac', names);
+  const index = new PolicyIndex();
+  const informer = new PolicyInformer(
+    {
+      storage,
+      registry,
+      group,
+      onFault: (resource, error) =>
+        logger.warn('the access policy lost its place in the change log', { resource, error }),
+    },
+    index,
+  );
+  const authorizer = new RbacAuthorizer(index, group);
+  let isPrepared = false;
+  return {
+    authorizer: new FreshPolicyAuthorizer(authorizer, informer),
+    rules: authorizer,
+    start: (signal) => informer.start(signal),
+    stopped: () => informer.stopped(),
+    prepare: async (stores, signal) => {
+      while (!signal.aborted && !isPrepared) {
+        try {
+          // Of versions at which nothing happened to the policy, the informer would learn late.
+          await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
+          isPrepared = true;
+        } catch (error) {
+          if (signal.aborted) return;
+          logger.warn('the default access policy could not be written yet', { error });
+          await delay(retryMs, undefined, { signal }).catch(() => undefined);
+        }
+      }
+    },
+    healthChecks: [
+      {
+        name: 'poststarthook/rbac/bootstrap-roles',
+        paths: ['healthz', 'readyz'],
+        alonePaths: ['livez'],
+        check: () => {
+          if (!isPrepared) throw new Error('the default access policy is not in force yet');
+        },
+      },
+    ],
+  };
+}
+
+/** Refuses to decide by a policy that may be outdated. */
+export class FreshPolicyAuthorizer implements Authorizer {
+  constructor(
+    private readonly authorizer: RbacAuthorizer,
+    private readonly policy: { readonly lostForMs: number },
+  ) {}
+
+  /** @throws StatusError 503 while the policy has not been followed for 30 seconds. */
+  authorize(attributes: AuthorizerAttributes): AuthorizationDecision {
+    if (this.policy.lostForMs > maxLostMs) throw serviceUnavailableError('the access policy could not be read in time');
+    return this.authorizer.authorize(attributes);
+  }
+}

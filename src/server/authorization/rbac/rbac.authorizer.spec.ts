@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { attributesOfRequest } from '../../../../test/support/request-attributes.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import { atOnce } from '../../../base/machinery/turns.js';
+import type { ClusterRole, PolicyRule } from '../../../objects/apis/rbac/v1/role.types.js';
+import type { ClusterRoleBinding, RoleBinding, Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import { PolicyIndex } from './policy-index.js';
+import { RbacAuthorizer } from './rbac.authorizer.js';
+import { FreshPolicyAuthorizer, maxLostMs } from './rbac-mode.js';
+
+const group = 'rbac.authorization.k8s.io';
+
+function metadata(name: string, namespace?: string): ClusterRole['metadata'] {
+  return { name, ...(namespace === undefined ? {} : { namespace }) } as ClusterRole['metadata'];
+}
+
+/** `User alice`, `Group devs`, `ServiceAccount ns/name` or `ServiceAccount name`. */
+function subject(text: string): Subject {
+  const [kind = '', name = ''] = text.split(' ');
+  if (kind !== 'ServiceAccount') return { kind, apiGroup: group, name };
+  const [first = '', second] = name.split('/');
+  return second === undefined ? { kind, name: first } : { kind, namespace: first, name: second };
+}
+
+function binding(name: string, namespace: string, role: string, subjects: readonly string[]): RoleBinding {
+  const [kind = '', roleName = ''] = role.split(' ');
+  return {
+    metadata: metadata(name, namespace === '' ? undefined : namespace),
+    subjects: subjects.map(subject),
+    roleRef: { apiGroup: group, kind, name: roleName },
+  } as RoleBinding | ClusterRoleBinding as RoleBinding;
+}
+
+function user(name: string, ...groups: string[]): UserInfo {
+  return { name, uid: '', groups, extra: {} };
+}
+
+class Policy {
+  readonly index = new PolicyIndex();
+  readonly authorizer = new RbacAuthorizer(this.index, group);
+
+  role(role: string, rules: PolicyRule[] | null, namespace = ''): this {
+    const [kind = '', name = ''] = role.split(' ');
+    const object = { metadata: metadata(name, namespace === '' ? undefined : namespace), rules } as ClusterRole;
+    this.index.setRole(object, kind as 'Role' | 'ClusterRole');
+    return this;
+  }
+
+  bind(name: string, namespace: string, role: string, ...subjects: string[]): this {
+    this.index.setBinding(binding(name, namespace, role, subjects));
+    return this;
+  }
+
+  decide(who: UserInfo, request: string) {
+    return this.authorizer.authorize(attributesOfRequest(who, request));
+  }
+
+  allows(who: UserInfo, request: string): boolean {
+    return this.decide(who, request).decision === 'allow';
+  }
+}
+
+const core = (verbs: string, resources: string, names?: string): PolicyRule => ({
+  verbs: verbs.split(' '),
+  apiGroups: [''],
+  resources: resources.split(' '),
+  ...(names === undefined ? {} : { resourceNames: names.split(' ') }),
+});
+
+describe('RbacAuthorizer', () => {
+  /** rule, request, allowed */
+  const cases: [string, PolicyRule, string, boolean][] = [
+    ['the verb', core('get', 'pods'), 'GET /api/v1/namespaces/n/pods/p', true],
+    ['HEAD as get', core('get', 'pods'), 'HEAD /api/v1/namespaces/n/pods/p', true],
+    ['another verb', core('get', 'pods'), 'GET /api/v1/namespaces/n/pods', false],
+    ['watch is not list', core('list', 'pods'), 'GET /api/v1/namespaces/n/pods?watch=1', false],
+    ['every verb', core('*', 'pods'), 'DELETE /api/v1/namespaces/n/pods', true],
+    ['another resource', core('get', 'pods'), 'GET /api/v1/namespaces/n/secrets/s', false],
+    ['every resource', core('get', '*'), 'GET /api/v1/namespaces/n/secrets/s', true],
+    ['every resource has subresources', core('get', '*'), 'GET /api/v1/namespaces/n/pods/p/log', true],
+    ['a resource without its subresources', core('get', 'pods'), 'GET /api/v1/namespaces/n/pods/p/log', false],
+    ['a subresource', core('get', 'pods/log'), 'GET /api/v1/namespaces/n/pods/p/log', true],
+    ['a subresource without its parent', core('get', 'pods/log'), 'GET /api/v1/namespaces/n/pods/p', false],
+    ['a subresource of everything', core('get', '*/log'), 'GET /api/v1/namespaces/n/pods/p/log', true],
+    ['only that subresource of everything', core('get', '*/log'), 'GET /api/v1/namespaces/n/pods/p/status', false],
+    ['no wildcard behind the slash', core('get', 'pods/*'), 'GET /api/v1/namespaces/n/pods/p/log', false],
+    ['another group', core('get', 'deployments'), 'GET /apis/apps/v1/namespaces/n/deployments/d', false],
+    [
+      'every group',
+      { verbs: ['get'], apiGroups: ['*'], resources: ['deployments'] },
+      'GET /apis/apps/v1/namespaces/n/deployments/d',
+      true,
+    ],
+    ['a name', core('get', 'pods', 'a b'), 'GET /api/v1/namespaces/n/pods/b', true],
+    ['another name', core('get', 'pods', 'a b'), 'GET /api/v1/namespaces/n/pods/c', false],
+    ['a name and its subresource', core('get', 'pods/log', 'a'), 'GET /api/v1/namespaces/n/pods/a/log', true],
+    ['a list by name', core('list', 'pods', 'a'), 'GET /api/v1/namespaces/n/pods?fieldSelector=metadata.name=a', true],
+    ['a list of all', core('list', 'pods', 'a'), 'GET /api/v1/namespaces/n/pods', false],
+    [
+      'a watch by name',
+      core('watch', 'pods', 'a'),
+      'GET /api/v1/namespaces/n/pods?watch=1&fieldSelector=metadata.name%3Da',
+      true,
+    ],
+    ['no create by name', core('create', 'pods', 'a'), 'POST /api/v1/namespaces/n/pods', false],
+    [
+      'no deletecollection by name',
+      core('deletecollection', 'pods', 'a'),
+      'DELETE /api/v1/namespaces/n/pods?fieldSelector=metadata.name=a',
+      false,
+    ],
+    ['a path', { verbs: ['get'], nonResourceURLs: ['/metrics'] }, 'GET /metrics', true],
+    ['the method of a path', { verbs: ['get'], nonResourceURLs: ['/metrics'] }, 'POST /metrics', false],
+    ['a longer path', { verbs: ['get'], nonResourceURLs: ['/metrics'] }, 'GET /metrics/x', false],
+    ['a path by its beginning', { verbs: ['get'], nonResourceURLs: ['/logs/*'] }, 'GET /logs/a/b', true],
+    ['the beginning has to be there', { verbs: ['get'], nonResourceURLs: ['/logs/*'] }, 'GET /logs', false],
+    ['a star inside a path is no wildcard', { verbs: ['get'], nonResourceURLs: ['/*/x'] }, 'GET /a/x', false],
+    ['every path', { verbs: ['*'], nonResourceURLs: ['*'] }, 'DELETE /x', true],
+    ['paths are no resources', { verbs: ['*'], nonResourceURLs: ['*'] }, 'GET /api/v1/pods', false],
+    ['resources are no paths', { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, 'GET /metrics', false],
+  ];
+  for (const [what, rule, request, expected] of cases) {
+    it(`${what}: ${expected ? 'allowed' : 'not allowed'}`, () => {
+      const policy = new Policy().role('ClusterRole r', [rule]).bind('b', '', 'ClusterRole r', 'User alice');
+      assert.equal(policy.allows(user('alice'), request), expected);
+      assert.equal(policy.allows(user('bob'), request), false);
+    });
+  }
+
+  it('limits the rights of a RoleBinding to its namespace', () => {
+    const policy = new Policy()
+      .role('ClusterRole r', [core('get list', 'pods nodes'), { verbs: ['get'], nonResourceURLs: ['*'] }])
+      .role('Role l', [core('get', 'secrets')], 'n')
+      .bind('b', 'n', 'ClusterRole r', 'User alice')
+      .bind('l', 'n', 'Role l', 'User alice')
+      .bind('l', 'm', 'Role l', 'User alice');
+    const alice = user('alice');
+    assert.equal(policy.allows(alice, 'GET /api/v1/namespaces/n/pods/p'), true);
+    assert.equal(policy.allows(alice, 'GET /api/v1/namespaces/n/secrets/p'), true);
+    assert.equal(policy.allows(alice, 'GET /api/v1/namespaces/m/pods/p'), false);
+    assert.equal(policy.allows(alice, 'GET /api/v1/namespaces/m/secrets/p'), false);
+    assert.equal(policy.allows(alice, 'GET /api/v1/pods'), false);
+    assert.equal(policy.allows(alice, 'GET /api/v1/nodes/x'), false);
+    assert.equal(policy.allows(alice, 'GET /metrics'), false);
+    assert.equal(policy.allows(alice, 'GET /api/v1/namespaces/n'), false);
+  });
+
+  it('knows users, groups and service accounts, and says which binding it was', () => {
+    const policy = new Policy()
+      .role('ClusterRole c', [core('get', 'nodes')])
+      .role('Role r', [core('get', 'pods')], 'n')
+      .bind(
+        'wide',
+        '',
+        'ClusterRole c',
+        'User Alice',
+        'Group devs',
+        'ServiceAccount sys/runner',
+        'ServiceAccount runner',
+      )
+      .bind('here', 'n', 'Role r', 'User Alice', 'Group devs', 'ServiceAccount m/runner', 'ServiceAccount runner');
+    const reason = (who: UserInfo, request: string) => policy.decide(who, request).reason;
+    const node = 'GET /api/v1/nodes/x';
+    const pod = 'GET /api/v1/namespaces/n/pods/x';
+    const wide = 'RBAC: allowed by ClusterRoleBinding "wide" of ClusterRole "c" to';
+    const here = 'RBAC: allowed by RoleBinding "here/n" of Role "r" to';
+    assert.equal(reason(user('Alice'), node), `${wide} User "Alice"`);
+    assert.equal(reason(user('alice'), node), '');
+    assert.equal(reason(user('x', 'ops', 'devs'), node), `${wide} Group "devs"`);
+    assert.equal(reason(user('system:serviceaccount:sys:runner'), node), `${wide} ServiceAccount "runner/sys"`);
+    assert.equal(reason(user('system:serviceaccount::runner'), node), '');
+    assert.equal(reason(user('x', 'devs'), pod), `${here} Group "devs"`);
+    assert.equal(reason(user('system:serviceaccount:m:runner'), pod), `${here} ServiceAccount "runner/m"`);
+    assert.equal(reason(user('system:serviceaccount:n:runner'), pod), `${here} ServiceAccount "runner/n"`);
+    assert.equal(reason(user('devs', 'Alice'), node), '');
+  });
+
+  it('reports bound roles that do not exist', () => {
+    const policy = new Policy().bind('a', 'n', 'Role gone', 'User alice');
+    const alice = user('alice');
+    const single = 'RBAC: role.rbac.authorization.k8s.io "gone" not found';
+    assert.deepEqual(policy.decide(alice, 'GET /api/v1/namespaces/n/pods'), { decision: 'noOpinion', reason: single });
+    assert.equal(policy.decide(alice, 'GET /api/v1/namespaces/m/pods').reason, '');
+    policy.bind('b', 'n', 'Role gone', 'User alice').bind('c', '', 'ClusterRole none', 'User alice');
+    const both =
+      '[clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "gone" not found]';
+    assert.equal(policy.decide(alice, 'GET /api/v1/namespaces/n/pods').reason, `RBAC: ${both}`);
+    assert.equal(policy.authorizer.rulesFor(alice, 'n').evaluationError, both);
+  });
+
+  it('lists rules, each binding once', () => {
+    const rule = core('get', 'pods', 'a');
+    const paths = { verbs: ['get'], nonResourceURLs: ['/x'] };
+    const policy = new Policy()
+      .role('ClusterRole c', [rule, paths])
+      .role('Role empty', null, 'n')
+      .bind('b', '', 'ClusterRole c', 'User alice', 'Group devs')
+      .bind('e', 'n', 'Role empty', 'User alice');
+    assert.deepEqual(policy.authorizer.rulesFor(user('alice', 'devs'), 'n'), {
+      resourceRules: [rule],
+      nonResourceRules: [paths],
+      incomplete: false,
+      evaluationError: '',
+    });
+    assert.deepEqual(policy.authorizer.rulesFor(user('bob'), 'n').resourceRules, []);
+  });
+});
+
+describe('PolicyIndex', () => {
+  const alice = user('alice');
+  const request = 'GET /api/v1/namespaces/n/pods/p';
+
+  it('follows roles and bindings as they come, change and go, in any order', () => {
+    const policy = new Policy().bind('b', 'n', 'Role r', 'User alice');
+    assert.equal(policy.allows(alice, request), false);
+    policy.role('Role r', [core('get', 'pods')], 'n');
+    assert.equal(policy.allows(alice, request), true);
+    policy.role('Role r', [core('list', 'pods')], 'n');
+    assert.equal(policy.allows(alice, request), false);
+    policy.role('Role r', [core('get', 'pods')], 'n').bind('b', 'n', 'Role r', 'User bob');
+    assert.equal(policy.allows(alice, request), false);
+    assert.equal(policy.allows(user('bob'), request), true);
+    policy.index.deleteRole('Role', 'n', 'r');
+    assert.equal(policy.allows(user('bob'), request), false);
+    policy.role('Role r', [core('get', 'pods')], 'n');
+    assert.equal(policy.allows(user('bob'), request), true);
+    policy.index.deleteBinding('n', 'b');
+    assert.equal(policy.allows(user('bob'), request), false);
+    assert.equal(policy.index.scope('n'), undefined);
+  });
+
+  it('sets a large binding in steps, without interrupting the rights of remaining subjects', () => {
+    const policy = new Policy().role('Role r', [core('get', 'pods')], 'n');
+    const names = (from: number) => Array.from({ length: 5_000 }, (_, i) => `User u${from + i}`);
+    policy.bind('b', 'n', 'Role r', ...names(0));
+    let steps = 0;
+    for (const _ of policy.index.settingBinding(binding('b', 'n', 'Role r', names(2_500)))) {
+      steps++;
+      assert.equal(policy.allows(user('u4000'), request), true);
+    }
+    assert.ok(steps > 20, `${steps} steps`);
+    const allowed = [0, 2_499, 2_500, 7_499, 7_500].map((i) => policy.allows(user(`u${i}`), request));
+    assert.deepEqual(allowed, [false, false, true, true, false]);
+    assert.ok([...policy.index.deletingBinding('n', 'b')].length > 10);
+    assert.equal(policy.index.scope('n'), undefined);
+  });
+
+  it('sets a large role in steps, and decides by the old one until the last step', () => {
+    const policy = new Policy().role('Role r', [core('get', 'pods')], 'n').bind('b', 'n', 'Role r', 'User alice');
+    const wide = core('get', Array.from({ length: 5_000 }, (_, i) => `r${i}`).join(' '));
+    const rules = [...Array.from({ length: 5_000 }, (_, i) => core('get', `s${i}`)), wide, core('get', 'secrets')];
+    let steps = 0;
+    const role = { metadata: metadata('r', 'n'), rules } as ClusterRole;
+    for (const _ of policy.index.settingRole(role, 'Role')) {
+      steps++;
+      assert.equal(policy.allows(user('alice'), request), true);
+    }
+    assert.ok(steps > 5_020, `${steps} steps`);
+    assert.equal(policy.allows(user('alice'), request), false);
+    assert.equal(policy.allows(user('alice'), 'GET /api/v1/namespaces/n/secrets/s'), true);
+  });
+
+  it('reads paths in rules in time that grows with their length', () => {
+    const path = `/${'*'.repeat(1_000_000)}x*`;
+    const policy = new Policy().role('ClusterRole r', [{ verbs: ['get'], nonResourceURLs: [path, '/a**'] }]);
+    policy.bind('b', '', 'ClusterRole r', 'User alice');
+    assert.equal(policy.allows(user('alice'), 'GET /a/b'), true);
+    assert.equal(policy.allows(user('alice'), 'GET /b'), false);
+  });
+
+  it('limits how many rules of a user it lists', () => {
+    const rules = Array.from({ length: 30_000 }, (_, i) => core('get', `r${i}`));
+    const policy = new Policy().role('ClusterRole r', rules).bind('b', '', 'ClusterRole r', 'User alice');
+    const { resourceRules, incomplete, evaluationError } = policy.authorizer.rulesFor(user('alice'), 'n');
+    assert.equal(resourceRules.length, 25_000);
+    assert.equal(incomplete, true);
+    assert.match(evaluationError, /too many rules/);
+  });
+
+  it('removes objects that a fresh list lacks, but none of other kinds', () => {
+    const policy = new Policy()
+      .role('ClusterRole c', [core('get', 'pods')])
+      .bind('wide', '', 'ClusterRole c', 'User carol')
+      .bind('a', 'n', 'ClusterRole c', 'User alice')
+      .bind('b', 'n', 'ClusterRole c', 'User bob');
+    atOnce(policy.index.replacingBindings([binding('b', 'n', 'ClusterRole c', ['User bob', 'User dan'])], true));
+    const allowed = ['alice', 'bob', 'carol', 'dan'].filter((name) => policy.allows(user(name), request));
+    assert.deepEqual(allowed, ['bob', 'carol', 'dan']);
+    atOnce(policy.index.replacingRoles([], 'Role'));
+    assert.equal(policy.allows(user('bob'), request), true);
+    atOnce(policy.index.replacingRoles([], 'ClusterRole'));
+    assert.equal(policy.allows(user('bob'), request), false);
+    policy.role('ClusterRole c', [core('get', 'pods')]);
+    assert.equal(policy.allows(user('bob'), request), true);
+    atOnce(policy.index.replacingBindings([], false));
+    assert.equal(policy.allows(user('carol'), request), false);
+  });
+});
+
+describe('FreshPolicyAuthorizer', () => {
+  it('decides by the last known policy for 30 seconds, then refuses', () => {
+    const policy = new Policy().role('ClusterRole r', [core('*', '*')]).bind('b', '', 'ClusterRole r', 'User alice');
+    const place = { lostForMs: 0 };
+    const authorizer = new FreshPolicyAuthorizer(policy.authorizer, place);
+    const attributes = attributesOfRequest(user('alice'), 'GET /api/v1/pods');
+    assert.equal(authorizer.authorize(attributes).decision, 'allow');
+    place.lostForMs = maxLostMs;
+    assert.equal(authorizer.authorize(attributes).decision, 'allow');
+    place.lostForMs = maxLostMs + 1;
+    assert.throws(() => authorizer.authorize(attributes), { code: 503 });
+  });
+});

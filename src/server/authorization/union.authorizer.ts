@@ -1,0 +1,87 @@
+import type {
+  AuthorizationDecision,
+  Authorizer,
+  AuthorizerAttributes,
+  NonResourceRule,
+  ResourceRule,
+  RuleList,
+  RuleResolver,
+} from '../../base/machinery/authorizer.js';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+
+const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
+
+/**
+ * Asks the modules in their configured order; the first that allows or denies decides (specification 5.4). A failing
+ * module has no opinion; its error is thrown if no other module decides. Answers synchronously if the modules do.
+ */
+export class UnionAuthorizer implements Authorizer {
+  constructor(private readonly modules: readonly Authorizer[]) {}
+
+  authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
+    const { modules } = this;
+    let reason = '';
+    for (let i = 0; i < modules.length; i++) {
+      let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
+      try {
+        asked = (modules[i] as Authorizer).authorize(attributes);
+      } catch (error) {
+        return this.ask(attributes, i + 1, reason, error);
+      }
+      if (asked instanceof Promise) return this.ask(attributes, i, reason, undefined, asked);
+      if (asked.decision !== 'noOpinion') return asked;
+      reason = joined(reason, asked.reason);
+    }
+    return reason === '' ? noOpinion : { decision: 'noOpinion', reason };
+  }
+
+  /** Continues with module `from`. `begun` is its pending answer if it was asked already. */
+  private async ask(
+    attributes: AuthorizerAttributes,
+    from: number,
+    reasonSoFar: string,
+    failure: unknown,
+    begun?: Promise<AuthorizationDecision>,
+  ): Promise<AuthorizationDecision> {
+    let reason = reasonSoFar;
+    let failed = failure;
+    for (let i = from; i < this.modules.length; i++) {
+      try {
+        const asked = i === from && begun !== undefined ? begun : (this.modules[i] as Authorizer).authorize(attributes);
+        const decision = await asked;
+        if (decision.decision !== 'noOpinion') return decision;
+        reason = joined(reason, decision.reason);
+      } catch (error) {
+        failed ??= error;
+      }
+    }
+    if (failed !== undefined) throw failed;
+    return { decision: 'noOpinion', reason };
+  }
+}
+
+function joined(before: string, more: string): string {
+  if (more === '') return before;
+  return before === '' ? more : `${before}\n${more}`;
+}
+
+/** The combined rules of all modules. */
+export class UnionRuleResolver implements RuleResolver {
+  constructor(private readonly modules: readonly RuleResolver[]) {}
+
+  async rulesFor(user: UserInfo, namespace: string): Promise<RuleList> {
+    const resourceRules: ResourceRule[] = [];
+    const nonResourceRules: NonResourceRule[] = [];
+    const errors: string[] = [];
+    let incomplete = false;
+    for (const module of this.modules) {
+      const rules = await module.rulesFor(user, namespace);
+      for (const rule of rules.resourceRules) resourceRules.push(rule);
+      for (const rule of rules.nonResourceRules) nonResourceRules.push(rule);
+      incomplete ||= rules.incomplete;
+      if (rules.evaluationError !== '') errors.push(rules.evaluationError);
+    }
+    const evaluationError = errors.length > 1 ? `[${errors.join(', ')}]` : (errors[0] ?? '');
+    return { resourceRules, nonResourceRules, incomplete, evaluationError };
+  }
+}

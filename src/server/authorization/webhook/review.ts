@@ -1,0 +1,58 @@
+import type { AuthorizationDecision, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import { selectorFields } from './selector-fields.js';
+
+/** Versions of the review that a webhook accepts. */
+export const reviewVersions = ['v1beta1', 'v1'] as const;
+export type SubjectAccessReviewVersion = (typeof reviewVersions)[number];
+
+/** The question, with everything that the answer may depend on; empty fields are left out. */
+export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAccessReviewVersion): object {
+  const { user, verb } = attributes;
+  const about = attributes.isResourceRequest
+    ? {
+        resourceAttributes: {
+          ...filled({
+            namespace: attributes.namespace,
+            verb,
+            group: attributes.apiGroup,
+            version: attributes.apiVersion,
+            resource: attributes.resource,
+            subresource: attributes.subresource,
+            name: attributes.name,
+          }),
+          ...selectorFields(attributes),
+        },
+      }
+    : { nonResourceAttributes: filled({ path: attributes.path, verb }) };
+  const groups = user.groups.length === 0 ? {} : { [version === 'v1' ? 'groups' : 'group']: user.groups };
+  const extra = Object.keys(user.extra).length === 0 ? {} : { extra: user.extra };
+  return { ...about, ...filled({ user: user.name }), ...groups, ...extra, ...filled({ uid: user.uid }) };
+}
+
+/** The answer of a webhook. `error` is a problem that it had with the question, or empty. */
+export interface ReviewAnswer {
+  readonly decision: AuthorizationDecision;
+  readonly error: string;
+}
+
+/**
+ * Reads the answer of a webhook; undefined when it is not a valid review, since an incomplete answer must not be
+ * believed. An answer that both allows and denies counts as a denial.
+ */
+export function reviewAnswer(answer: unknown): ReviewAnswer | undefined {
+  if (!isRecord(answer) || answer.kind !== 'SubjectAccessReview' || !isRecord(answer.status)) return undefined;
+  const { allowed = false, denied = false, reason = '', evaluationError = '' } = answer.status;
+  if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') return undefined;
+  if (typeof reason !== 'string' || typeof evaluationError !== 'string') return undefined;
+  const decision = denied ? 'deny' : allowed ? 'allow' : 'noOpinion';
+  const error = denied && allowed ? 'the webhook both allows and denies' : evaluationError;
+  return { decision: Object.freeze({ decision, reason }), error };
+}
+
+function filled(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import type { Socket } from 'node:net';
+import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
+import type { UnreadRequest } from '../audit/auditor.js';
+
+/** How long a client may keep sending bytes that are not read. */
+const lingerMs = 1_000;
+
+const answered = new WeakSet<Socket>();
+
+const phrases: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/**
+ * Answers requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection: the
+ * start of the next request can't be found. `note` is told of each refusal.
+ */
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  note: (refused: UnreadRequest) => void = () => undefined,
+): void {
+  // The parser reports errors in the rest as well.
+  if (answered.has(socket)) return;
+  const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
+  // A response that has begun can't become an error, and a broken connection can't be written to.
+  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const answer = toAnswer(error.code);
+  const body = `${JSON.stringify(answer.toStatus())}\n`;
+  note({
+    raw: { socket: { remoteAddress: socket.remoteAddress } },
+    verb: '',
+    code: answer.code,
+    reason: answer.reason,
+  });
+  // Discard further bytes for a moment: closing with unread bytes would reset the connection, and the client might
+  // never see the answer.
+  answered.add(socket);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(
+    `HTTP/1.1 ${answer.code} ${phrases[answer.code]}\r\nCache-Control: no-cache, private\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function toAnswer(code: string | undefined) {
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLargeError();
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestHeadTimeoutError();
+  return badRequestError('the request is not valid HTTP/1.1');
+}

@@ -1,0 +1,115 @@
+import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DebuggingOptions } from '../../../base/config/debugging.options.js';
+import {
+  badRequestError,
+  methodNotAllowedError,
+  StatusError,
+  unknownPathError,
+} from '../../../base/machinery/status-error.js';
+import { Metrics } from '../../../base/observability/metrics.js';
+import {
+  activitiesPage,
+  flagsPage,
+  type ProcessFacts,
+  profilesPage,
+  statusPage,
+} from '../../../base/observability/process-pages.js';
+import {
+  isProfileKind,
+  type ProfileKind,
+  ProfilerBusyError,
+  takeProfile,
+} from '../../../base/observability/profiles.js';
+import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
+import { sendText } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { labelsOf } from '../request-info/request-labels.js';
+import { PROCESS_FACTS } from './process-facts.module.js';
+
+/** Requests below it may last: they have no time limit, and their time says nothing about the server. */
+export const profilePrefix = '/debug/pprof/';
+const plainText = 'text/plain; charset=utf-8';
+const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
+/** A profile of this length fits into memory. */
+const mostSeconds = 300;
+
+interface CacheState {
+  readonly resource: string;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly watchers: number;
+}
+
+/**
+ * Pages about this process for its operators: flags, state, profiles. All are behind authorization, by their paths. With
+ * workers they are about the one that happens to answer.
+ */
+@Controller()
+export class DebugController {
+  constructor(
+    @Inject(PROCESS_FACTS) private readonly facts: ProcessFacts,
+    @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {}
+
+  @Get('statusz')
+  status(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sendPage(request, reply, statusPage(this.facts));
+  }
+
+  @Get('flagz')
+  flags(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sendPage(request, reply, flagsPage(this.facts));
+  }
+
+  /** The watch caches, the largest first: objects, estimated bytes, watchers. */
+  @Get('debug/watch_cache')
+  caches(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { statistics } = this.storage as { statistics?: () => Iterable<CacheState> };
+    if (statistics === undefined) throw unknownPathError();
+    const states = [...statistics.call(this.storage)].sort((a, b) => b.bytes - a.bytes);
+    const rows = states.map(({ resource, objects, bytes, watchers }) =>
+      [resource, objects, bytes, watchers].join('\t'),
+    );
+    this.sendPage(request, reply, `${['resource\tobjects\tbytes\twatchers', ...rows].join('\n')}\n`);
+  }
+
+  @All(['debug/pprof', 'debug/pprof/*'])
+  async profile(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (!this.debugging.profiling) throw unknownPathError();
+    if (request.method !== 'GET') throw methodNotAllowedError();
+    const context = request.plinthContext as HttpRequestContext;
+    const kind = context.requestInfo.path.split('/')[3] ?? '';
+    if (kind === '') return this.sendPage(request, reply, profilesPage);
+    if (kind === 'goroutine') return this.sendPage(request, reply, activitiesPage());
+    if (!isProfileKind(kind)) throw unknownPathError();
+    const profile = await this.take(kind, context);
+    const ending = kind === 'profile' ? 'cpuprofile' : 'heapprofile';
+    reply.header('content-disposition', `attachment; filename="plinth-${process.pid}.${ending}"`);
+    sendText({ context, reply }, 200, 'application/json', profile);
+  }
+
+  private async take(kind: ProfileKind, context: HttpRequestContext): Promise<string> {
+    const given = context.query.get('seconds');
+    const seconds = given === null ? defaultSeconds[kind] : Number(given);
+    if (!(seconds > 0 && seconds <= mostSeconds)) {
+      throw badRequestError(`seconds must be above 0 and at most ${mostSeconds}`);
+    }
+    const ended = this.metrics.longRunningStarted(labelsOf(context, 'GET'));
+    try {
+      return await takeProfile(kind, seconds, context.signal);
+    } catch (error) {
+      if (!(error instanceof ProfilerBusyError)) throw error;
+      throw new StatusError('TooManyRequests', error.message, { details: { retryAfterSeconds: 10 } });
+    } finally {
+      ended();
+    }
+  }
+
+  private sendPage(request: FastifyRequest, reply: FastifyReply, text: string): void {
+    reply.header('x-content-type-options', 'nosniff');
+    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, plainText, text);
+  }
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { formatApiVersion } from '../../../base/machinery/group-version.js';
+import {
+  isStoredKind,
+  type StoredResource,
+  subresourcesOf,
+  verbsOf,
+} from '../../../objects/registry/resource-definition.js';
+import type { ResourceRegistry, ServedResource } from '../../../objects/registry/resource-registry.js';
+import {
+  bodyKindOf,
+  type SubresourceDefinition,
+  subresourceVerbs,
+} from '../../../objects/registry/subresource-definition.js';
+import type { OrderedGroup } from '../../aggregation/group-order.js';
+import type { RemoteResource } from '../../aggregation/remote-resources.js';
+import { jsonText } from '../negotiation/json-text.js';
+
+interface ApiResource {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly group?: string;
+  readonly version?: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly storageVersionHash?: string;
+}
+
+/** `/api`: the versions of the core group. */
+export function apiVersions(registry: ResourceRegistry, serverAddress: string): unknown {
+  const core = registry.groups().find((g) => g.group === '');
+  return {
+    kind: 'APIVersions',
+    versions: core?.versions ?? [],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `/apis`: the named groups. */
+export function apiGroupList(groups: readonly OrderedGroup[]): unknown {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.filter((g) => g.group !== '').map(groupBody) };
+}
+
+/** `/apis/<group>`. */
+export function apiGroup(group: OrderedGroup): unknown {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) };
+}
+
+function groupBody({ group, versions }: OrderedGroup) {
+  const entries = versions.map((version) => ({ groupVersion: formatApiVersion({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] };
+}
+
+/** `/api/v1` and `/apis/<group>/<version>`: resources and subresources with their verbs. */
+export function apiResourceList(registry: ResourceRegistry, group: string, version: string): unknown {
+  const resources: ApiResource[] = [];
+  for (const resource of registry.resourcesOf(group, version)) {
+    resources.push(resourceEntry(resource));
+    const subresources = sortedSubresources(resource);
+    for (const sub of subresources) resources.push(subresourceEntry(resource, sub));
+  }
+  // Clients expect the list of the core group without an apiVersion.
+  const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
+  return { kind: 'APIResourceList', ...apiVersion, groupVersion: formatApiVersion({ group, version }), resources };
+}
+
+function resourceEntry({ definition }: ServedResource): ApiResource {
+  return {
+    name: definition.resource,
+    singularName: definition.singular,
+    namespaced: definition.namespaced,
+    kind: definition.kind,
+    verbs: verbsOf(definition),
+    ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
+    ...(definition.categories === undefined ? {} : { categories: definition.categories }),
+    ...(isStoredKind(definition) ? { storageVersionHash: storageVersionHash(definition) } : {}),
+  };
+}
+
+function subresourceEntry({ definition, served }: ServedResource, sub: SubresourceDefinition): ApiResource {
+  const own = { group: definition.group, version: served.version };
+  const kind = bodyKindOf(sub)?.kind;
+  const differs = kind !== undefined && (kind.group !== own.group || kind.version !== own.version);
+  return {
+    name: `${definition.resource}/${sub.name}`,
+    singularName: '',
+    namespaced: definition.namespaced,
+    ...(differs ? { group: kind.group, version: kind.version } : {}),
+    kind: kind?.kind ?? definition.kind,
+    verbs: [...subresourceVerbs(sub)].sort(),
+  };
+}
+
+function sortedSubresources({ definition }: ServedResource): SubresourceDefinition[] {
+  return subresourcesOf(definition).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Shows clients when objects are stored in another version: a digest of the stored group, version and kind. */
+export function storageVersionHash(definition: StoredResource): string {
+  const text = `${definition.group}/${definition.versions[0].version}/${definition.kind}`;
+  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
+}
+
+/** What an extension server says of a group version, and whether it could be asked. */
+export interface RemoteVersion {
+  readonly resources: readonly RemoteResource[];
+  readonly isCurrent: boolean;
+}
+
+/**
+ * The aggregated form: every resource of the groups in one document, made group by group.
+ *
+ * @param remotes group versions of extension servers by `<group>/<version>`
+ */
+export function* aggregatedDiscovery(
+  registry: ResourceRegistry,
+  groups: readonly OrderedGroup[],
+  apiVersion: string,
+  remotes: ReadonlyMap<string, RemoteVersion>,
+): Generator<string, void, undefined> {
+  const head = JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion, metadata: {}, items: [] });
+  yield head.slice(0, -']}'.length);
+  for (const [i, { group, versions }] of groups.entries()) {
+    const item = {
+      metadata: { name: group === '' ? undefined : group },
+      versions: versions.map((version) => {
+        const remote = remotes.get(`${group}/${version}`);
+        const resources =
+          remote?.resources ?? registry.resourcesOf(group, version).map((r) => aggregatedResource(r, group, version));
+        return { version, resources, freshness: remote?.isCurrent === false ? 'Stale' : 'Current' };
+      }),
+    };
+    if (i > 0) yield ',';
+    yield* jsonText(item);
+  }
+  yield ']}';
+}
+
+function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {
+  const { definition } = resource;
+  const subresources = sortedSubresources(resource);
+  return {
+    resource: definition.resource,
+    responseKind: { group, version, kind: definition.kind },
+    scope: definition.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: definition.singular,
+    verbs: verbsOf(definition),
+    shortNames: definition.shortNames,
+    categories: definition.categories,
+    subresources:
+      subresources.length === 0
+        ? undefined
+        : subresources.map((sub) => ({
+            subresource: sub.name,
+            responseKind: bodyKindOf(sub)?.kind ?? { group, version, kind: definition.kind },
+            verbs: [...subresourceVerbs(sub)].sort(),
+          })),
+  };
+}

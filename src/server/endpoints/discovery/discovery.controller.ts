@@ -1,0 +1,209 @@
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { unknownPathError } from '../../../base/machinery/status-error.js';
+import type { OrderedGroup } from '../../aggregation/group-order.js';
+import { HEALTH_CHECKS } from '../health/health.controller.js';
+import type { HealthCheck } from '../health/health-checks.js';
+import { plainJson, wantsPretty } from '../negotiation/accept.js';
+import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
+import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
+import { sendText, sendValue, setCommonHeaders } from '../negotiation/respond.js';
+import { sendPacked } from '../negotiation/send-packed.js';
+import { handleRemote } from '../remote/handle-remote.js';
+import { remoteVersions } from '../remote/remote-versions.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { EndpointServices } from '../services.js';
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  type RemoteVersion,
+} from './discovery-documents.js';
+import { readOnlyPaths } from './read-only-paths.js';
+
+/** The name and version that this server reports. */
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+  readonly gitCommit: string;
+  readonly gitTreeState: string;
+  readonly buildDate: string;
+  readonly goVersion: string;
+  readonly compiler: string;
+  readonly platform: string;
+}
+
+export const VERSION_INFO = Symbol('VersionInfo');
+
+const aggregatedVersions = ['v2', 'v2beta1'] as const;
+
+interface HeldDocument {
+  readonly content: Promise<Packed>;
+  /** The changes of the registry that it shows. */
+  readonly changes: number;
+  /** The groups in their order, which extension servers may change. */
+  readonly order: string;
+  readonly remotes: ReadonlyMap<string, RemoteVersion>;
+}
+
+/** Discovery of groups, versions and resources, and the version of the server. */
+@Controller()
+export class DiscoveryController {
+  private readonly documents = new Map<string, HeldDocument>();
+
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(VERSION_INFO) private readonly version: VersionInfo,
+    @Inject(HEALTH_CHECKS) private readonly checks: readonly HealthCheck[],
+  ) {}
+
+  @Get()
+  root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const checks = this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`));
+    const paths = [...readOnlyPaths(this.services), '/healthz', '/livez', '/readyz', ...checks];
+    this.sendPlain(request, reply, { paths: paths.sort() });
+  }
+
+  @Get('api')
+  async api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (await this.sendAggregated(request, reply, true)) return;
+    const { registry, kinds } = this.services;
+    this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions);
+  }
+
+  @Get('apis')
+  async apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (await this.sendAggregated(request, reply, false)) return;
+    this.send(request, reply, apiGroupList(this.services.orderedGroups()), this.services.kinds.apiGroupList);
+  }
+
+  @Get('api/:version')
+  coreVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { version } = request.params as { version: string };
+    this.sendResources(request, reply, '', version);
+  }
+
+  @Get('apis/:group')
+  group(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { group } = request.params as { group: string };
+    const found = group === '' ? undefined : this.services.orderedGroups().find((g) => g.group === group);
+    if (found === undefined) throw unknownPathError();
+    this.send(request, reply, apiGroup(found), this.services.kinds.apiGroup);
+  }
+
+  @Get('apis/:group/:version')
+  async groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { group, version } = request.params as { group: string; version: string };
+    if (group === '') throw unknownPathError();
+    const remote = this.services.aggregation?.services.remote(group, version);
+    if (remote !== undefined) return handleRemote(this.services, remote, request, reply);
+    this.sendResources(request, reply, group, version);
+  }
+
+  @Get('version')
+  versionInfo(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.sendPlain(request, reply, this.version);
+  }
+
+  private sendResources(request: FastifyRequest, reply: FastifyReply, group: string, version: string): void {
+    const { registry, kinds } = this.services;
+    if (!registry.hasGroupVersion(group, version)) throw unknownPathError();
+    this.send(request, reply, apiResourceList(registry, group, version), kinds.apiResourceList);
+  }
+
+  private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType): void {
+    const accepted = this.services.accept.negotiate(plainAccept(request.headers.accept), false);
+    sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
+  }
+
+  /** Sends a value that is not an API object. It has only one form, whatever the client asks for. */
+  private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
+    const context = request.plinthContext as HttpRequestContext;
+    const pretty = wantsPretty(context.query, context.userAgent);
+    const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
+    sendText({ context, reply }, 200, plainJson.contentType, text);
+  }
+
+  /** A document, made again only when resources came, changed or went, here or on extension servers. */
+  private held(
+    key: string,
+    groups: readonly OrderedGroup[],
+    remotes: ReadonlyMap<string, RemoteVersion>,
+    make: () => Iterable<string>,
+  ): Promise<Packed> {
+    const { changes } = this.services.registry;
+    const order = groups.map((one) => `${one.group}/${one.versions.join(',')}`).join(' ');
+    const known = this.documents.get(key);
+    if (known?.changes === changes && known.order === order && isSame(known.remotes, remotes)) return known.content;
+    const content = packInTurns(make());
+    this.documents.set(key, { changes, order, remotes, content });
+    content.catch(() => {
+      if (this.documents.get(key)?.content === content) this.documents.delete(key);
+    });
+    return content;
+  }
+
+  /** Sends the aggregated document when the client prefers it; returns whether it did. */
+  private async sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): Promise<boolean> {
+    const { registry, aggregation } = this.services;
+    const { suffix } = this.services.names;
+    const group = `apidiscovery.${suffix}`;
+    const version = aggregatedVersion(request.headers.accept, group);
+    if (version === undefined) return false;
+    const remotes = core || aggregation === undefined ? noRemotes : await remoteVersions(aggregation);
+    const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
+    const make = () => aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes);
+    const packed = await this.held(`${version} ${core}`, groups, remotes, make);
+    const etag = `"${packed.digest}"`;
+    const context = request.plinthContext as HttpRequestContext;
+    const isLong = packed.length > compressionThresholdBytes;
+    reply.header('etag', etag).header('vary', isLong ? 'Accept, Accept-Encoding' : 'Accept');
+    if (request.headers['if-none-match'] === etag) {
+      reply.code(304).send();
+      return true;
+    }
+    const type = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    setCommonHeaders(context, reply);
+    await sendPacked(reply, type, packed, isLong && wantsGzip(reply));
+    return true;
+  }
+}
+
+const noRemotes: ReadonlyMap<string, RemoteVersion> = new Map();
+
+/** Whether extension servers say the same: what they say is kept until they say something else. */
+function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, RemoteVersion>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [name, { resources, isCurrent }] of a) {
+    const other = b.get(name);
+    if (other?.resources !== resources || other.isCurrent !== isCurrent) return false;
+  }
+  return true;
+}
+
+/**
+ * The version of aggregated discovery that the first clause asks for: clients that want the aggregated form name it
+ * first.
+ */
+function aggregatedVersion(accept: string | undefined, group: string): string | undefined {
+  for (const clause of (accept ?? '').split(',')) {
+    const parts = clause.split(';').map((p) => p.trim());
+    if (parts[0] !== 'application/json') continue;
+    if (!parts.includes('as=APIGroupDiscoveryList')) return undefined;
+    if (!parts.includes(`g=${group}`)) continue;
+    const version = aggregatedVersions.find((v) => parts.includes(`v=${v}`));
+    if (version !== undefined) return version;
+  }
+  return undefined;
+}
+
+/** The Accept header without the clauses for forms that this path does not have. */
+function plainAccept(accept: string | undefined): string | undefined {
+  if (accept === undefined || !accept.includes('as=')) return accept;
+  const plain = accept.split(',').filter((clause) => !clause.includes('as='));
+  return plain.length === 0 ? undefined : plain.join(',');
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ApiOptions } from '../../base/config/api.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
+import { NodeAgentOptions } from '../../base/config/node-agent.options.js';
+import { AUTHORIZER, type Authorizer } from '../../base/machinery/authorizer.js';
+import { CLOCK, type Clock } from '../../base/machinery/clock.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { Metrics } from '../../base/observability/metrics.js';
+import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
+import { ProxyConnections } from '../../base/outgoing/proxy-connections.js';
+import { metaKinds } from '../../objects/apis/meta/v1/meta-kinds.js';
+import { SharedListers } from '../../objects/registry/informers/shared-listers.js';
+import { RegistryModule } from '../../objects/registry/registry.module.js';
+import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import { EncryptionAtRest } from '../../storage/encryption/encryption-at-rest.js';
+import { PostgresStorage } from '../../storage/postgres/postgres-storage.js';
+import { StartPatience } from '../../storage/start-patience.js';
+import { STORAGE, type Storage } from '../../storage/storage.interface.js';
+import { StorageModule } from '../../storage/storage.module.js';
+import { AdmissionModule } from '../admission/admission.module.js';
+import { AdmissionChain } from '../admission/chain.js';
+import { RequestAdmission } from '../admission/request-admission.js';
+import { Aggregation } from '../aggregation/aggregation.js';
+import { AggregationModule } from '../aggregation/aggregation.module.js';
+import { AuditModule } from '../audit/audit.module.js';
+import { AuthenticationModule } from '../authentication/authentication.module.js';
+import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
+import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
+import { FlowControlModule } from '../flow-control/flow-control.module.js';
+import { DebugController } from './debug/debug.controller.js';
+import { FlowDumpsController } from './debug/flow-dumps.controller.js';
+import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
+import { versionInfo } from './discovery/version-info.js';
+import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
+import type { HealthCheck } from './health/health-checks.js';
+import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
+import { HistoryController, PAST } from './history/history.controller.js';
+import { HttpListener } from './http-listener.js';
+import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interface.js';
+import { listPageSize, maxBodyBytes } from './limits.js';
+import { buildNodeAgents, NodeAgents } from './node-agents/node-agents.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { InFlightLimiter } from './request-info/in-flight.js';
+import { CatchAllController } from './resource.controller.js';
+import {
+  ISSUER_DOCUMENTS,
+  type IssuerDocumentsSource,
+  issuerDocumentPaths,
+  ServiceAccountIssuerController,
+} from './service-account-issuer/service-account-issuer.controller.js';
+import { EndpointServices } from './services.js';
+import { ServingState } from './serving-state.js';
+import { StatusFilter } from './status.filter.js';
+import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
+
+/** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
+@Module({
+  imports: [
+    StorageModule,
+    RegistryModule,
+    AuthenticationModule,
+    AuthorizationModule,
+    AdmissionModule,
+    AggregationModule,
+    AuditModule,
+    FlowControlModule,
+    TracingModule,
+  ],
+  controllers: [
+    HealthController,
+    DebugController,
+    FlowDumpsController,
+    DiscoveryController,
+    OpenApiController,
+    ServiceAccountIssuerController,
+    HistoryController,
+    CatchAllController,
+  ],
+  providers: [
+    { provide: PAST, useExisting: PostgresStorage },
+    ServingState,
+    HttpListener,
+    StatusFilter,
+    {
+      provide: EndpointServices,
+      inject: [ResourceStores, VENDOR_NAMES, Metrics, ApiOptions, ServingState, AUTHENTICATION, FEATURE_GATES],
+      useFactory: (
+        stores: ResourceStores,
+        names: VendorNames,
+        metrics: Metrics,
+        {
+          minRequestTimeoutSeconds,
+          maxConnectionBytesPerSecond,
+          deleteCollectionWorkers,
+          garbageCollector,
+          requestTimeoutMs,
+        }: ApiOptions,
+        state: ServingState,
+        authentication: Authentication,
+        features: FeatureGates,
+      ) =>
+        new EndpointServices(
+          stores,
+          names,
+          metrics,
+          {
+            maxBodyBytes,
+            minRequestTimeoutSeconds,
+            maxConnectionBytesPerSecond,
+            listPageSize,
+            deleteCollectionWorkers,
+            garbageCollector,
+            features,
+            remoteHeadLimitMs: requestTimeoutMs,
+            shutdown: state.ended,
+            documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
+          },
+          metaKinds,
+        ),
+    },
+    {
+      provide: InFlightLimiter,
+      inject: [ApiOptions, Metrics],
+      useFactory: (api: ApiOptions, metrics: Metrics) =>
+        new InFlightLimiter(
+          {
+            readOnly: api.maxRequestsInflight,
+            mutating: api.maxMutatingRequestsInflight,
+            unauthenticated: api.maxUnauthenticatedRequestsInflight,
+          },
+          metrics,
+        ),
+    },
+    {
+      provide: NodeAgents,
+      inject: [NodeAgentOptions, CLOCK],
+      useFactory: (options: NodeAgentOptions, clock: Clock) =>
+        buildNodeAgents(options, clock, (file) => readFileSync(file, 'utf8')),
+    },
+    {
+      provide: HEALTH_CHECKS,
+      inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest, SharedListers, Metrics],
+      useFactory: (
+        storage: Storage,
+        state: ServingState,
+        { livezGracePeriodMs }: ApiOptions,
+        authorization: Authorization,
+        encryption: EncryptionAtRest,
+        listers: SharedListers,
+        metrics: Metrics,
+      ): readonly HealthCheck[] => [
+        ...serverHealthChecks(storage, state, livezGracePeriodMs),
+        ...followerHealthChecks(storage, {
+          informersLostMs: () => listers.lostForMs,
+          logAgeMs: () => metrics.feedAgeMs,
+        }),
+        ...encryption.healthChecks,
+        ...authorization.healthChecks,
+      ],
+    },
+    {
+      provide: ISSUER_DOCUMENTS,
+      inject: [AUTHENTICATION],
+      useFactory: (authentication: Authentication): IssuerDocumentsSource => ({
+        documents: () => authentication.issuerDocuments,
+      }),
+    },
+    {
+      provide: VERSION_INFO,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics) => {
+        const info = versionInfo();
+        metrics.setBuild(info);
+        return info;
+      },
+    },
+  ],
+  exports: [InFlightLimiter, EndpointServices, ServingState, StatusFilter],
+})
+export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(PostgresStorage) private readonly database: PostgresStorage,
+    @Inject(LARGE_REQUESTS) private readonly openLargeRequests: OpenLargeRequests,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+    @Inject(Aggregation) private readonly aggregation: Aggregation,
+    @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
+    @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
+    @Inject(NodeAgentOptions) private readonly nodeOptions: NodeAgentOptions,
+    @Inject(AdmissionChain) private readonly chain: AdmissionChain,
+    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+  ) {}
+
+  /** Reads the key of continue tokens from the database, which is open by now. */
+  async onModuleInit(): Promise<void> {
+    const key = await this.patience.until(() => this.database.serverKey('continue-token'));
+    this.services.continueTokens.useKey(key);
+    this.services.largeRequests = this.openLargeRequests(key);
+    this.services.aggregation = this.aggregation;
+    this.services.nodeAgents = this.nodeAgents;
+    this.services.proxies = new ProxyConnections(new DeniedAddresses(this.nodeOptions.proxyDeniedCidrs));
+    this.services.admission = new RequestAdmission(this.chain, this.authorizer);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.nodeAgents.client.stop();
+    this.services.proxies?.stop();
+    await this.services.largeRequests?.stop();
+    // What a receiver does not take by then is lost; the stop goes on.
+    await this.tracer?.stop().catch(() => undefined);
+  }
+}

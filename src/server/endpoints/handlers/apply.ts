@@ -1,0 +1,92 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { FieldPath, required } from '../../../base/machinery/field-error.js';
+import { badRequestError, invalidError, notFoundError } from '../../../base/machinery/status-error.js';
+import type { ViewSubresource } from '../../../objects/registry/subresource-definition.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { parseApplyBody } from '../negotiation/decode-body.js';
+import { plainIntent } from '../negotiation/plain-intent.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { mergeApplied } from '../writes/managed-fields.js';
+import type { ObjectForms } from '../writes/object-forms.js';
+import { Write } from '../writes/write.js';
+
+/**
+ * PATCH with an applier's full intent (specification 5.9). It is merged by field ownership; a missing object is
+ * created.
+ */
+export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cbor'): Promise<void> {
+  const accepted = negotiateObject(request);
+  const write = new Write(request, 'PatchOptions');
+  if (!write.options.fieldManagerGiven) {
+    const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
+    throw invalidError({ group: `meta.${request.services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
+  }
+  const config = parseConfig(write, await readBody(request), format);
+  const { subresource } = request;
+  const outcome = await write.apply(async (live) =>
+    subresource?.type === 'view'
+      ? await appliedView(write, subresource, live, config)
+      : write.decodePatched(await mergeApplied(request, write.options, live?.requested, config)),
+  );
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+}
+
+/**
+ * The view that a write shall show. Its fields are fields of the parent, and owned there, so what is merged is the parent.
+ * The owners are in the metadata of the view.
+ */
+async function appliedView(
+  write: Write,
+  view: ViewSubresource,
+  live: ObjectForms | undefined,
+  config: Readonly<Record<string, unknown>>,
+): Promise<ApiObject> {
+  const { request, options } = write;
+  const { resource, store, namespace, name } = request;
+  if (live === undefined) throw notFoundError(store.groupResource, name);
+  const shown = live.shown as ApiObject;
+  const fields = (part: unknown) => (part ?? {}) as Readonly<Record<string, unknown>>;
+  // The client names only what it wants, the object at most by its name.
+  const { metadata, spec } = config;
+  write.decodePatched({
+    ...config,
+    metadata: { ...shown.metadata, ...fields(metadata) },
+    spec: { ...fields(shown.spec), ...fields(spec) },
+  });
+  const parent = {
+    apiVersion: resource.apiVersion,
+    kind: resource.definition.kind,
+    metadata: { name, ...(namespace === '' ? {} : { namespace }) },
+    ...view.intent(config),
+  };
+  const merged = (await mergeApplied(request, options, live.requested, parent)) as ApiObject;
+  const next = view.read(merged);
+  const { uid = shown.metadata.uid, resourceVersion = shown.metadata.resourceVersion } = fields(
+    metadata,
+  ) as ApiObject['metadata'];
+  const { managedFields } = merged.metadata;
+  return { ...next, metadata: { ...shown.metadata, uid, resourceVersion, managedFields } as ApiObject['metadata'] };
+}
+
+function parseConfig(
+  { request, options }: Write,
+  body: Buffer,
+  format: 'yaml' | 'cbor',
+): Readonly<Record<string, unknown>> {
+  const fault = `error decoding ${format.toUpperCase()}`;
+  let config: unknown;
+  try {
+    config = parseApplyBody(request.context, body, format, options.fieldValidation);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(`${fault}: ${error.message}`, error);
+    throw error;
+  }
+  if (request.type.custom !== undefined) config = plainIntent(config, fault);
+  if (config === null || typeof config !== 'object' || Array.isArray(config)) {
+    throw badRequestError(`${fault}: the applied configuration must be an object`);
+  }
+  request.context.audit?.requested(config);
+  return config as Readonly<Record<string, unknown>>;
+}

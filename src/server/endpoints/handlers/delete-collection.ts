@@ -1,0 +1,88 @@
+import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
+import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
+import { checkForm, negotiateList } from '../negotiation/answer-form.js';
+import { parseListOptions } from '../negotiation/list-options.js';
+import { sendValue } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { deleteOne, readOptions } from './delete.js';
+import { listQuery, readPages } from './list-pages.js';
+
+interface Target {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * DELETE of a collection: deletes every object that a list with the same parameters would show, each under its own
+ * rules. All errors of the request itself are found before the first delete. The answer reveals nothing about the
+ * objects, since the right to delete does not include the right to read (specification 4.8).
+ */
+export async function handleDeleteCollection(request: ResourceRequest): Promise<void> {
+  const { services, context, resource } = request;
+  const accepted = negotiateList(request);
+  checkForm(context, accepted);
+  const selection = strictSelection(resource, parseSelection(resource, context.query));
+  const list = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
+  const options = await readOptions(request);
+  const targets: Target[] = [];
+  for await (const { items } of readPages(request, selection, list)) {
+    for (const { key, uid, json } of items) {
+      // Happens before the first delete.
+      leaveLarge(context, json);
+      targets.push({ namespace: key.namespace, name: key.name, uid });
+    }
+  }
+  // Another thread would no longer find the objects that are deleted here.
+  context.canLeave = false;
+  await forEachAtOnce(
+    targets,
+    services.options.deleteCollectionWorkers,
+    context.signal,
+    async ({ namespace, name, uid }) => {
+      try {
+        await deleteOne(request, namespace, name, options, uid);
+      } catch (error) {
+        // Another client has already deleted it, which is the wanted result.
+        if (!(error instanceof StatusError) || error.reason !== 'NotFound') throw error;
+      }
+    },
+  );
+  sendValue(request, 200, successStatus(request), accepted, services.kinds.status);
+}
+
+/**
+ * Works on all items, at most `atOnce` at a time. After a failure or an abort, starts no further item. Rejects with the
+ * first failure once all started items have ended.
+ */
+export async function forEachAtOnce<T>(
+  items: readonly T[],
+  atOnce: number,
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const failures: unknown[] = [];
+  const worker = async () => {
+    while (next < items.length && failures.length === 0) {
+      if (signal.aborted) {
+        failures.push(timeoutError('the request ended before everything was done'));
+        return;
+      }
+      await work(items[next++] as T).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
+function successStatus({ resource: { definition } }: ResourceRequest): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { ...(definition.group === '' ? {} : { group: definition.group }), kind: definition.resource },
+  };
+}

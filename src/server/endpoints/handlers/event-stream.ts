@@ -1,0 +1,116 @@
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { ByteRanges } from '../negotiation/byte-ranges.js';
+import { formatWarning } from '../negotiation/respond.js';
+import type { ConnectionThrottle } from '../negotiation/throttle.js';
+import { ResponseWriter } from '../response-writer.js';
+
+/** The destination of a watch's events. */
+export interface WatchStream {
+  readonly isClosed: boolean;
+  /** Bytes queued for the next flush. */
+  readonly pendingBytes: number;
+  onClose(listener: () => void): void;
+  /** Queues events for the next flush. */
+  push(bytes: Buffer): void;
+  /** The same for the text of one event; returns its length in bytes. */
+  pushText(text: string): number;
+  flush(): Promise<void>;
+  /** Undefined if the client can take more; otherwise resolves when it can or has left. */
+  write(bytes: Buffer): Promise<void> | undefined;
+  /** Cuts a client that doesn't read: no message could reach it any longer. */
+  cutIfBlocked(): void;
+  end(): void;
+}
+
+/** The response of a watch: raw bytes, with back-pressure from slow clients. */
+export class EventStream implements WatchStream {
+  private readonly writer: ResponseWriter;
+  private pending = new ByteRanges();
+  /** Awaited before each write; undefined if there is no limit. */
+  private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
+  /**
+   * The connection of an HTTP/1.1 response in chunks. Each event is one write to it, of a chunk that all watchers share:
+   * the response itself would make its frame anew for each of them, as three writes.
+   */
+  private readonly connection: Socket | undefined;
+
+  /** Sends the response head, so the client knows at once that the watch is established. */
+  constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
+    reply.hijack();
+    const { raw } = reply;
+    this.writer = new ResponseWriter(raw, reply.request.plinthContext?.unread);
+    this.throttle = throttle.writerOf(raw);
+    if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));
+    raw.setHeader('content-type', contentType);
+    raw.setHeader('cache-control', 'no-cache, private');
+    raw.writeHead(200);
+    raw.flushHeaders?.();
+    if (raw instanceof ServerResponse && raw.chunkedEncoding && raw.headersSent)
+      this.connection = raw.socket ?? undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.writer.isGone;
+  }
+
+  get pendingBytes(): number {
+    return this.pending.length;
+  }
+
+  onClose(listener: () => void): void {
+    this.writer.onGone(listener);
+  }
+
+  push(bytes: Buffer): void {
+    this.pending.add({ source: bytes, start: 0, end: bytes.length });
+  }
+
+  pushText(text: string): number {
+    const before = this.pending.length;
+    this.pending.copyText(text);
+    return this.pending.length - before;
+  }
+
+  async flush(): Promise<void> {
+    const { pending } = this;
+    this.pending = new ByteRanges();
+    for (const piece of pending.pieces()) await this.write(piece);
+  }
+
+  write(bytes: Buffer): Promise<void> | undefined {
+    if (this.throttle !== undefined) return this.throttle(bytes.length).then(() => this.send(bytes));
+    return this.send(bytes);
+  }
+
+  private send(bytes: Buffer): Promise<void> | undefined {
+    const { connection } = this;
+    return connection === undefined ? this.writer.send(bytes) : this.writer.send(chunkOf(bytes), connection);
+  }
+
+  cutIfBlocked(): void {
+    this.writer.cutIfBlocked();
+  }
+
+  end(): void {
+    this.writer.end();
+  }
+}
+
+/** The last bytes that were framed: watchers whose turns follow each other mostly send the same. */
+let framed: { readonly bytes: Buffer; readonly chunk: Buffer } | undefined;
+
+/** The bytes as one chunk of the transfer coding (RFC 9112 section 7.1). */
+function chunkOf(bytes: Buffer): Buffer {
+  if (framed?.bytes !== bytes) {
+    const head = `${bytes.length.toString(16)}\r\n`;
+    const chunk = Buffer.allocUnsafe(head.length + bytes.length + 2);
+    chunk.write(head, 0, 'latin1');
+    chunk.set(bytes, head.length);
+    chunk.write('\r\n', head.length + bytes.length, 'latin1');
+    framed = { bytes, chunk };
+  }
+  return framed.chunk;
+}

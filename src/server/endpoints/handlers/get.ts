@@ -1,0 +1,23 @@
+import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
+import { wantsPretty } from '../negotiation/accept.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { sendObject, sendsStoredText } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+
+/**
+ * GET and HEAD of one object, or of a subresource that shows it. Answers with the newest committed state, or with any
+ * state not older than the version that the client names.
+ */
+export async function handleGet(request: ResourceRequest): Promise<void> {
+  const { context, resource, subresource } = request;
+  const accepted = negotiateObject(request);
+  const asked = context.query.get('resourceVersion') ?? '';
+  const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
+  const found = await request.store.get(request.namespace, request.name, notOlderThan);
+  const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
+    leaveLarge(context, found.json);
+  }
+  await sendObject(request, 200, found, accepted);
+}

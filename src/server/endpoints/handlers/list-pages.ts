@@ -1,0 +1,151 @@
+import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { expiredError, StatusError } from '../../../base/machinery/status-error.js';
+import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
+import { type Selection, selectsConverted, storedSelection } from '../../../objects/registry/store/selection.js';
+import { nextPageSize } from '../../../storage/page-size.js';
+import {
+  type KeptForms,
+  type ListPage,
+  type ListPosition,
+  plainObject,
+  type StoredObject,
+} from '../../../storage/storage.interface.js';
+import type { ContinueQuery } from '../negotiation/continue-token.js';
+import type { ListOptions } from '../negotiation/list-options.js';
+import type { ListMetadata } from '../negotiation/transform.js';
+import type { ResourceRequest } from '../resource-request.js';
+
+/** A part of one consistent list. */
+export interface Page {
+  readonly items: readonly StoredObject[];
+  /** The metadata of the list; set on the last page only. */
+  readonly metadata: ListMetadata | undefined;
+  /** Where forms of the items can be kept. */
+  readonly forms?: KeptForms | undefined;
+}
+
+/** The query that a continue token belongs to. */
+export function listQuery({ context: { query }, resource, namespace }: ResourceRequest): ContinueQuery {
+  const { group, resource: plural } = resource.definition;
+  return {
+    group,
+    resource: plural,
+    namespace,
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+  };
+}
+
+/** The pages of {@link readPages}, with texts in the requested version where something outside converts them. */
+export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const { resource, context } = request;
+  for await (const page of pages) {
+    const items = page.items.map(plainObject);
+    const converting = convertedTexts(resource, items, context.signal);
+    // What something outside makes of an object may change while the object does not.
+    yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
+  }
+}
+
+/** Characters of objects that are looked at before other requests get their turn. */
+const selectedAtOnce = 128 * 1024;
+
+/**
+ * The objects of a page, in the requested version, that a selection of converted objects selects: at most `limit`.
+ * `last` is the key of the last object that was looked at.
+ */
+async function selectConverted(
+  { resource, context }: ResourceRequest,
+  selection: Selection,
+  items: readonly StoredObject[],
+  limit: number,
+): Promise<{ readonly items: readonly StoredObject[]; readonly last: ListPosition | undefined }> {
+  const plain = items.map(plainObject);
+  const converted = (await convertedTexts(resource, plain, context.signal)) ?? plain;
+  const selected: StoredObject[] = [];
+  let characters = 0;
+  for (const item of converted) {
+    if (selectsConverted(selection, item)) selected.push(item);
+    if (selected.length === limit) return { items: selected, last: item.key };
+    characters += item.json.length;
+    if (characters < selectedAtOnce) continue;
+    characters = 0;
+    await longAnswers.turn();
+  }
+  return { items: selected, last: converted.at(-1)?.key };
+}
+
+/**
+ * The pages of one list, all at the version of the first page; at least one page. The texts are as they are stored, or, if
+ * the selection is one of converted objects, in the requested version.
+ */
+export async function* readPages(
+  request: ResourceRequest,
+  selection: Selection,
+  { semantics, limit }: ListOptions,
+): AsyncGenerator<Page> {
+  const { services, namespace, store } = request;
+  const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
+  const countRemaining = counts && 'few';
+  const { isOfConverted } = selection;
+  let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+  let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
+  let after = semantics.kind === 'continue' ? semantics.after : undefined;
+  let pageSize = services.options.listPageSize;
+  const read = (): Promise<ListPage> =>
+    store
+      .list({
+        namespace: namespace === '' ? undefined : namespace,
+        name: selection.name,
+        at,
+        notOlderThan: semantics.kind === 'notOlderThan' ? semantics.version : undefined,
+        after,
+        limit: limit > 0 && !isOfConverted ? left : undefined,
+        pageSize,
+        select: storedSelection(selection),
+        countRemaining,
+      })
+      .catch((error: unknown) => {
+        throw semantics.kind === 'continue' ? expiredToken(request, error, semantics.after) : error;
+      });
+  let reading = read();
+  for (;;) {
+    const page = await reading;
+    at = page.resourceVersion;
+    const end = page.items.at(-1)?.key;
+    const converted = isOfConverted ? await selectConverted(request, selection, page.items, left) : undefined;
+    const shown = converted === undefined ? page : { items: converted.items, forms: undefined };
+    after = (converted === undefined ? end : converted.last) ?? after;
+    left -= shown.items.length;
+    const more = page.more || (converted !== undefined && converted.last !== end);
+    if (more && after !== undefined && left > 0) {
+      pageSize = Math.min(services.options.listPageSize, nextPageSize(page));
+      // The database works on the next page while this one is sent.
+      reading = read();
+      reading.catch(() => undefined);
+      yield { items: shown.items, metadata: undefined, forms: shown.forms };
+      continue;
+    }
+    const rest = more ? after : undefined;
+    const metadata: ListMetadata = {
+      resourceVersion: String(at),
+      ...(rest === undefined
+        ? {}
+        : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
+      ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+    };
+    yield { items: shown.items, metadata, forms: shown.forms };
+    return;
+  }
+}
+
+/**
+ * Adds a new token to the error for an expired one. It continues from the same key, at the newest version at that time.
+ */
+function expiredToken(request: ResourceRequest, error: unknown, after: ListPosition): unknown {
+  if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  const token = request.services.continueTokens.encode(listQuery(request), { version: undefined, after });
+  return expiredError(message, token);
+}

@@ -1,0 +1,162 @@
+import { largeLimits, leaveLarge, leaveLong } from '../../../base/machinery/large-work.js';
+import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import { type ItemText, listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
+import { parseSelection } from '../../../objects/registry/store/selection.js';
+import type { StoredObject } from '../../../storage/storage.interface.js';
+import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
+import { BlockText } from '../negotiation/answer-blocks.js';
+import { negotiateList } from '../negotiation/answer-form.js';
+import { parseListOptions } from '../negotiation/list-options.js';
+import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
+import type { ListMetadata } from '../negotiation/transform.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
+import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
+
+/** Characters of list items that are joined and sent as text. */
+const shortCharacters = 64 * 1024;
+/**
+ * Characters of list items that are sent at once: less than a millisecond's work, and pauses would cost the client as well.
+ * Longer lists are in memory by pieces, and keep the place of their request until they are read.
+ */
+const wholeCharacters = 512 * 1024;
+/** Characters of stored text that are transformed before other requests get their turn. */
+const transformedAtOnce = 128 * 1024;
+
+/** GET of a collection (specification 4.3, 4.4). */
+export async function handleList(request: ResourceRequest): Promise<void> {
+  const { services, context, resource } = request;
+  const accepted = negotiateList(request);
+  const selection = parseSelection(resource, context.query);
+  const options = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
+  const stored = readPages(request, selection, options);
+  const isRemote = remoteConversionOf(resource.definition) !== undefined;
+  const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
+  const first = (await pages.next()).value as Page;
+  const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
+  if (sendsStoredText(accepted, resource, pretty)) {
+    await sendStoredList(request, first, pages);
+    return;
+  }
+  await sendTransformedList(request, first, pages, accepted);
+}
+
+/**
+ * Sends stored text, item by item, without parsing. Short lists are sent at once, others in pieces with
+ * back-pressure. `metadata` comes first if it is known by then.
+ */
+async function sendStoredList(request: ResourceRequest, first: Page, others: AsyncGenerator<Page>): Promise<void> {
+  const { resource } = request;
+  const head = `{"kind":${JSON.stringify(listKind(resource))},"apiVersion":${JSON.stringify(resource.apiVersion)}`;
+  const form = storedForm(resource);
+  const { metadata } = first;
+  const characters = first.items.reduce((sum, { json }) => sum + json.length, 0);
+  if (metadata !== undefined && characters < shortCharacters) {
+    const items = first.items.map((item) => joined(listItemText(item, form))).join(',');
+    const text = `${head},"metadata":${JSON.stringify(metadata)},"items":[${items}]}`;
+    request.context.audit?.answeredText(200, text);
+    sendText(request, 200, 'application/json', text);
+    return;
+  }
+  const text = new BlockText();
+  function* add(added: string): Generator<Buffer> {
+    if (!text.append(added)) yield* text.appendBehind(added);
+  }
+  function* encode(items: readonly StoredObject[], isFirst: boolean): Generator<Buffer> {
+    let separator = isFirst ? '' : ',';
+    for (const item of items) {
+      const { head: start, rest } = listItemText(item, form);
+      // Called without the generator wherever that is possible: there may be very many items.
+      if (!text.append(separator + start)) yield* text.appendBehind(separator + start);
+      if (!text.append(rest)) yield* text.appendBehind(rest);
+      separator = ',';
+    }
+  }
+  function* onePage(): Generator<Buffer> {
+    yield* add(`${head},"metadata":${JSON.stringify(metadata)},"items":[`);
+    yield* encode(first.items, true);
+    yield* add(']}');
+    yield* text.rest();
+  }
+  async function* body(): AsyncGenerator<Buffer> {
+    if (metadata !== undefined) {
+      yield* inTurns(onePage());
+      return;
+    }
+    yield* add(`${head},"items":[`);
+    yield* inTurns(encode(first.items, true));
+    let last: ListMetadata | undefined;
+    for await (const page of others) {
+      // A page before the last has items, so something precedes this page.
+      yield* inTurns(encode(page.items, false));
+      last = page.metadata;
+    }
+    yield* add(`],"metadata":${JSON.stringify(last)}}`);
+    yield* text.rest();
+  }
+  const { audit } = request.context;
+  if (metadata !== undefined && characters < wholeCharacters && audit?.wantsResponseObject !== true) {
+    sendBlocks(request, 200, 'application/json', [...onePage()]);
+    return;
+  }
+  await sendPieces(request, 200, 'application/json', noted(request.context, body()));
+}
+
+function joined({ head, rest }: ItemText): string {
+  return head + rest;
+}
+
+/** Lets others have their turn after each piece. */
+async function* inTurns(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    yield piece;
+    await longAnswers.turn();
+  }
+}
+
+/** Pieces of JSON that the audit trail gets as well, if it wants them. */
+function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (audit?.wantsResponseObject !== true) return pieces;
+  return (async function* () {
+    for await (const piece of pieces) {
+      // Pieces end between texts, so never within a character.
+      audit.answeredPiece(200, piece.toString());
+      yield piece;
+    }
+    audit.answeredAll();
+  })();
+}
+
+async function sendTransformedList(
+  request: ResourceRequest,
+  first: Page,
+  others: AsyncGenerator<Page>,
+  accepted: AcceptedType,
+): Promise<void> {
+  const { context } = request;
+  const writer = listWriter(request, accepted);
+  const isWhole = isWrittenWhole(context, accepted);
+  let whole = 0;
+  let characters = 0;
+  const add = async ({ items, forms }: Page) => {
+    for (const item of items) {
+      if (item.json.length > largeLimits.listItem) leaveLarge(context, item.json);
+      whole += item.json.length;
+      if (isWhole && whole > largeLimits.wholeList) leaveLong(context, whole);
+      characters += writer.addStored(item, forms);
+      if (characters < transformedAtOnce) continue;
+      characters = 0;
+      // Parsing blocks the process, so let others have their turn.
+      await longAnswers.turn();
+    }
+  };
+  await add(first);
+  let { metadata } = first;
+  for await (const page of others) {
+    await add(page);
+    metadata = page.metadata;
+  }
+  await writer.send(metadata as ListMetadata);
+}

@@ -1,0 +1,127 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { FieldPath, forbidden } from '../../../base/machinery/field-error.js';
+import { leaveCostly } from '../../../base/machinery/large-work.js';
+import { ownValue } from '../../../base/machinery/own-value.js';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../../base/machinery/patch/index.js';
+import {
+  badRequestError,
+  invalidError,
+  notFoundError,
+  unsupportedMediaTypeError,
+} from '../../../base/machinery/status-error.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { parsePatchBody } from '../negotiation/decode-body.js';
+import { plainIntent } from '../negotiation/plain-intent.js';
+import { readBody } from '../negotiation/read-body.js';
+import { sendObject } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { Write } from '../writes/write.js';
+
+type PatchType = 'json' | 'merge' | 'strategic';
+
+/** Media types of server-side apply, which has its own handler. */
+export const applyMediaType = 'application/apply-patch+yaml';
+export const cborApplyMediaType = 'application/apply-patch+cbor';
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+};
+
+/** Media types of server-side apply where CBOR is spoken, and where it is not. */
+export function applyMediaTypes(hasCbor: boolean): readonly string[] {
+  return hasCbor ? [applyMediaType, cborApplyMediaType] : [applyMediaType];
+}
+
+/** Media types of all patches except apply. */
+export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
+
+/** A parsed patch. It is applied again to the newer live object when another write comes first. */
+type Patch = (live: ApiObject) => unknown;
+
+/** The format of the body of a server-side apply; undefined for other patches. JSON is valid YAML. */
+export function applyFormat({ services, context }: ResourceRequest): 'yaml' | 'cbor' | undefined {
+  switch (patchMediaType(context.contentType)) {
+    case applyMediaType:
+      return 'yaml';
+    case cborApplyMediaType:
+      return services.accept.hasCbor ? 'cbor' : undefined;
+  }
+  return undefined;
+}
+
+/** The media type of a patch without its parameters. */
+export function patchMediaType(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Media types of the patches that objects of custom kinds take; without merge keys there are no strategic ones. */
+export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
+  (type) => patchTypes[type] !== 'strategic',
+);
+
+/**
+ * The kind of patch that a Content-Type names; throws a 415 for an unknown one.
+ *
+ * @param isCustom the patched object is of a custom kind
+ * @param hasCbor whether CBOR is spoken
+ */
+export function patchTypeOf(contentType: string | undefined, isCustom = false, hasCbor = true): PatchType {
+  const mediaType = patchMediaType(contentType);
+  const type = ownValue(patchTypes, mediaType);
+  if (type === 'strategic' && isCustom) {
+    throw unsupportedMediaTypeError([...customPatchMediaTypes, ...applyMediaTypes(hasCbor)]);
+  }
+  if (type === undefined) throw unsupportedMediaTypeError();
+  return type;
+}
+
+/** Reads a patch body; throws a 400 when it can't be parsed. */
+function parsePatch({ request, kind, type: schema, options }: Write, type: PatchType, body: Buffer): Patch {
+  let patch: unknown;
+  try {
+    patch = parsePatchBody(request.context, kind, body, options.fieldValidation);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(error.message, error);
+    throw error;
+  }
+  if (schema.custom !== undefined) patch = plainIntent(patch, 'error decoding patch');
+  request.context.audit?.requested(patch);
+  if (type === 'json') {
+    if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
+    return (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context));
+  }
+  if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
+    throw badRequestError('the patch must be an object');
+  }
+  const fields = patch as Record<string, unknown>;
+  return type === 'merge'
+    ? (live) => applyMergePatch(live, fields)
+    : (live) => applyStrategicMergePatch(schema, live, fields);
+}
+
+/** Throws a 422 for `force` on a patch other than apply, where it has no meaning. */
+function refuseForce({ services: { names }, context: { query } }: ResourceRequest): void {
+  if (!query.has('force')) return;
+  const misplaced = forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch');
+  throw invalidError({ group: `meta.${names.suffix}`, kind: 'PatchOptions' }, '', [misplaced]);
+}
+
+/** PATCH of one object or of its subresource; apply has its own handler. */
+export async function handlePatch(request: ResourceRequest): Promise<void> {
+  const accepted = negotiateObject(request);
+  const type = patchTypeOf(
+    request.context.contentType,
+    request.type.custom !== undefined,
+    request.services.accept.hasCbor,
+  );
+  const write = new Write(request, 'PatchOptions');
+  refuseForce(request);
+  const patch = parsePatch(write, type, await readBody(request));
+  const outcome = await write.update((live) => {
+    if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
+    return write.decodePatched(patch(live.shown as ApiObject));
+  });
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+}

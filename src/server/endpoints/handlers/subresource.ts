@@ -1,0 +1,34 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { CreatedSubresource, VirtualSubresource } from '../../../objects/registry/subresource-definition.js';
+import { negotiateValue } from '../negotiation/answer-form.js';
+import { sendAnswer } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { Write } from '../writes/write.js';
+
+/** POST to a subresource that is written into its parent (`binding`). */
+export async function handleSubresourceCreate(
+  request: ResourceRequest,
+  subresource: CreatedSubresource,
+): Promise<void> {
+  const accepted = negotiateValue(request);
+  const write = new Write(request, 'CreateOptions');
+  const nextBody = await write.readCandidate();
+  let body: ApiObject | undefined;
+  await write.update(() => {
+    body = nextBody();
+    return body;
+  });
+  sendAnswer(request, subresource.createAnswer(request.context, body as unknown as ApiObject), accepted);
+}
+
+/** POST to a virtual subresource, which decides itself what to do with the body. */
+export async function handlePerform(request: ResourceRequest, subresource: VirtualSubresource): Promise<void> {
+  const { context, namespace, name } = request;
+  const accepted = negotiateValue(request);
+  const write = new Write(request, 'CreateOptions');
+  const body = await write.admit(write.decode(await write.readBody()), undefined);
+  const { dryRun } = write.options;
+  const validate = (object: ApiObject) => write.validateBody(object);
+  const answer = await subresource.perform(context, { namespace, name, body, dryRun, validate });
+  sendAnswer(request, answer, accepted);
+}

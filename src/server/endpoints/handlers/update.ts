@@ -1,0 +1,32 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
+import { namesVersion } from '../../../objects/registry/store/object-codec.js';
+import { negotiateObject } from '../negotiation/answer-form.js';
+import { sendObject } from '../negotiation/respond.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { Write } from '../writes/write.js';
+
+/** PUT of one object or of its subresource. */
+export async function handleUpdate(request: ResourceRequest): Promise<void> {
+  const accepted = negotiateObject(request);
+  const write = new Write(request, 'UpdateOptions');
+  const nextObject = await write.readCandidate();
+  const outcome = await write.update((live) => {
+    const object = nextObject();
+    if (request.subresource?.type !== 'view') checkState(request, object, live?.stored);
+    return object;
+  });
+  await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
+}
+
+/** Checks the identity that a body gives for the replaced object. The store compares the version. */
+function checkState({ store, name }: ResourceRequest, { metadata }: ApiObject, live: ApiObject | undefined): void {
+  const { uid, resourceVersion } = metadata;
+  if (live === undefined) {
+    // The version belongs to an object that no longer exists.
+    if (namesVersion(resourceVersion)) throw notFoundError(store.groupResource, name);
+  } else if (uid && uid !== live.metadata.uid) {
+    const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
+    throw conflictError(store.groupResource, live.metadata.name ?? '', detail);
+  }
+}

@@ -1,0 +1,262 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { zeroValue } from '../../../base/machinery/schema/index.js';
+import type { Status } from '../../../base/machinery/status-error.js';
+import type { WatchSeries } from '../../../base/observability/watch-metrics.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { hasKindInLists } from '../../../objects/registry/store/object-codec.js';
+import type { Selection } from '../../../objects/registry/store/selection.js';
+import { attributesOfChange } from '../../../storage/change-attributes.js';
+import { selects } from '../../../storage/selection-predicate.js';
+import type { ByteRange, Change, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
+import type { AcceptedType } from '../negotiation/accept.js';
+import { CborFrames } from '../negotiation/cbor-answer.js';
+import { itemForm, shownItem } from '../negotiation/item-form.js';
+import { messageStart } from '../negotiation/protobuf-answer.js';
+import { protobufCodec } from '../negotiation/protobuf-codec.js';
+import type { IncludeObject } from '../negotiation/transform.js';
+import type { EndpointServices } from '../services.js';
+import { convertedChanges } from './converted-changes.js';
+import {
+  encodeEvent,
+  encodeObject,
+  encodeWatched,
+  isWork,
+  type WatchEventType,
+  type WatchedText,
+  type WatchForm,
+  watchedText,
+} from './watch-form.js';
+
+/** Encoded forms of a change, by event type and form; shared by all watchers of the process. */
+const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>>();
+
+/** Encoded events of a batch, by form and selection: equal watches get the same bytes. */
+const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined | Promise<Buffer | undefined>>>();
+
+/**
+ * Turns changes into the events of one watch. Determines the event type under the watch's selection (specification 6.1;
+ * an object that starts or stops being selected is ADDED or DELETED) and encodes the event in the accepted form.
+ */
+export class WatchEncoder {
+  private readonly formKey: string;
+  private readonly batchKey: string;
+  private readonly form: WatchForm;
+  private tableHeadSent = false;
+  private frames: ((item: ByteRange) => Buffer) | undefined;
+
+  constructor(
+    private readonly services: EndpointServices,
+    private readonly resource: ServedResource,
+    private readonly selection: Selection,
+    selectionKey: string,
+    accepted: AcceptedType,
+    include: IncludeObject,
+  ) {
+    this.form = { accepted, include, withColumns: false };
+    this.formKey = `${accepted.mediaType}/${resource.apiVersion}/${accepted.as ?? ''}/${accepted.asVersion ?? ''}/${include}`;
+    this.batchKey = `${this.formKey}\n${selectionKey}`;
+  }
+
+  /** {@link encodeBatch}, after the conversion of what something outside converts. */
+  encodeConverted(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
+    const converting = convertedChanges(this.resource, changes);
+    if (converting === undefined) return this.encodeBatch(changes);
+    return converting.then((converted) => this.encodeBatch(converted));
+  }
+
+  /**
+   * Encodes the events of a batch; undefined when none concerns the watch. Subscribers of the same scope share their
+   * batches, so most of them find the bytes ready.
+   */
+  encodeBatch(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
+    // The first event of a table belongs to this watcher alone.
+    if (this.form.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
+    let forms = encodedBatches.get(changes);
+    if (forms === undefined) {
+      forms = new Map();
+      encodedBatches.set(changes, forms);
+    }
+    if (forms.has(this.batchKey)) return forms.get(this.batchKey);
+    const bytes = this.encodeAll(changes);
+    remember(forms, this.batchKey, bytes);
+    return bytes;
+  }
+
+  private encodeAll(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
+    const events: Buffer[] = [];
+    for (let i = 0; i < changes.length; i++) {
+      const event = this.encodeChange(changes[i] as Change);
+      if (event instanceof Promise) return encodeRest(this, changes, events, event, i + 1);
+      if (event !== undefined) events.push(event);
+    }
+    return joined(events);
+  }
+
+  /** Encodes the event of a change; undefined when it does not concern the watch. A promise for a large object. */
+  encodeChange(change: Change): Buffer | undefined | Promise<Buffer> {
+    const type = this.eventType(change);
+    if (type === undefined) return undefined;
+    // The first event of a table also carries the columns, so it belongs to this watcher alone.
+    const isFirstRow = this.form.accepted.as === 'Table' && !this.tableHeadSent;
+    const key = `${type}/${this.formKey}`;
+    let forms = encodedChanges.get(change);
+    if (!isFirstRow) {
+      const known = forms?.get(key);
+      if (known !== undefined) return known;
+    }
+    // An object that left the selection is shown in its last selected state, at the version of the change.
+    const left = type === 'DELETED' && change.type !== 'delete';
+    const json = left ? (change.previousJson as string) : change.json;
+    const bytes = this.encode(type, { json, resourceVersion: change.resourceVersion });
+    if (isFirstRow) return bytes;
+    if (forms === undefined) {
+      forms = new Map();
+      encodedChanges.set(change, forms);
+    }
+    remember(forms, key, bytes);
+    return bytes;
+  }
+
+  /**
+   * Encodes a synthetic ADDED for an object that existed when the watch began, from a form that is kept in `forms` if
+   * there is one.
+   */
+  encodeInitial(stored: StoredObject, forms?: KeptForms): Buffer | Promise<Buffer> {
+    const { accepted } = this.form;
+    const isKept = accepted.mediaType !== 'json' && accepted.as !== 'Table' && forms !== undefined;
+    if (!isKept || isWork(this.resource, this.form, stored.json)) {
+      // Nothing else of it: it may have to go to the other thread.
+      const { json, resourceVersion } = stored;
+      return this.encode('ADDED', { json, resourceVersion });
+    }
+    const { services, resource } = this;
+    this.frames ??= addedFrames(services, resource, accepted);
+    return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
+  }
+
+  /** The text of that event, if it is made of stored text only. */
+  initialText(stored: StoredObject): string | undefined {
+    const { resource, form } = this;
+    return isWork(resource, form, stored.json) ? undefined : watchedText(resource, form, 'ADDED', stored);
+  }
+
+  /** Encodes a BOOKMARK: all events up to `version` were sent. */
+  encodeBookmark(version: bigint, endOfInitialEvents: boolean): Buffer {
+    const metadata = {
+      resourceVersion: String(version),
+      ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    };
+    const { definition, served, apiVersion } = this.resource;
+    // Tables and typed clients read the fields that every object of the kind has, so provide them.
+    const object: ApiObject = { kind: definition.kind, apiVersion, ...(zeroValue(served.type) as object), metadata };
+    const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
+    this.tableHeadSent ||= withColumns;
+    return encodeObject(this.services, this.resource, { ...this.form, withColumns }, 'BOOKMARK', object);
+  }
+
+  /** Encodes an ERROR, after which the stream ends. */
+  encodeError(status: Status): Buffer {
+    return encodeEvent(this.form.accepted, 'ERROR', status, this.services.kinds.status);
+  }
+
+  private eventType(change: Change): WatchEventType | undefined {
+    if (this.selection.selectsAll) {
+      return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
+    }
+    const { after, before } = attributesOfChange(change, this.selection.source);
+    const isSelected = change.type !== 'delete' && selects(this.selection, after, change.key);
+    const wasSelected = change.type !== 'create' && selects(this.selection, before ?? after, change.key);
+    if (isSelected) return wasSelected ? 'MODIFIED' : 'ADDED';
+    return wasSelected ? 'DELETED' : undefined;
+  }
+
+  private encode(type: WatchEventType, text: WatchedText): Buffer | Promise<Buffer> {
+    const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
+    this.tableHeadSent ||= withColumns;
+    const form = withColumns ? { ...this.form, withColumns } : this.form;
+    const { largeRequests } = this.services;
+    if (largeRequests === undefined || !isWork(this.resource, form, text.json)) {
+      return encodeWatched(this.services, this.resource, form, type, text);
+    }
+    const { definition, served } = this.resource;
+    const { group, resource } = definition;
+    const definitionsAt = this.services.registry.changedAt;
+    return largeRequests.encode({ type, group, version: served.version, resource, form, text, definitionsAt });
+  }
+}
+
+/** What makes an ADDED of an object as an item of a list, in the form of {@link itemForm}. */
+function addedFrames(
+  services: EndpointServices,
+  resource: ServedResource,
+  { mediaType, as, asVersion = 'v1' }: AcceptedType,
+): (item: ByteRange) => Buffer {
+  const isWhole = as === undefined;
+  const apiVersion = isWhole ? resource.apiVersion : `meta.${services.names.suffix}/${asVersion}`;
+  const kind = isWhole ? resource.definition.kind : 'PartialObjectMetadata';
+  if (mediaType === 'cbor') {
+    const frames = new CborFrames('ADDED', isWhole && !hasKindInLists(resource) ? { kind, apiVersion } : undefined);
+    return (item) => frames.encode(item);
+  }
+  const { WatchFrames } = protobufCodec();
+  const frames = new WatchFrames('ADDED', apiVersion, kind);
+  return (item) => frames.encode(item.source, messageStart(item), item.end);
+}
+
+/** Encodes one after the other, so only one is in progress in the other thread. */
+async function encodeRest(
+  encoder: WatchEncoder,
+  changes: readonly Change[],
+  begun: Buffer[],
+  next: Promise<Buffer>,
+  from: number,
+): Promise<Buffer> {
+  begun.push(await next);
+  for (const change of changes.slice(from)) {
+    const encoded = encoder.encodeChange(change);
+    const event = encoded instanceof Promise ? await encoded : encoded;
+    if (event !== undefined) begun.push(event);
+  }
+  return joined(begun) as Buffer;
+}
+
+/** The sizes of the events in bytes that hold more than one; shared, as the bytes are. */
+const joinedSizes = new WeakMap<Buffer, readonly number[]>();
+
+function joined(events: readonly Buffer[]): Buffer | undefined {
+  if (events.length <= 1) return events[0];
+  const bytes = Buffer.concat(events);
+  joinedSizes.set(
+    bytes,
+    events.map(({ length }) => length),
+  );
+  return bytes;
+}
+
+/** The single events in bytes that {@link WatchEncoder} returned. */
+export function eventsIn(bytes: Buffer): readonly Buffer[] {
+  let at = 0;
+  return (
+    joinedSizes.get(bytes)?.map((size) => {
+      at += size;
+      return bytes.subarray(at - size, at);
+    }) ?? [bytes]
+  );
+}
+
+/** Counts the events in bytes that {@link WatchEncoder.encodeBatch} returned. */
+export function countEvents(series: WatchSeries, bytes: Buffer): void {
+  const sizes = joinedSizes.get(bytes);
+  if (sizes === undefined) series.sent(bytes.length);
+  else for (const size of sizes) series.sent(size);
+}
+
+/** Caches a result. A promise stays only until it fails. */
+function remember<T>(forms: Map<string, T | Promise<T>>, key: string, value: T | Promise<T>): void {
+  forms.set(key, value);
+  if (!(value instanceof Promise)) return;
+  value.then(
+    (ready) => forms.set(key, ready),
+    () => forms.delete(key),
+  );
+}

@@ -1,0 +1,119 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { isLarge } from '../../../base/machinery/large-work.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { isPresentForm, spliceVersion, storedForm } from '../../../objects/registry/store/object-codec.js';
+import type { AcceptedType } from '../negotiation/accept.js';
+import { cborEvent, cborShape } from '../negotiation/cbor-answer.js';
+import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
+import { servedObject, shownType } from '../negotiation/respond.js';
+import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
+import type { EndpointServices } from '../services.js';
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+
+/** The form in which a watch shows its objects. */
+export interface WatchForm {
+  readonly accepted: AcceptedType;
+  readonly include: IncludeObject;
+  /** The first table of a watch also carries the columns. */
+  readonly withColumns: boolean;
+}
+
+/** A stored state of an object. */
+export interface WatchedText {
+  readonly json: string;
+  readonly resourceVersion: bigint;
+}
+
+/** An event of a watch, for encoding in another thread. */
+export interface LargeEvent {
+  readonly type: WatchEventType;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly form: WatchForm;
+  readonly text: WatchedText;
+  /** The version of the store that the registry of the process shows. */
+  readonly definitionsAt: bigint;
+}
+
+/** Whether encoding the object takes noticeable time. If the stored form is requested, the text is sent unchanged. */
+export function isWork(resource: ServedResource, form: WatchForm, json: string): boolean {
+  return isLarge(json) && !(isStoredForm(resource, form) && isPresentForm(resource, json));
+}
+
+function isStoredForm(resource: ServedResource, { accepted }: WatchForm): boolean {
+  return accepted.as === undefined && resource.isStored && accepted.mediaType === 'json';
+}
+
+/** Encodes the event of a stored object. */
+export function encodeWatched(
+  services: EndpointServices,
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  text: WatchedText,
+): Buffer {
+  const ready = watchedText(resource, form, type, text);
+  if (ready !== undefined) return Buffer.from(ready);
+  return encodeObject(services, resource, form, type, servedObject(resource, text));
+}
+
+/** The event of a stored object if it shows the stored text; undefined for other forms. */
+export function watchedText(
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  text: WatchedText,
+): string | undefined {
+  return isStoredForm(resource, form) ? eventText(type, spliceVersion(text, storedForm(resource))) : undefined;
+}
+
+/** Encodes the event of a served object. */
+export function encodeObject(
+  services: EndpointServices,
+  resource: ServedResource,
+  form: WatchForm,
+  type: WatchEventType,
+  object: ApiObject,
+): Buffer {
+  const { accepted } = form;
+  return encodeEvent(
+    accepted,
+    type,
+    transform(services, resource, form, object),
+    shownType(services, resource, accepted),
+  );
+}
+
+/** Encodes an event with a ready value. */
+export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
+  if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
+  if (accepted.mediaType === 'cbor') return cborEvent(type, value, cborShape(declared, accepted));
+  return Buffer.from(eventText(type, JSON.stringify(value)));
+}
+
+function transform(
+  services: EndpointServices,
+  resource: ServedResource,
+  { accepted, include, withColumns }: WatchForm,
+  object: ApiObject,
+): unknown {
+  const version = accepted.asVersion ?? 'v1';
+  switch (accepted.as) {
+    case 'Table': {
+      const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
+      return tableOf(services, resource, [object], listMeta, version, include, withColumns);
+    }
+    case 'PartialObjectMetadata':
+    case 'PartialObjectMetadataList':
+      return partialMetadata(services.names, object, version);
+    default:
+      return object;
+  }
+}
+
+function eventText(type: WatchEventType, object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}

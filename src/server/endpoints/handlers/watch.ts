@@ -1,0 +1,319 @@
+import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
+import type { WatchSeries } from '../../../base/observability/watch-metrics.js';
+import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
+import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
+import {
+  parseSelection,
+  type Selection,
+  selectsConverted,
+  storedSelection,
+} from '../../../objects/registry/store/selection.js';
+import { toStatusError } from '../../../objects/registry/store/to-status-error.js';
+import {
+  type Change,
+  type ChangeBatch,
+  type ChangeSubscription,
+  followChanges,
+  type ListPosition,
+  plainObject,
+  type StoredObject,
+} from '../../../storage/storage.interface.js';
+import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
+import { hasProtobuf } from '../negotiation/answer-form.js';
+import { parseTimeoutSeconds } from '../negotiation/list-options.js';
+import { includeObjectOf } from '../negotiation/transform.js';
+import { isTrue } from '../request-info/request-info.js';
+import { type ResourceRequest, requestLabels } from '../resource-request.js';
+import type { EndpointServices } from '../services.js';
+import { wantsWebSocket } from '../web-sockets.js';
+import { piecesOf } from './change-pieces.js';
+import { EventStream, type WatchStream } from './event-stream.js';
+import { countEvents, WatchEncoder } from './watch-encoder.js';
+import { WatchEnding } from './watch-ending.js';
+import { WebSocketStream } from './web-socket-stream.js';
+
+const bookmarkIntervalMs = 60_000;
+/** A last bookmark is sent this long before the end, so that a client can resume without a gap. */
+const bookmarkBeforeEndMs = 2_000;
+/** Initial events are written in pieces of about this size. */
+const initialBytes = 128 * 1024;
+
+interface WatchOptions {
+  /**
+   * The version after which changes are sent. Undefined: the version of the initial state if one is sent, otherwise the
+   * newest.
+   */
+  readonly from: bigint | undefined;
+  /** Existing objects are sent first, as ADDED. */
+  readonly sendsInitialEvents: boolean;
+  /** The oldest acceptable version of that state; undefined: the state must not be older than the request. */
+  readonly notOlderThan: bigint | undefined;
+  /** A bookmark marks the end of the initial events. */
+  readonly announcesInitialEnd: boolean;
+  readonly bookmarks: boolean;
+  /** The time of the whole request, initial events included. */
+  readonly timeoutMs: number;
+}
+
+/** GET with `watch`: a stream of events. The server ends it after a time, without an error (specification 6.1). */
+export async function handleWatch(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, store, reply } = request;
+  const isWebSocket = wantsWebSocket(reply.raw);
+  const accepted = services.accept.negotiateStream(request.accept, hasProtobuf(resource));
+  const options = parseWatchOptions(services, context);
+  const endsAt = performance.now() + options.timeoutMs;
+  const parsed = parseSelection(resource, context.query);
+  const selection = request.name === '' ? parsed : withName(parsed, request.name);
+  const name = request.name !== '' ? request.name : selection.name;
+  const namespace = request.namespace === '' ? undefined : request.namespace;
+  const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
+  // Nothing that stands for labels has a character code of zero; a line may end in either.
+  const selectionKey = `${context.query.get('labelSelector') ?? ''}\0${context.query.get('fieldSelector') ?? ''}`;
+  const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
+
+  const open = (): WatchStream =>
+    isWebSocket
+      ? new WebSocketStream(reply, accepted.mediaType, services.throttle)
+      : new EventStream(context, reply, streamType(accepted), services.throttle);
+  if (options.timeoutMs === 0) {
+    open().end();
+    return;
+  }
+
+  // An error before the first event is answered normally, except for a version that has expired.
+  const query = {
+    namespace,
+    name,
+    pageSize: services.options.listPageSize,
+    select: storedSelection(selection),
+  };
+  const state = options.sendsInitialEvents
+    ? await store.list({ ...query, notOlderThan: options.notOlderThan })
+    : undefined;
+  const from = state?.resourceVersion ?? options.from ?? (await store.head());
+  const subscribe = async () => {
+    if (state === undefined && options.from !== undefined) await store.checkDefined(from);
+    return store.watch(namespace, name, from, query.select);
+  };
+  const subscription = await subscribe().catch(async (error: unknown) => {
+    if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
+    // Clients expect an expired version as an event; as a plain answer it would look like any other failure.
+    services.metrics.watchEndedEarly(resource.definition, error.reason);
+    const refused = open();
+    await refused.write(encoder.encodeError(error.toStatus()))?.catch(() => undefined);
+    refused.end();
+    return undefined;
+  });
+  if (subscription === undefined) return;
+
+  const stream = open();
+  const ending = new WatchEnding(services.registry, resource, subscription);
+  const labels = requestLabels(request);
+  const series = services.metrics.watchSeries(resource.definition, resource.served.version);
+  services.metrics.watchStarted(resource.definition, labels);
+  subscription.onFailure(() => stream.cutIfBlocked());
+  try {
+    for (let page = state; page !== undefined; ) {
+      let characters = 0;
+      const items = await initialObjects(resource, page.items, context.signal);
+      for (const item of items) {
+        if (selection.isOfConverted && !selectsConverted(selection, item)) continue;
+        const text = encoder.initialText(item);
+        if (text !== undefined) series.sent(stream.pushText(text));
+        else {
+          const event = encoder.encodeInitial(item, items === page.items ? page.forms : undefined);
+          const bytes = event instanceof Promise ? await event : event;
+          stream.push(bytes);
+          series.sent(bytes.length);
+        }
+        characters += item.json.length;
+        if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
+        await stream.flush();
+        if (performance.now() >= endsAt) return;
+        characters = 0;
+        // A fast client never makes the loop wait, and encoding blocks the process.
+        await longAnswers.turn();
+      }
+      const after: ListPosition | undefined = page.items.at(-1)?.key;
+      page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;
+    }
+    if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
+    await stream.flush();
+    // From here on it takes next to nothing.
+    context.seat?.leave();
+    await pump(services, stream, series, subscription, ending, encoder, options, from, endsAt - performance.now());
+  } catch (error) {
+    const status = toStatusError(error, store.groupResource, '', from, 'watch');
+    if (status instanceof StatusError) {
+      services.metrics.watchEndedEarly(resource.definition, status.reason);
+      await stream.write(encoder.encodeError(status.toStatus()))?.catch(() => undefined);
+    } else if (!stream.isClosed) throw error;
+  } finally {
+    ending.stop();
+    subscription.close();
+    stream.end();
+    services.metrics.watchEnded(resource.definition, labels);
+  }
+}
+
+/** The objects of a page in the requested version: the same ones if nothing outside converts them. */
+async function initialObjects(
+  resource: ServedResource,
+  items: readonly StoredObject[],
+  signal: AbortSignal,
+): Promise<readonly StoredObject[]> {
+  if (remoteConversionOf(resource.definition) === undefined) return items;
+  return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
+}
+
+/** Sends changes until the time is over, the client leaves or the subscription ends. */
+async function pump(
+  { random, features, options: { shutdown } }: EndpointServices,
+  stream: WatchStream,
+  series: WatchSeries,
+  subscription: ChangeSubscription,
+  ending: WatchEnding,
+  encoder: WatchEncoder,
+  options: WatchOptions,
+  from: bigint,
+  remainingMs: number,
+): Promise<void> {
+  const tellsQuietPositions = features.isOn('EfficientWatchResumption');
+  let position = from;
+  let announced = from;
+  let fault: { readonly error: unknown } | undefined;
+  let isEncoding = false;
+  const writeBookmark = async () => {
+    // Wait for the event being encoded: it may contain the columns of a table.
+    if (!options.bookmarks || position <= announced || isEncoding) return;
+    announced = position;
+    const bytes = encoder.encodeBookmark(position, false);
+    series.sent(bytes.length);
+    await stream.write(bytes);
+  };
+  // An error in a timer must end this watch only.
+  const bookmark = () => {
+    writeBookmark().catch((error: unknown) => {
+      fault ??= { error };
+      subscription.close();
+    });
+  };
+  const timers = [
+    setTimeout(() => subscription.close(), Math.max(0, remainingMs)),
+    setTimeout(bookmark, Math.max(0, remainingMs - bookmarkBeforeEndMs)),
+    // Spread the bookmarks of watches that were opened together.
+    setInterval(bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
+  ];
+  const leave = () => subscription.close();
+  stream.onClose(leave);
+  if (shutdown.aborted) leave();
+  else shutdown.addEventListener('abort', leave, { once: true });
+  const send = (encoded: Buffer | undefined): Promise<void> | undefined => {
+    if (encoded === undefined) return undefined;
+    countEvents(series, encoded);
+    return stream.write(encoded);
+  };
+  const moveTo = ({ changes, position: reached }: ChangeBatch): void => {
+    if (changes.length > 0 || tellsQuietPositions) position = reached;
+    if (ending.isAt(reached)) subscription.close();
+  };
+  const sendLater = async (encoding: Promise<Buffer | undefined>, batch: ChangeBatch): Promise<void> => {
+    isEncoding = true;
+    const encoded = await encoding;
+    isEncoding = false;
+    const sending = send(encoded);
+    moveTo(batch);
+    await sending;
+  };
+  // Most batches are sent before the next watcher gets them, without a promise for each.
+  const takePiece = (batch: ChangeBatch): Promise<void> | undefined => {
+    const encoded = batch.changes.length === 0 ? undefined : encoder.encodeConverted(batch.changes);
+    if (encoded instanceof Promise) return sendLater(encoded, batch);
+    const sending = send(encoded);
+    moveTo(batch);
+    return sending;
+  };
+  const takePieces = async (pieces: readonly (readonly Change[])[], batch: ChangeBatch): Promise<void> => {
+    for (const [i, changes] of pieces.entries()) {
+      if (i > 0) await longAnswers.turn();
+      if (stream.isClosed) return;
+      const isLast = i === pieces.length - 1;
+      await takePiece({ changes, position: isLast ? batch.position : (changes.at(-1) as Change).resourceVersion });
+    }
+  };
+  const take = (batch: ChangeBatch): Promise<void> | undefined => {
+    const pieces = piecesOf(batch.changes);
+    return pieces === undefined ? takePiece(batch) : takePieces(pieces, batch);
+  };
+  try {
+    await followChanges(subscription, take);
+    if (fault !== undefined) throw fault.error;
+    // The client continues elsewhere, from this version.
+    if (shutdown.aborted) await writeBookmark();
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    shutdown.removeEventListener('abort', leave);
+  }
+}
+
+/** Restricts a watch of one object to that name; its own selectors still apply. */
+function withName(selection: Selection, name: string): Selection {
+  if (selection.name !== undefined && selection.name !== name) {
+    throw badRequestError(
+      `fieldSelector metadata.name=${selection.name} does not match the name of the path (${name})`,
+    );
+  }
+  return selection;
+}
+
+/** Content-Type of the stream. JSON streams carry no stream parameter. */
+function streamType(accepted: AcceptedType): string {
+  switch (accepted.mediaType) {
+    case 'protobuf':
+      return `${accepted.contentType}${streamParameter}`;
+    case 'cbor':
+      return cborSequenceType;
+    default:
+      return accepted.contentType;
+  }
+}
+
+function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {
+  const { query } = context;
+  const versionText = query.get('resourceVersion') ?? '';
+  const version = parseResourceVersion(versionText);
+  const match = query.get('resourceVersionMatch') ?? '';
+  const initial = query.get('sendInitialEvents');
+  const bookmarks = isTrue(query.get('allowWatchBookmarks'));
+  if (initial !== null && !services.features.isOn('WatchList')) {
+    throw badRequestError('sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled');
+  }
+  if (initial !== null && match !== 'NotOlderThan') {
+    throw badRequestError('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (initial === null && match !== '') {
+    throw badRequestError('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+  }
+  // Clients from before this parameter expect the state when they name no version.
+  const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
+  return {
+    from: version,
+    sendsInitialEvents,
+    notOlderThan: version ?? (versionText === '0' ? 0n : undefined),
+    announcesInitialEnd: initial !== null && sendsInitialEvents && bookmarks,
+    bookmarks,
+    timeoutMs: timeoutOf(services, query.get('timeoutSeconds')),
+  };
+}
+
+function timeoutOf(services: EndpointServices, text: string | null): number {
+  const seconds = parseTimeoutSeconds(text);
+  // A negative one is over before it begins; a longer one would overflow the timer and fire at once.
+  if (seconds !== undefined) return Math.max(0, Math.min(seconds * 1000, 2_000_000_000));
+  // Spread the ends, so that watches opened together do not all come back together.
+  return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
+}

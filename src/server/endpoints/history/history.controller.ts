@@ -1,0 +1,43 @@
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import { sendText } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+
+/** Injection token of the {@link Past}. */
+export const PAST = Symbol('Past');
+
+/** Finds versions in the past. */
+export interface Past {
+  /** The version that was the newest at a moment, with the bounds of what can be read; or why there is none. */
+  versionAt(
+    moment: string,
+  ): Promise<
+    { readonly version: bigint; readonly oldest: bigint; readonly newest: bigint } | { readonly problem: string }
+  >;
+}
+
+/** A moment is a word, a span or a time. */
+const longestMoment = 100;
+
+/** What the past can be asked for: lists at an exact version need the version that was the newest at a time. */
+@Controller('history')
+export class HistoryController {
+  constructor(@Inject(PAST) private readonly past: Past) {}
+
+  @Get('version')
+  async version(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const context = request.plinthContext as HttpRequestContext;
+    const moment = context.query.get('at') ?? '';
+    if (moment === '' || moment.length > longestMoment || moment.includes('\0')) {
+      throw badRequestError('at: must be a version, a time such as 2026-02-03T14:30:00Z, or a span such as 2h-ago');
+    }
+    const found = await this.past.versionAt(moment);
+    if ('problem' in found) throw badRequestError(`at: ${found.problem}`);
+    const { version, oldest, newest } = found;
+    const answer = { resourceVersion: `${version}`, oldest: `${oldest}`, newest: `${newest}` };
+    // A timeout may have answered already.
+    if (reply.sent) return;
+    sendText({ context, reply }, 200, 'application/json', `${JSON.stringify(answer)}\n`);
+  }
+}

@@ -1,0 +1,157 @@
+import type { Http2SecureServer } from 'node:http2';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { ApiOptions } from '../../base/config/api.options.js';
+import { DebuggingOptions } from '../../base/config/debugging.options.js';
+import { SecureServingOptions } from '../../base/config/secure-serving.options.js';
+import { Logger } from '../../base/observability/logger.js';
+import { Metrics } from '../../base/observability/metrics.js';
+import { AUDITOR, type Auditor } from '../audit/auditor.js';
+import { TlsFiles } from '../authentication/x509/tls-files.js';
+import { ClientLimits } from './client-limits.js';
+import { ConnectionTracker } from './connection-tracker.js';
+import { profilePrefix } from './debug/debug.controller.js';
+import { keepAllFields, leaveBodies } from './listener.js';
+import { mayLast, mayUpgrade } from './remote/remote-requests.js';
+import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
+import { EndpointServices } from './services.js';
+import { ServingState } from './serving-state.js';
+import { StatusFilter } from './status.filter.js';
+import { type RunningTracer, TRACER } from './tracing.module.js';
+import { UnreadAnswers } from './unread-answers.js';
+import { acceptWebSockets } from './web-sockets.js';
+
+/** Bytes that one connection may leave unread, besides the answers to requests made at the same moment. */
+const maxUnreadBytes = 16 * 1024 * 1024;
+/** Bytes that all connections together may leave unread; above that, the connections with the most are cut. */
+const maxUnreadBytesInAll = 512 * 1024 * 1024;
+/** When the server stops, idle connections get this long for a request already on its way. */
+const lingerMs = 500;
+/** Clients get this long to read the end of their watches. */
+const watchDrainMs = 10_000;
+
+/**
+ * The parts of the listener besides routes: the hooks that run before every request, open connections, changing
+ * certificates and an orderly shutdown.
+ */
+@Injectable()
+export class HttpListener
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly connections = new ConnectionTracker();
+  private readonly clients: ClientLimits;
+  private requests: RequestsUnderWay | undefined;
+
+  constructor(
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(ServingState) private readonly state: ServingState,
+    @Inject(ApiOptions) private readonly api: ApiOptions,
+    @Inject(SecureServingOptions) private readonly serving: SecureServingOptions,
+    @Inject(TlsFiles) private readonly tls: TlsFiles,
+    @Inject(StatusFilter) private readonly filter: StatusFilter,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
+    @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
+    @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(AUDITOR) private readonly auditor: Auditor | undefined,
+  ) {
+    this.clients = new ClientLimits({
+      connections: serving.maxConnectionsPerAddress,
+      requests: serving.maxRequestsPerAddress,
+    });
+  }
+
+  onModuleInit(): void {
+    const { fastify, api } = this;
+    leaveBodies(fastify);
+    this.metrics.expectRequests();
+    this.requests = registerRequestHooks(
+      fastify,
+      {
+        unread: new UnreadAnswers({
+          patienceMs: api.unreadAnswerTimeoutMs,
+          connectionBytes: maxUnreadBytes,
+          totalBytes: maxUnreadBytesInAll,
+        }),
+        clients: this.clients,
+        auditor: this.auditor,
+        requestTimeoutMs: api.requestTimeoutMs,
+        tracer: this.tracer,
+        slowMs: this.debugging.slowRequestThresholdMs,
+        logger: this.logger,
+        goawayChance: this.serving.goawayChance,
+        isLongRunning: (context, response) =>
+          context.requestInfo.path.startsWith(profilePrefix) || mayLast(this.services.aggregation, context, response),
+      },
+      this.metrics,
+      this.filter,
+      this.connections,
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    const { fastify, server } = this;
+    keepAllFields(server);
+    server.on('tlsClientError', () => this.metrics.tlsHandshakeFailed());
+    acceptWebSockets(
+      server,
+      (request, response) => fastify.routing(request as never, response as never),
+      this.logger,
+      (url) => mayUpgrade(this.services.aggregation, url),
+    );
+    this.clients.watch(server);
+    this.connections.watch(server);
+    this.tls.start(server, this.state.ended);
+  }
+
+  /** Lets clients connect again, to share processes that have come (see `ConnectionTracker.spread`). */
+  spreadConnections(): void {
+    this.connections.spread();
+  }
+
+  /** Fails readiness before anything else stops. */
+  onModuleDestroy(): void {
+    // An application that never listened has no clients to inform.
+    if (!this.state.isStarted) return;
+    this.state.markStopping();
+    this.logger.info('stopping', { delayMs: this.api.shutdownDelayMs });
+  }
+
+  /**
+   * Keeps serving for the configured delay. Then stops accepting, ends watches, and lets open requests finish within
+   * their time limit. All dependencies of requests stop after this.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    const { requestTimeoutMs, shutdownDelayMs } = this.api;
+    if (this.state.isStopping) await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
+    this.state.markEnded();
+    await this.connections.drain(this.server, {
+      lingerMs,
+      requestsMs: requestTimeoutMs,
+      watchesMs: Math.min(watchDrainMs, requestTimeoutMs),
+      requestsUnderWay: () => this.requests?.underWay ?? 0,
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.tls.stopped();
+  }
+
+  private get fastify(): FastifyInstance {
+    return this.host.httpAdapter.getInstance<FastifyInstance>();
+  }
+
+  private get server(): Http2SecureServer {
+    return this.fastify.server as unknown as Http2SecureServer;
+  }
+}

@@ -1,0 +1,20 @@
+import type { FieldDescriptions, KindType, StructType } from '../../base/machinery/schema/index.js';
+
+/**
+ * Declarations that the endpoints need, whatever groups are served. They belong to the API types, which only the whole
+ * application knows, so they are passed in at start.
+ */
+export interface MetaKinds {
+  readonly status: KindType;
+  readonly deleteOptions: KindType;
+  readonly partialObjectMetadata: KindType;
+  readonly listMeta: StructType;
+  readonly apiVersions: KindType;
+  readonly apiGroup: KindType;
+  readonly apiGroupList: KindType;
+  readonly apiResourceList: KindType;
+  /**
+   * Field descriptions for declarations without their own. Loaded by the first call, which only OpenAPI documents make.
+   */
+  readonly descriptions: () => FieldDescriptions;
+}

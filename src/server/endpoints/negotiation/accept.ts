@@ -1,0 +1,173 @@
+import { notAcceptableError } from '../../../base/machinery/status-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+
+/** Forms in which an object can be requested, besides its own. */
+export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+
+/** The form of an answer (specification 4.5). Requests with the same header share it, so it is never changed. */
+export interface AcceptedType {
+  readonly mediaType: 'json' | 'yaml' | 'protobuf' | 'cbor';
+  /** Content-Type of the answer; for protobuf, in the requested spelling. */
+  readonly contentType: string;
+  readonly as?: Transformation;
+  /** The version of the meta group in which a transformation is requested. */
+  readonly asVersion?: 'v1' | 'v1beta1';
+  readonly pretty: boolean;
+}
+
+/** Marks the media types of event streams. */
+export const streamParameter = ';stream=watch';
+
+/** CBOR (RFC 8949), and a stream of events in it (RFC 8742). */
+export const cborType = 'application/cbor';
+export const cborSequenceType = 'application/cbor-seq';
+
+/** One media type of an Accept header. */
+export interface AcceptClause {
+  /** In lower case. */
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The form for clients without preferences. */
+export const plainJson: AcceptedType = Object.freeze({
+  mediaType: 'json',
+  contentType: 'application/json',
+  pretty: false,
+});
+const transformations: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
+
+function parseClause(text: string): AcceptClause {
+  const [type, ...rest] = text.split(';');
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const equals = part.indexOf('=');
+    if (equals > 0)
+      parameters.set(
+        part.slice(0, equals).trim(),
+        part
+          .slice(equals + 1)
+          .trim()
+          .replaceAll('"', ''),
+      );
+  }
+  const quality = Number(parameters.get('q') ?? '1');
+  return { type: (type as string).trim().toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+/** The clauses of an Accept header, best first. A quality of 0 refuses a type. */
+export function parseAccept(header: string): AcceptClause[] {
+  return header
+    .split(',')
+    .map(parseClause)
+    .sort((a, b) => b.quality - a.quality);
+}
+
+/**
+ * Chooses the form of an answer from the Accept header, by quality and then by order. Headers repeat, so choices are
+ * kept in a bounded cache.
+ */
+export class AcceptNegotiator {
+  private readonly cache = new Map<string, AcceptedType>();
+  private readonly metaGroup: string;
+
+  /** @param hasCbor whether CBOR is spoken at all */
+  constructor(
+    private readonly names: VendorNames,
+    readonly hasCbor = true,
+  ) {
+    this.metaGroup = `meta.${names.suffix}`;
+  }
+
+  /**
+   * Media types of bodies and answers, as listed in messages.
+   *
+   * @param hasProtobuf false for objects of custom kinds
+   */
+  mediaTypes(hasProtobuf = true): string[] {
+    const protobuf = hasProtobuf ? [this.names.protobufMediaTypes[0] as string] : [];
+    return ['application/json', 'application/yaml', ...protobuf, ...(this.hasCbor ? [cborType] : [])];
+  }
+
+  /** The format of a body that a media type in lower case names; undefined for one that bodies don't have. */
+  bodyFormat(mediaType: string, hasProtobuf: boolean): AcceptedType['mediaType'] | undefined {
+    if (mediaType === 'application/json') return 'json';
+    if (mediaType === 'application/yaml') return 'yaml';
+    if (mediaType === cborType) return this.hasCbor ? 'cbor' : undefined;
+    return hasProtobuf && this.names.protobufMediaTypes.includes(mediaType) ? 'protobuf' : undefined;
+  }
+
+  /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
+  negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
+    // The parameter repeats what the request already says, and so does the name for a sequence.
+    const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
+    const accepted = this.negotiate(plain, true, hasProtobuf);
+    if (accepted.mediaType !== 'yaml') return accepted;
+    throw notAcceptableError(this.streamTypes(hasProtobuf));
+  }
+
+  /** Media types of event streams, as listed in messages. */
+  streamTypes(hasProtobuf: boolean): string[] {
+    const types = this.mediaTypes(hasProtobuf).filter((type) => type !== 'application/yaml');
+    return types.map((type) => (type === cborType ? cborSequenceType : `${type}${streamParameter}`));
+  }
+
+  /**
+   * Throws a 406 when no accepted form is available.
+   *
+   * @param hasProtobuf false for objects of custom kinds, of which only transformations have a protobuf form
+   */
+  negotiate(header: string | undefined, allowTransformations: boolean, hasProtobuf = true): AcceptedType {
+    if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
+    const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
+    const known = this.cache.get(key);
+    if (known !== undefined) return known;
+    const chosen = this.choose(header, allowTransformations, hasProtobuf);
+    if (this.cache.size >= 1000) this.cache.clear();
+    this.cache.set(key, chosen);
+    return chosen;
+  }
+
+  private choose(header: string, allowTransformations: boolean, hasProtobuf: boolean): AcceptedType {
+    let sawMediaType = false;
+    for (const clause of parseAccept(header)) {
+      const mediaType = this.mediaTypeOf(clause.type);
+      if (mediaType === undefined || clause.quality <= 0) continue;
+      sawMediaType = true;
+      const contentType = mediaType === 'protobuf' ? clause.type : `application/${mediaType}`;
+      const pretty = clause.parameters.get('pretty') === '1';
+      const as = clause.parameters.get('as');
+      if (as === undefined) {
+        if (mediaType === 'protobuf' && !hasProtobuf) continue;
+        return { mediaType, contentType, pretty };
+      }
+      const version = clause.parameters.get('v');
+      const fits =
+        allowTransformations &&
+        transformations.has(as) &&
+        // Table cells have no protobuf form.
+        !(as === 'Table' && mediaType === 'protobuf') &&
+        clause.parameters.get('g') === this.metaGroup &&
+        (version === 'v1' || version === 'v1beta1');
+      if (fits) {
+        return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
+      }
+    }
+    throw sawMediaType ? notAcceptableError(this.mediaTypes(hasProtobuf)) : notAcceptableError();
+  }
+
+  private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {
+    if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
+    if (type === 'application/yaml') return 'yaml';
+    if (type === cborType) return this.hasCbor ? 'cbor' : undefined;
+    return this.names.protobufMediaTypes.includes(type) ? 'protobuf' : undefined;
+  }
+}
+
+/** Whether to indent JSON: on request, and for clients that people read directly. */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null && asked !== '') return /^(1|t|true)$/i.test(asked);
+  return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0');
+}

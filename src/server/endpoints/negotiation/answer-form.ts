@@ -1,0 +1,44 @@
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { notAcceptableError } from '../../../base/machinery/status-error.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import type { ResourceRequest } from '../resource-request.js';
+import type { AcceptedType } from './accept.js';
+import { includeObjectOf } from './transform.js';
+
+/**
+ * The form in which the path shows one object; the view of a subresource has only one form. All objections are raised
+ * here, before the request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the
+ * form.
+ */
+export function negotiateObject(request: ResourceRequest): AcceptedType {
+  const { services, context, resource, subresource, accept } = request;
+  if (subresource?.type === 'view') return negotiateValue(request);
+  const accepted = services.accept.negotiate(accept, true, hasProtobuf(resource));
+  if (accepted.as === 'PartialObjectMetadataList') {
+    const { kind } = resource.definition;
+    const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`;
+    throw Object.assign(notAcceptableError(), { message, details: undefined });
+  }
+  checkForm(context, accepted);
+  return accepted;
+}
+
+/** The form of an answer that is neither an object of the resource nor a list of them; only those have tables. */
+export function negotiateValue({ services, accept }: ResourceRequest): AcceptedType {
+  return services.accept.negotiate(accept, false);
+}
+
+/** The form of a list; its writer refuses forms that lists don't have. */
+export function negotiateList({ services, resource, accept }: ResourceRequest): AcceptedType {
+  return services.accept.negotiate(accept, true, hasProtobuf(resource));
+}
+
+/** Whether objects of a resource have a protobuf form: those of custom kinds have none. */
+export function hasProtobuf({ served }: ServedResource): boolean {
+  return served.type.custom === undefined;
+}
+
+/** Checks parameters that belong to one form of answer; throws a 400 when one is wrong. */
+export function checkForm({ query }: RequestContext, accepted: AcceptedType): void {
+  if (accepted.as === 'Table') includeObjectOf(query);
+}

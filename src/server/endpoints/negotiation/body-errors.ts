@@ -1,0 +1,77 @@
+import { FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { badRequestError, invalidError, StatusError } from '../../../base/machinery/status-error.js';
+
+const shownBytes = 30;
+
+/** The start of a body for an error message: text if it looks like JSON, otherwise hexadecimal. */
+function summarize(body: Buffer): string {
+  if (body.length === 0) return '<empty>';
+  const isCut = body.length > shownBytes;
+  const head = body.subarray(0, shownBytes);
+  return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
+}
+
+/** The 400 for a body that is not an API object. */
+export function unrecognizedError(kind: string, detail: string, body: Buffer, cause?: unknown): StatusError {
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${detail} (${summarize(body)})`;
+  return badRequestError(message, cause);
+}
+
+/** Kind and apiVersion of a body; empty when missing. */
+export interface BodyIdentity {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+/** The 400 for an object that the request can't take. */
+export function unfitBodyError(
+  identity: BodyIdentity,
+  expected: GroupVersionKind,
+  detail: string,
+  cause?: unknown,
+): StatusError {
+  return badRequestError(unfitMessage(identity, expected, detail), cause);
+}
+
+/** The 400 for a body of the right kind in another version. */
+export class OtherVersionError extends StatusError {
+  constructor(message: string) {
+    super('BadRequest', message);
+  }
+}
+
+function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail: string): string {
+  const kind = identity.kind === '' ? expected.kind : identity.kind;
+  const apiVersion = identity.apiVersion === '' ? expected.version : identity.apiVersion;
+  const version = JSON.stringify(apiVersion.slice(apiVersion.lastIndexOf('/') + 1));
+  return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
+}
+
+/** Throws a 400 for a body of another kind or version than expected; both may be missing. */
+export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
+  if (identity.kind !== '' && identity.kind !== expected.kind) {
+    throw unfitBodyError(identity, expected, `the request is about kind ${expected.kind}`);
+  }
+  const expectedVersion = formatApiVersion(expected);
+  if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {
+    const versions = `${JSON.stringify(expectedVersion)}, not ${JSON.stringify(identity.apiVersion)}`;
+    throw new OtherVersionError(unfitMessage(identity, expected, `the request is about apiVersion ${versions}`));
+  }
+}
+
+/**
+ * The same for custom kinds, in the words that their clients know: an apiVersion or kind that is missing or of another
+ * version is a 400, and another kind is a 422 about it.
+ */
+export function checkCustomIdentity(identity: BodyIdentity, expected: GroupVersionKind, name: unknown): void {
+  if (identity.kind === '') throw badRequestError("Object 'Kind' is missing in the body");
+  const expectedVersion = formatApiVersion(expected);
+  if (identity.apiVersion !== expectedVersion) {
+    const versions = `(${identity.apiVersion}) does not match the expected API version (${expectedVersion})`;
+    throw new OtherVersionError(`the API version in the data ${versions}`);
+  }
+  if (identity.kind === expected.kind) return;
+  const other = invalid(FieldPath.of('kind'), identity.kind, `must be ${expected.kind}`);
+  throw invalidError({ group: expected.group, kind: identity.kind }, typeof name === 'string' ? name : '', [other]);
+}

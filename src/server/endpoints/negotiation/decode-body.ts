@@ -1,0 +1,292 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { decodeCbor } from '../../../base/machinery/cbor/index.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { parseExactJson } from '../../../base/machinery/json/exact-numbers.js';
+import { NestingError } from '../../../base/machinery/json/nesting.js';
+import { countKeys, surveyJson } from '../../../base/machinery/json/survey.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
+import {
+  DecodeError,
+  decode,
+  faultsInOrder,
+  findDuplicateKeys,
+  type KindType,
+} from '../../../base/machinery/schema/index.js';
+import {
+  badRequestError,
+  invalidError,
+  StatusError,
+  unsupportedMediaTypeError,
+} from '../../../base/machinery/status-error.js';
+import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
+import type { BodyKind } from '../../../objects/registry/subresource-definition.js';
+import type { AcceptNegotiator } from './accept.js';
+import {
+  checkCustomIdentity,
+  checkIdentity,
+  OtherVersionError,
+  unfitBodyError,
+  unrecognizedError,
+} from './body-errors.js';
+import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
+import { addDuplicates, type Duplicates, noDuplicates } from './duplicates.js';
+import { parseYaml } from './parse-yaml.js';
+import { decodeProtobufObject } from './protobuf-request.js';
+
+/** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** Formats that contain plain values, whatever their kind. */
+export type PlainFormat = 'json' | 'yaml' | 'cbor';
+
+export type BodyFormat = PlainFormat | 'protobuf';
+
+/**
+ * The format of a body by its Content-Type; JSON if the header is missing. Throws a 415 for an unsupported type.
+ *
+ * @param hasProtobuf false for objects of custom kinds
+ */
+export function bodyFormat(contentType: string | undefined, accept: AcceptNegotiator, hasProtobuf = true): BodyFormat {
+  if (contentType === undefined || contentType === '') return 'json';
+  const semicolon = contentType.indexOf(';');
+  const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  const format = accept.bodyFormat(mediaType, hasProtobuf);
+  if (format === undefined) throw unsupportedMediaTypeError(accept.mediaTypes(hasProtobuf));
+  return format;
+}
+
+/**
+ * Parses a body into plain values; throws a SyntaxError whose message suits a client.
+ *
+ * @param duplicates receives the duplicate keys, which CBOR never has: there, they are a fault
+ */
+export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplicates): unknown {
+  if (format === 'cbor') return decodeCbor(body);
+  const fault = faultOfBody(body);
+  if (fault !== undefined) throw fault;
+  const text = decodeUtf8(body);
+  const before = duplicateKeysOf(body);
+  if (duplicates !== undefined && before !== undefined) addDuplicates(duplicates, before);
+  if (format === 'yaml') return parseYaml(text, duplicates);
+  try {
+    const { keys, mayHaveExactNumbers } = surveyJson(body);
+    const plain = JSON.parse(text) as unknown;
+    const value = mayHaveExactNumbers ? parseExactJson(text, plain) : plain;
+    // The parser keeps the last of equal keys.
+    if (duplicates !== undefined && countKeys(value) !== keys) duplicates.paths.push(...findDuplicateKeys(text));
+    return value;
+  } catch (cause) {
+    throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
+  }
+}
+
+function jsonErrorText(error: unknown, length: number): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof NestingError) return message;
+  // V8 quotes parts of the body in its messages; pass on the kind of fault only.
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
+  if (endsEarly) return 'unexpected end of JSON input';
+  return position === undefined ? 'invalid JSON' : `invalid character at position ${position}`;
+}
+
+/**
+ * Decodes a request body into a canonical object of `type`. Kind and apiVersion may be missing; unexpected ones are a
+ * 400, and so are wrong types (with the field's path). Unknown fields are dropped and, by `fieldValidation`, ignored,
+ * reported as warnings or refused.
+ */
+export function decodeBody(
+  context: RequestContext,
+  type: KindType,
+  expected: GroupVersionKind,
+  body: Buffer,
+  format: BodyFormat,
+  fieldValidation: FieldValidation,
+): ApiObject {
+  // Unknown fields of a protobuf message have no names to report.
+  if (format === 'protobuf') return decodeProtobufObject(type, expected, body);
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
+  let input: unknown;
+  try {
+    input = parseBody(body, format, duplicates);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw unrecognizedError(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
+  }
+  if (input !== null && (typeof input !== 'object' || Array.isArray(input))) {
+    const found = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
+    throw unrecognizedError(
+      expected.kind,
+      `couldn't get version/kind; ${format === 'cbor' ? 'cbor' : 'json parse error'}: the body is ${found}, not an object`,
+      body,
+    );
+  }
+  const text = format === 'json' ? body : undefined;
+  return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates, text);
+}
+
+/**
+ * {@link decodeBody} for a path that accepts several versions of a kind. The body is decoded in the version that it
+ * names, or in the first one.
+ */
+export function decodeBodyOfAny(
+  context: RequestContext,
+  kinds: readonly [BodyKind, ...BodyKind[]],
+  body: Buffer,
+  format: BodyFormat,
+  fieldValidation: FieldValidation,
+): ApiObject {
+  let refusal: unknown;
+  for (const { type, kind } of kinds) {
+    try {
+      return decodeBody(context, type, kind, body, format, fieldValidation);
+    } catch (error) {
+      if (!(error instanceof OtherVersionError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** Decodes the result of a patch. Errors are the patch's fault, so they are a 422. */
+export function decodePatched(
+  context: RequestContext,
+  type: KindType,
+  expected: GroupVersionKind,
+  patched: unknown,
+  fieldValidation: FieldValidation,
+): ApiObject {
+  const refuse = (detail: string, cause?: unknown) => {
+    const name = (patched as { metadata?: { name?: unknown } } | null)?.metadata?.name;
+    const error = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${detail}` } as const;
+    return Object.assign(invalidError(expected, typeof name === 'string' ? name : '', [error]), { cause });
+  };
+  if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
+    throw refuse('the patch does not leave an object');
+  }
+  try {
+    return decodeValue(context, type, expected, patched, fieldValidation);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
+    throw error;
+  }
+}
+
+/**
+ * Parses a patch of JSON. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or
+ * refused with a 422. Throws a SyntaxError for invalid text.
+ */
+export function parsePatchBody(
+  context: RequestContext,
+  expected: GroupVersionKind,
+  body: Buffer,
+  fieldValidation: FieldValidation,
+): unknown {
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
+  const patch = parseBody(body, 'json', duplicates);
+  const texts = faultTexts([], duplicates ?? noDuplicates());
+  if (texts.length > 0 && fieldValidation === 'Strict') {
+    const fault = {
+      type: 'FieldValueInvalid',
+      field: 'patch',
+      message: `Invalid value: ${strictError(texts)}`,
+    } as const;
+    throw invalidError(expected, '', [fault]);
+  }
+  for (const text of texts) addWarning(context, text);
+  return patch;
+}
+
+/** The same for what an applier wants, where the refusal is a 400. Throws a SyntaxError for invalid text or CBOR. */
+export function parseApplyBody(
+  context: RequestContext,
+  body: Buffer,
+  format: 'yaml' | 'cbor',
+  fieldValidation: FieldValidation,
+): unknown {
+  const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
+  const config = parseBody(body, format, duplicates);
+  const { paths, lines } = duplicates ?? noDuplicates();
+  if (fieldValidation === 'Strict') {
+    if (lines.length > 0) {
+      throw badRequestError(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(lines)}`);
+    }
+    if (paths.length > 0) throw badRequestError(`error strict decoding YAML: ${duplicateTexts(paths).join(', ')}`);
+  }
+  for (const text of faultTexts([], { paths, lines })) addWarning(context, text);
+  return config;
+}
+
+/** The same for an already parsed value. */
+function decodeValue(
+  context: RequestContext,
+  type: KindType,
+  expected: GroupVersionKind,
+  input: unknown,
+  fieldValidation: FieldValidation,
+  duplicates = noDuplicates(),
+  json?: Buffer,
+): ApiObject {
+  const { kind, apiVersion } = input as { kind?: unknown; apiVersion?: unknown };
+  const identity = {
+    kind: typeof kind === 'string' ? kind : '',
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
+  };
+  const { metadata } = input as { metadata?: { name?: unknown } | null };
+  if (type.custom !== undefined) checkCustomIdentity(identity, expected, metadata?.name);
+  else checkIdentity(identity, expected);
+  const oversized = oversizedMetadata(metadata);
+  if (oversized.length > 0) {
+    throw invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', oversized);
+  }
+
+  let decoded: { value: unknown; unknownFields: readonly string[] };
+  try {
+    decoded = decode(type, input);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unfitBodyError(identity, expected, error.message, error);
+    throw error;
+  }
+  if (fieldValidation !== 'Ignore') {
+    // Of a custom kind, the fields are looked at when the text has been read.
+    const text = type.custom === undefined ? json : undefined;
+    const texts = faultTexts(decoded.unknownFields, duplicates, text);
+    if (fieldValidation === 'Strict') refuseFaults(texts, duplicates.lines);
+    for (const fault of texts) addWarning(context, fault);
+  }
+  const object = decoded.value as ApiObject;
+  object.kind = expected.kind;
+  object.apiVersion = formatApiVersion(expected);
+  return object;
+}
+
+/**
+ * What is wrong with the fields of a body, each as a warning.
+ *
+ * @param json where the order of the faults is that of the text
+ */
+function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
+  if (json !== undefined && unknown.length > 0 && paths.length > 0) {
+    return faultsInOrder(decodeUtf8(json), unknown, paths).map(({ path, fault }) => `${fault} field "${path}"`);
+  }
+  return [...lines, ...duplicateTexts(paths), ...unknown.map((field) => `unknown field "${field}"`)];
+}
+
+function duplicateTexts(paths: readonly string[]): string[] {
+  return paths.map((path) => `duplicate field "${path}"`);
+}
+
+function refuseFaults(texts: readonly string[], lines: readonly string[]): void {
+  if (texts.length === 0) return;
+  const others = texts.slice(lines.length);
+  throw badRequestError(strictError(lines.length === 0 ? others : [unmarshalErrors(lines), ...others]));
+}
+
+function strictError(texts: readonly string[]): string {
+  return `strict decoding error: ${texts.join(', ')}`;
+}
+
+/** As YAML parsers of other servers have it. */
+function unmarshalErrors(lines: readonly string[]): string {
+  return `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`;
+}

@@ -1,0 +1,176 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { encodeCbor } from '../../../base/machinery/cbor/index.js';
+import { shownCell } from '../../../objects/registry/definition/default-columns.js';
+import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import {
+  hasKindInLists,
+  spliceMetadata,
+  spliceVersion,
+  storedForm,
+} from '../../../objects/registry/store/object-codec.js';
+import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
+import type { EndpointServices } from '../services.js';
+import type { AcceptedType } from './accept.js';
+import { cborShape } from './cbor-answer.js';
+import { protobufItem } from './protobuf-answer.js';
+import { servedObject, shownType } from './respond.js';
+import { type IncludeObject, partialMetadata, tableCells } from './transform.js';
+
+/** Bytes that show an object, and that follow from the object and the program alone. */
+export interface ItemForm {
+  readonly encode: (object: ApiObject) => Uint8Array;
+}
+
+const forms = new WeakMap<ServedResource, Map<string, ItemForm>>();
+
+/**
+ * The form of an object as an item of a list: JSON behind a comma, a field of the list's protobuf message, or a CBOR map. Not
+ * for tables, nor for YAML and indented JSON.
+ */
+export function itemForm(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): ItemForm {
+  const { mediaType } = accepted;
+  const isWhole = accepted.as === undefined;
+  const version = accepted.asVersion ?? 'v1';
+  return formOf(resource, `${mediaType}/${isWhole ? '' : version}`, () => {
+    const type = shownType(services, resource, accepted);
+    if (mediaType === 'protobuf') return { encode: (object) => protobufItem(type, object) };
+    const shown = isWhole
+      ? listItem(resource)
+      : (object: ApiObject) => partialMetadata(services.names, object, version);
+    if (mediaType === 'cbor') {
+      const shape = cborShape(type, accepted);
+      return { encode: (object) => encodeCbor(shown(object), shape) };
+    }
+    return { encode: (object) => Buffer.from(`,${JSON.stringify(shown(object))}`) };
+  });
+}
+
+function formOf(resource: ServedResource, key: string, make: () => ItemForm): ItemForm {
+  let known = forms.get(resource);
+  if (known === undefined) {
+    known = new Map();
+    forms.set(resource, known);
+  }
+  let form = known.get(key);
+  if (form === undefined) {
+    form = make();
+    known.set(key, form);
+  }
+  return form;
+}
+
+/** Makes of an object what lists show of it, except in protobuf. */
+export function listItem(resource: ServedResource): (object: ApiObject) => unknown {
+  return hasKindInLists(resource) ? (object) => object : withoutKind;
+}
+
+function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObject): unknown {
+  return item;
+}
+
+/** Work that was done, as the number of characters that take about as long to parse. */
+export interface Work {
+  characters: number;
+}
+
+/** Work of finding a form that was kept. */
+const findingWork = 200;
+/** How many characters that are only copied take as long as one that is parsed. */
+const copiedAsParsed = 8;
+
+/** A stored object in a form: kept from earlier if there is one, else made, and kept if there is a place for it. */
+export function shownItem(
+  resource: ServedResource,
+  form: ItemForm,
+  item: StoredObject,
+  kept: KeptForms | undefined,
+  work: Work,
+): ByteRange {
+  const known = kept?.find(item, form);
+  work.characters += known === undefined ? item.json.length : findingWork;
+  if (known !== undefined) return known;
+  const bytes = form.encode(servedObject(resource, item));
+  return kept?.keep(item, form, bytes) ?? rangeOf(bytes);
+}
+
+function rangeOf(bytes: Uint8Array): ByteRange {
+  const source = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { source, start: 0, end: source.length };
+}
+
+/**
+ * The metadata of a stored object as an item of a JSON list, behind a comma. Undefined when the object must be parsed for
+ * it.
+ */
+export function metadataItem(
+  { names }: EndpointServices,
+  resource: ServedResource,
+  item: StoredObject,
+  version: string,
+  work: Work,
+): string | undefined {
+  if (!resource.isStored) return undefined;
+  const metadata = spliceMetadata(item, storedForm(resource));
+  if (metadata === undefined) return undefined;
+  work.characters += metadata.length / copiedAsParsed;
+  return `,{"kind":"PartialObjectMetadata","apiVersion":"meta.${names.suffix}/${version}","metadata":${metadata}}`;
+}
+
+/** Stands around a time in kept cells; no JSON text contains it. */
+const timeMark = '\u0000';
+
+/**
+ * The row of a stored object in a table, behind a comma. Undefined when the object must be parsed for more than its
+ * cells.
+ */
+export function tableRow(
+  services: EndpointServices,
+  resource: ServedResource,
+  item: StoredObject,
+  version: string,
+  include: IncludeObject,
+  kept: KeptForms | undefined,
+  work: Work,
+): string | undefined {
+  if (!resource.isStored) return undefined;
+  const object = rowObject(services, resource, item, version, include, work);
+  if (object === undefined) return undefined;
+  const form = formOf(resource, 'cells', () => ({
+    encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
+  }));
+  const { source, start, end } = shownItem(resource, form, item, kept, work);
+  const cells = shownCells(source.toString('utf8', start, end), services.clock.now());
+  return `,{"cells":[${cells}],"object":${object}}`;
+}
+
+function rowObject(
+  services: EndpointServices,
+  resource: ServedResource,
+  item: StoredObject,
+  version: string,
+  include: IncludeObject,
+  work: Work,
+): string | undefined {
+  if (include === 'None') return 'null';
+  if (include === 'Metadata') return metadataItem(services, resource, item, version, work)?.slice(1);
+  const form = storedForm(resource);
+  work.characters += item.json.length / copiedAsParsed;
+  return item.json.startsWith(form.prefix) ? spliceVersion(item, form) : undefined;
+}
+
+function keptCell(cell: TableCell): string {
+  return cell instanceof Since ? `${timeMark}${cell.time}${timeMark}` : JSON.stringify(cell);
+}
+
+function shownCells(text: string, now: number): string {
+  let shown = '';
+  let from = 0;
+  for (let begin = text.indexOf(timeMark); begin >= 0; begin = text.indexOf(timeMark, from)) {
+    const end = text.indexOf(timeMark, begin + 1);
+    const since = new Since(Number(text.slice(begin + 1, end)));
+    shown += `${text.slice(from, begin)}${JSON.stringify(shownCell(since, now))}`;
+    from = end + 1;
+  }
+  return from === 0 ? text : shown + text.slice(from);
+}

@@ -1,0 +1,12 @@
+import { stringifyInSteps } from '../../../base/machinery/json/stringify-in-steps.js';
+
+/** The JSON text of a document in pieces; an empty one only ends a step. */
+export function* jsonText(document: object): Generator<string, void, undefined> {
+  const ready: string[] = [];
+  const steps = stringifyInSteps(document, (text) => ready.push(text));
+  for (let isDone = false; !isDone; ) {
+    isDone = steps.next().done === true;
+    if (ready.length > 0) yield* ready.splice(0);
+    else yield '';
+  }
+}

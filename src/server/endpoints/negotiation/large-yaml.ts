@@ -1,0 +1,139 @@
+import { Worker } from 'node:worker_threads';
+import { tooManyRequestsError } from '../../../base/machinery/status-error.js';
+import { addDuplicates, type Duplicates } from './duplicates.js';
+import type { YamlAnswer } from './yaml.worker.js';
+
+export interface LargeYamlOptions {
+  /** An idle worker ends after this time. */
+  readonly idleMs: number;
+  /** The most documents that may wait; further clients are told to come back. */
+  readonly maxWaiting: number;
+  /** The longest JSON text that a document may become, in characters. */
+  readonly maxJsonLength: number;
+  /** The computing time for one document, in milliseconds. Default: 10 s. */
+  readonly maxCpuMs?: number;
+}
+
+interface Job {
+  readonly text: string;
+  readonly duplicates: Duplicates | undefined;
+  readonly resolve: (json: string) => void;
+  readonly reject: (error: unknown) => void;
+  /** The thread's computing time when this document was first checked, in milliseconds. */
+  begunAt: number | undefined;
+}
+
+const defaultCpuMs = 10_000;
+/** How often the thread's computing time is checked. */
+const checkMs = 500;
+
+/**
+ * Parses large YAML documents in another thread, one after the other, so they don't hold up all other requests. The
+ * thread starts with the first document and ends after being idle for a while; it does not keep the process alive. A
+ * document that takes too much memory or time ends the thread; the next one gets a new thread.
+ */
+export class LargeYamlParser {
+  private worker: Worker | undefined;
+  private current: Job | undefined;
+  private readonly waiting: Job[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: LargeYamlOptions) {}
+
+  /** Whether the thread is running. */
+  get isRunning(): boolean {
+    return this.worker !== undefined;
+  }
+
+  /**
+   * Converts the document to JSON. Rejects with a SyntaxError whose message suits a client, or a 429 when too many
+   * documents wait.
+   *
+   * @param duplicates receives the duplicate keys, which the JSON does not contain
+   */
+  toJson(text: string, duplicates?: Duplicates): Promise<string> {
+    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ text, duplicates, resolve, reject, begunAt: undefined });
+      this.next();
+    });
+  }
+
+  /** Ends the thread; refuses running and waiting documents. */
+  async stop(): Promise<void> {
+    clearTimeout(this.timer);
+    const { worker } = this;
+    this.finish((job) => job.reject(new SyntaxError('yaml: the server is stopping')));
+    for (const job of this.waiting.splice(0)) job.reject(new SyntaxError('yaml: the server is stopping'));
+    this.worker = undefined;
+    await worker?.terminate();
+  }
+
+  private next(): void {
+    if (this.current !== undefined) return;
+    const job = this.waiting.shift();
+    clearTimeout(this.timer);
+    if (job === undefined) {
+      this.timer = setTimeout(() => void this.stop(), this.options.idleMs).unref();
+      return;
+    }
+    this.current = job;
+    this.worker ??= this.start();
+    this.worker.postMessage(job.text);
+  }
+
+  private start(): Worker {
+    const worker = new Worker(new URL('./yaml.worker.js', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    worker.unref();
+    worker.on('message', (answer: YamlAnswer) => {
+      if (worker !== this.worker) return;
+      this.finish((job) => this.settle(job, answer));
+      this.next();
+    });
+    const check = setInterval(() => void this.checkTime(worker), checkMs).unref();
+    worker.once('exit', () => clearInterval(check));
+    // Usually out of memory.
+    worker.on('error', () => {
+      if (worker === this.worker) this.abandon('yaml: the document is too large');
+    });
+    return worker;
+  }
+
+  private async checkTime(worker: Worker): Promise<void> {
+    const job = this.current;
+    if (job === undefined) return;
+    // The worker has ended: its usage is unknown.
+    const usage = await worker.cpuUsage().catch(() => undefined);
+    if (usage === undefined || worker !== this.worker || job !== this.current) return;
+    const now = (usage.user + usage.system) / 1000;
+    job.begunAt ??= now;
+    if (now - job.begunAt > (this.options.maxCpuMs ?? defaultCpuMs)) this.abandon('yaml: the document is too complex');
+  }
+
+  private settle(job: Job, answer: YamlAnswer): void {
+    if ('fault' in answer) job.reject(new SyntaxError(answer.fault));
+    else if (answer.json.length > this.options.maxJsonLength) {
+      job.reject(new SyntaxError('yaml: the document is too large'));
+    } else {
+      if (job.duplicates !== undefined) addDuplicates(job.duplicates, answer.duplicates);
+      job.resolve(answer.json);
+    }
+  }
+
+  /** Ends the thread and rejects its document. */
+  private abandon(reason: string): void {
+    void this.worker?.terminate();
+    this.worker = undefined;
+    this.finish((job) => job.reject(new SyntaxError(reason)));
+    this.next();
+  }
+
+  private finish(settle: (job: Job) => void): void {
+    clearTimeout(this.timer);
+    const job = this.current;
+    this.current = undefined;
+    if (job !== undefined) settle(job);
+  }
+}

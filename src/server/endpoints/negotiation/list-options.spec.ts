@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { ContinueTokens } from './continue-token.js';
+import { parseListOptions } from './list-options.js';
+
+const tokens = new ContinueTokens(Buffer.alloc(32, 1));
+const list = { group: '', resource: 'pods', namespace: 'a', labelSelector: 'x=y', fieldSelector: '' };
+
+function parse(query: string) {
+  const context = { query: new URLSearchParams(query) } as RequestContext;
+  const { limit, semantics } = parseListOptions(context, tokens, list);
+  return { limit, ...semantics };
+}
+
+describe('parseListOptions', () => {
+  const after = { namespace: 'a', name: 'b' };
+  const token = tokens.encode(list, { version: 7n, after });
+
+  it('follows the table of resource version semantics', () => {
+    assert.deepEqual(parse(''), { limit: 0, kind: 'mostRecent' });
+    assert.deepEqual(parse('resourceVersion=0'), { limit: 0, kind: 'notOlderThan', version: 0n });
+    assert.deepEqual(parse('resourceVersion=0&limit=3'), { limit: 3, kind: 'notOlderThan', version: 0n });
+    assert.deepEqual(parse('resourceVersion=5'), { limit: 0, kind: 'notOlderThan', version: 5n });
+    assert.deepEqual(parse('resourceVersion=5&limit=2'), { limit: 2, kind: 'exact', version: 5n });
+    const largest = { limit: 1, kind: 'exact', version: 9223372036854775807n };
+    assert.deepEqual(parse('resourceVersion=9223372036854775807&limit=1'), largest);
+    const exact = 'resourceVersion=5&resourceVersionMatch=Exact';
+    assert.deepEqual(parse(exact), { limit: 0, kind: 'exact', version: 5n });
+    const notOlder = 'resourceVersion=5&resourceVersionMatch=NotOlderThan&limit=3';
+    assert.deepEqual(parse(notOlder), { limit: 3, kind: 'notOlderThan', version: 5n });
+    assert.deepEqual(parse(`limit=1&continue=${token}`), { limit: 1, kind: 'continue', version: 7n, after });
+    assert.deepEqual(parse(`continue=${token}&resourceVersion=0`), { limit: 0, kind: 'continue', version: 7n, after });
+    assert.deepEqual(parse('limit=-1'), { limit: 0, kind: 'mostRecent' });
+  });
+
+  it('takes every limit of 64 bits', () => {
+    assert.equal(parse('limit=9223372036854775807').limit, 999_999_999_999_999);
+    assert.equal(parse('limit=%2B00000000000000000000000000000005').limit, 5);
+    assert.equal(parse('limit=-9223372036854775808').limit, 0);
+  });
+
+  const faults: [string, number][] = [
+    [`continue=${token}&resourceVersion=5`, 400],
+    ['continue=notbase64!!', 400],
+    ['continue=aGVsbG8', 400],
+    [`continue=${token.slice(0, -2)}AA`, 400],
+    [`continue=${token.slice(0, 12)}`, 400],
+    [`continue=${new ContinueTokens(Buffer.alloc(32, 2)).encode(list, { version: 7n, after })}`, 400],
+    ...Object.keys(list).map((part): [string, number] => {
+      const other = tokens.encode({ ...list, [part]: 'other' }, { version: 7n, after });
+      return [`continue=${other}`, 400];
+    }),
+    ['limit=ten', 400],
+    ['limit=9223372036854775808', 400],
+    ['limit=-9223372036854775809', 400],
+    [`limit=${'9'.repeat(60_000)}`, 400],
+    ['limit=1e3', 400],
+    ['resourceVersion=x1', 400],
+    // Longer than the database can count.
+    ['resourceVersion=9223372036854775808&limit=1', 400],
+    ['resourceVersion=9999999999999999999', 400],
+    ['resourceVersionMatch=Exact', 400],
+    ['resourceVersionMatch=Bogus&resourceVersion=1', 400],
+    ['resourceVersionMatch=Exact&resourceVersion=0', 400],
+    ['sendInitialEvents=true', 400],
+    ['sendInitialEvents=false&resourceVersion=1&resourceVersionMatch=NotOlderThan', 400],
+    [`resourceVersionMatch=Exact&resourceVersion=1&continue=${token}`, 400],
+  ];
+  for (const [query, code] of faults) {
+    it(`refuses ${query} with ${code}`, () => assert.throws(() => parse(query), { code }));
+  }
+});

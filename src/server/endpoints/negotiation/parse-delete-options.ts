@@ -1,0 +1,130 @@
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import {
+  checkedDeleteOptions,
+  type WrittenDeleteOptions,
+} from '../../../objects/registry/metadata/checked-delete-options.js';
+import type { DeleteOptions } from '../../../objects/registry/strategy.js';
+import { isTrue } from '../request-info/request-info.js';
+import type { ResourceRequest } from '../resource-request.js';
+import type { EndpointServices } from '../services.js';
+import { bodyFormat, parseBody } from './decode-body.js';
+import { decodeProtobufOptions } from './protobuf-request.js';
+import { parseQueryNumber } from './query-number.js';
+import { dryRunOf } from './write-options.js';
+
+interface RawDeleteOptions {
+  kind?: unknown;
+  apiVersion?: unknown;
+  gracePeriodSeconds?: unknown;
+  preconditions?: unknown;
+  orphanDependents?: unknown;
+  propagationPolicy?: unknown;
+  dryRun?: unknown;
+  ignoreStoreReadErrorWithClusterBreakingPotential?: unknown;
+}
+
+/**
+ * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can make
+ * it a dry run, so nobody who asked for one loses an object. Throws a 400 for an unreadable body and a 422 for values
+ * that are not allowed.
+ */
+export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
+  const raw = body.length > 0 ? fromBody(services, body, context.contentType) : undefined;
+  if (raw !== undefined) context.audit?.requested(raw);
+  const written = raw === undefined ? {} : checkTypes(raw);
+  const asked = fromQuery(context.query);
+  const saysPolicy = written.propagationPolicy !== undefined || written.orphanDependents !== undefined;
+  const options = checkedDeleteOptions(
+    {
+      dryRun: [...(written.dryRun ?? []), ...(asked.dryRun ?? [])],
+      // Both fields determine what happens to dependents.
+      propagationPolicy: saysPolicy ? written.propagationPolicy : asked.propagationPolicy,
+      orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
+      gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,
+      preconditions: written.preconditions,
+    },
+    services.names,
+  );
+  return { ...options, garbageCollector: services.options.garbageCollector };
+}
+
+function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
+  const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+  // Ignoring this option would pretend that more than an ordinary delete was done.
+  if (optionalBoolean(raw[field], field) === true) throw badRequestError(`${field}: not supported`);
+  return {
+    dryRun: stringList(raw.dryRun, 'dryRun'),
+    propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
+    orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
+    gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
+    preconditions: parsePreconditions(raw.preconditions),
+  };
+}
+
+function fromBody(services: EndpointServices, body: Buffer, contentType: string | undefined): RawDeleteOptions {
+  const format = bodyFormat(contentType, services.accept);
+  if (format === 'protobuf') return decodeProtobufOptions(services.kinds.deleteOptions, body);
+  let value: unknown;
+  try {
+    value = parseBody(body, format);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequestError(`couldn't get version/kind; ${error.message}`, error);
+    throw error;
+  }
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw badRequestError('the body of a delete must be an object');
+  const raw = value as RawDeleteOptions;
+  if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
+    throw badRequestError(`the body of a delete must be of kind DeleteOptions, not ${JSON.stringify(raw.kind)}`);
+  }
+  return raw;
+}
+
+function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
+  const policy = query.get('propagationPolicy') ?? '';
+  const orphan = query.get('orphanDependents');
+  return {
+    dryRun: dryRunOf(query),
+    gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds'), 'gracePeriodSeconds'),
+    propagationPolicy: policy === '' ? undefined : policy,
+    orphanDependents: orphan === null ? undefined : isTrue(orphan),
+  };
+}
+
+function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) throw badRequestError('preconditions: must be an object');
+  const { uid, resourceVersion } = value as Record<string, unknown>;
+  return {
+    uid: optionalString(uid, 'preconditions.uid'),
+    resourceVersion: optionalString(resourceVersion, 'preconditions.resourceVersion'),
+  };
+}
+
+function optionalString(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw badRequestError(`${field}: must be a string`);
+  return value;
+}
+
+function optionalBoolean(value: unknown, field: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw badRequestError(`${field}: must be a boolean`);
+  return value;
+}
+
+function optionalInteger(value: unknown, field: string): number | bigint | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw badRequestError(`${field}: must be an integer`);
+  return value;
+}
+
+function stringList(value: unknown, field: string): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.some((v) => typeof v !== 'string')) {
+    throw badRequestError(`${field}: must be a list of strings`);
+  }
+  return value as string[];
+}

@@ -1,0 +1,129 @@
+import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scalar } from 'yaml';
+import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
+import { findDuplicateKeys, maxDepth } from '../../../base/machinery/schema/index.js';
+import { documentOptions, documentValue } from '../../../base/machinery/yaml/document-value.js';
+import type { Duplicates } from './duplicates.js';
+
+const maxAliases = 100;
+
+/**
+ * The most work that a document may cause, counted rather than timed: a busy machine refuses no more documents than an
+ * idle one. Each token takes about the same time. Each alias searches the document for its anchor, which costs a token
+ * per {@link tokensPerAliasToken}.
+ */
+const maxWork = 3_000_000;
+const tokensPerAliasToken = 400;
+
+function workOf(tokens: number, aliases: number): number {
+  return tokens + (aliases * tokens) / tokensPerAliasToken;
+}
+
+/** Whether reading a document takes too much work. */
+function isTooMuchWork(text: string): boolean {
+  let stars = 0;
+  for (let i = text.indexOf('*'); i >= 0; i = text.indexOf('*', i + 1)) stars++;
+  // Each token has at least one character, each alias a star: most documents need no closer look.
+  if (workOf(text.length, stars) <= maxWork) return false;
+  let tokens = 0;
+  let aliases = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens++;
+    if (token.startsWith('*')) aliases++;
+    if (tokens > maxWork) return true;
+  }
+  return workOf(tokens, aliases) > maxWork;
+}
+
+/**
+ * Parses YAML into plain values, by the rules of YAML 1.1 that other servers of this API keep to: see `documentValue`. JSON
+ * text is parsed as JSON, which is much faster. Throws a SyntaxError whose message suits a client.
+ *
+ * @param duplicates receives the duplicate keys; only the last of them counts
+ */
+export function parseYaml(text: string, duplicates?: Duplicates): unknown {
+  const json = isJsonObject(text) ? tryJson(text) : undefined;
+  if (json === undefined) return parseDocumentText(text, duplicates);
+  duplicates?.paths.push(...findDuplicateKeys(text));
+  return json.value;
+}
+
+function isJsonObject(text: string): boolean {
+  return /^\s*\{/.test(text);
+}
+
+function tryJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseJson(text) };
+  } catch {
+    // YAML's own braces need no quotes, so this may still be YAML.
+    return undefined;
+  }
+}
+
+function parseDocumentText(text: string, duplicates: Duplicates | undefined): unknown {
+  if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
+  if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
+  try {
+    const lineCounter = new LineCounter();
+    const document = parseDocument(text, { ...documentOptions, lineCounter });
+    const fault = document.errors[0];
+    if (fault !== undefined) throw fault;
+    if (duplicates !== undefined) noteDuplicates(document.contents, lineCounter, duplicates.lines);
+    return documentValue(document, maxAliases);
+  } catch (cause) {
+    // The parser recurses into nested values until the stack is exhausted.
+    if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
+    throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
+  }
+}
+
+/** The same limit as for JSON. */
+const maxDuplicates = 100;
+
+/** Skips aliases: their target is checked where it is written. The line is that of the repeated key's value. */
+function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): void {
+  if (found.length >= maxDuplicates) return;
+  if (isSeq(node)) for (const item of node.items) noteDuplicates(item, lines, found);
+  if (!isMap(node)) return;
+  const keys = new Set<string>();
+  for (const { key, value } of node.items) {
+    noteDuplicates(value, lines, found);
+    // A map may take in several others.
+    if (isScalar(key) && key.type === Scalar.PLAIN && key.value === '<<') continue;
+    const name = String(isScalar(key) ? key.value : key);
+    if (!keys.has(name)) keys.add(name);
+    else if (found.length < maxDuplicates) {
+      const { line } = lines.linePos((isNode(value) ? value : isNode(key) ? key : node).range?.[0] ?? 0);
+      found.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
+    }
+  }
+}
+
+/** The lexer's mark before the text of a scalar. */
+const scalarToken = '\x1f';
+
+/**
+ * Whether brackets are nested too deeply for any object. The parser would detect this too, but only after many seconds.
+ */
+function isNestedTooDeep(text: string): boolean {
+  // This also counts brackets inside strings; only a high count deserves a closer look.
+  if (bracketDepth(text) <= maxDepth) return false;
+  let depth = 0;
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (!isScalar) depth += (token === '[' || token === '{' ? 1 : 0) - (token === ']' || token === '}' ? 1 : 0);
+    if (depth > maxDepth) return true;
+    isScalar = token === scalarToken;
+  }
+  return false;
+}
+
+function bracketDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[{}\]]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}

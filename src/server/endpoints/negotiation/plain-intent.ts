@@ -1,0 +1,18 @@
+import { plainJson } from '../../../base/machinery/json/plain-json.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
+
+/**
+ * What a patch or an applier wants of an object of a custom kind, as every client reads it. Such kinds have no values whose
+ * spelling counts, such as amounts: what is compared and owned is what will be stored. 400 for numbers beyond all doubles.
+ *
+ * @param fault begins the message
+ */
+export function plainIntent(intent: unknown, fault: string): unknown {
+  try {
+    return plainJson(intent);
+  } catch (error) {
+    if (error instanceof ValueFormatError) throw badRequestError(`${fault}: ${error.message}`, error);
+    throw error;
+  }
+}

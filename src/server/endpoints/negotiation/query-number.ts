@@ -1,0 +1,28 @@
+import { badRequestError } from '../../../base/machinery/status-error.js';
+
+const largest = 2n ** 63n - 1n;
+
+/**
+ * Reads a whole number of 64 bits from a query; undefined when it is missing or empty. Clients write the largest one when they
+ * mean "no limit". Throws a 400 for other text, whose message begins with the name.
+ */
+export function parseQueryNumber(text: string | null, name: string): bigint | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^[+-]?\d+$/.test(text)) throw badRequestError(`${name}: parsing ${JSON.stringify(text)}: invalid syntax`);
+  // A long row of digits costs more to read than it says.
+  const digits = text.replace(/^[+-]?0*/, '');
+  const size = digits.length > 19 ? largest + 2n : BigInt(digits === '' ? 0 : digits);
+  const value = text.startsWith('-') ? -size : size;
+  if (value > largest || value < -largest - 1n) {
+    throw badRequestError(`${name}: parsing ${JSON.stringify(text.slice(0, 64))}: value out of range`);
+  }
+  return value;
+}
+
+/** The same as a number that can be counted on from: beyond 999,999,999,999,999 either way it is that. */
+export function parseCountedNumber(text: string | null, name: string): number | undefined {
+  const value = parseQueryNumber(text, name);
+  return value === undefined ? undefined : Math.max(-mostCounted, Math.min(mostCounted, Number(value)));
+}
+
+const mostCounted = 999_999_999_999_999;

@@ -1,0 +1,86 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { defaultColumns, shownCell } from '../../../objects/registry/definition/default-columns.js';
+import type { TableCell } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { toStored } from '../../../objects/registry/store/object-codec.js';
+import type { EndpointServices } from '../services.js';
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** `metadata` of a list answer. */
+export interface ListMetadata {
+  /** Missing in lists of kinds that are not stored. */
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** How much of each object a Table row carries; its metadata by default. Throws a 400 for unknown values. */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject') ?? '';
+  if (value === '') return 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  const detail = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequestError(`Unable to convert to Table as requested: ${detail}`);
+}
+
+/** An object reduced to its metadata. */
+export function partialMetadata(names: VendorNames, object: ApiObject, version: string): unknown {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: `meta.${names.suffix}/${version}`,
+    metadata: object.metadata,
+  };
+}
+
+/**
+ * A table for people: the columns of the kind, or name and creation time (specification 2.11), from objects as served.
+ */
+export function tableOf(
+  services: EndpointServices,
+  resource: ServedResource,
+  objects: readonly ApiObject[],
+  metadata: ListMetadata | Record<string, never>,
+  version: string,
+  include: IncludeObject,
+  withColumns = true,
+): unknown {
+  const columns = resource.definition.columns ?? defaultColumns;
+  const now = services.clock.now();
+  const rows = objects.map((object) => ({
+    cells: tableCells(resource, object).map((cell) => shownCell(cell, now)),
+    object: rowObject(services.names, object, version, include),
+  }));
+  return {
+    kind: 'Table',
+    apiVersion: `meta.${services.names.suffix}/${version}`,
+    metadata,
+    columnDefinitions: withColumns
+      ? columns.map(({ name, type, format, description, priority }) => ({
+          name,
+          type,
+          format: format ?? '',
+          description: description ?? '',
+          priority: priority ?? 0,
+        }))
+      : null,
+    rows: rows.length === 0 ? [] : rows,
+  };
+}
+
+/** The cells of an object as served. They follow from the object alone. */
+export function tableCells(resource: ServedResource, object: ApiObject): TableCell[] {
+  // Columns are declared for the stored version; other versions may have their fields elsewhere, or their own columns.
+  const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;
+  const shown = hasOwnColumns ? object : toStored(resource, cloneJson(object));
+  return (resource.definition.columns ?? defaultColumns).map((column) => column.cell(shown));
+}
+
+function rowObject(names: VendorNames, object: ApiObject, version: string, include: IncludeObject): unknown {
+  if (include === 'None') return null;
+  if (include === 'Object') return object;
+  return partialMetadata(names, object, version);
+}

@@ -1,0 +1,23 @@
+import { parentPort } from 'node:worker_threads';
+import { yieldToMainThread } from '../../../base/machinery/yield-to-main-thread.js';
+import { type Duplicates, noDuplicates } from './duplicates.js';
+import { parseYaml } from './parse-yaml.js';
+
+/**
+ * The worker's answer for one text: JSON of the same document and its duplicate keys, or the reason why it is invalid.
+ */
+export type YamlAnswer = { readonly json: string; readonly duplicates: Duplicates } | { readonly fault: string };
+
+yieldToMainThread();
+parentPort?.on('message', (text: string) => parentPort?.postMessage(answer(text)));
+
+function answer(text: string): YamlAnswer {
+  try {
+    const duplicates = noDuplicates();
+    return { json: JSON.stringify(parseYaml(text, duplicates)) ?? 'null', duplicates };
+  } catch (error) {
+    // Aliases can expand a short text into one that no string can hold.
+    if (error instanceof RangeError) return { fault: 'yaml: the document is too large' };
+    return { fault: error instanceof Error ? error.message : 'yaml: invalid document' };
+  }
+}

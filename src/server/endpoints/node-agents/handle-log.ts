@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import {
+  badRequestError,
+  notFoundError,
+  StatusError,
+  serviceUnavailableError,
+  timeoutError,
+} from '../../../base/machinery/status-error.js';
+import type { Target } from '../../../base/outgoing/https-connections.js';
+import { authorityOf, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { parseText } from '../../../objects/registry/store/object-codec.js';
+import { formatWarning } from '../negotiation/respond.js';
+import { type ResourceRequest, requestLabels } from '../resource-request.js';
+import { ResponseWriter } from '../response-writer.js';
+import { type StreamEnd, watchOver } from '../streams/stream-end.js';
+import { cut } from '../unread-answers.js';
+import { containerOf, nodeOf } from './find-container.js';
+import { type LogOptions, parseLogOptions } from './log-options.js';
+import type { NodeAgents } from './node-agents.js';
+import type { ReadPod } from './read-objects.js';
+
+const pods = { group: '', resource: 'pods' };
+/** Longer messages of agents are cut. */
+const maxMessageBytes = 2048;
+
+/**
+ * GET of the log of a pod: asks the agent of its node and passes the text on for as long as both sides want
+ * (specification 4.1). The log of a pod without a node is empty.
+ */
+export async function handleLog(request: ResourceRequest): Promise<void> {
+  const { services, context, resource, reply, namespace, name } = request;
+  const agents = services.nodeAgents;
+  if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
+  const options = parseLogOptions(context.query, name);
+  const pod = parseText(resource, (await request.store.get(namespace, name)).json) as unknown as ReadPod;
+  const container = containerOf(pod, options.container);
+  const { nodeName } = pod.spec;
+  if (!nodeName) {
+    reply.code(204).send();
+    return;
+  }
+  const target = agents.addressOf(await nodeOf(services, nodeName));
+  const leave = services.streamSeats.enter((context.user as UserInfo).name);
+  const end = watchOver(request, name, pod.metadata.uid ?? '');
+  try {
+    await passLog(request, target, container, options, end);
+  } finally {
+    end.stop();
+    leave();
+  }
+}
+
+async function passLog(
+  request: ResourceRequest,
+  target: Target,
+  container: string,
+  options: LogOptions,
+  { signal }: StreamEnd,
+): Promise<void> {
+  const { services, context, namespace, name } = request;
+  const agents = services.nodeAgents as NodeAgents;
+  const query = options.forAgent.toString();
+  const names = ['containerLogs', namespace, name, container].map(encodeURIComponent).join('/');
+  const path = `/${names}${query === '' ? '' : `?${query}`}`;
+  const answer = await agents.client.get(target, path, options.skipVerify, signal).catch((error: unknown) => {
+    if (context.signal.aborted) throw timeoutError('the client has left');
+    if (signal.aborted) throw serviceUnavailableError('the request may not go on');
+    if (!(error instanceof NodeAgentFault)) throw error;
+    throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`);
+  });
+  if (answer.statusCode !== 200) throw await refusal(answer, name);
+  await pass(request, answer);
+}
+
+/** What an agent refuses, in its words. */
+async function refusal(answer: IncomingMessage, pod: string): Promise<StatusError> {
+  const code = answer.statusCode ?? 0;
+  const message = (await beginningOf(answer)).trim() || `the node agent answered ${code}`;
+  if (code === 404) return notFoundError(pods, pod);
+  if (code === 400) return badRequestError(message);
+  if (code >= 300 && code < 400) {
+    return new StatusError('', 'the node agent attempted to redirect this request, which is not permitted', {
+      code: 502,
+    });
+  }
+  // What an agent thinks of this server says nothing about the client.
+  return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
+}
+
+async function beginningOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= maxMessageBytes) break;
+    }
+  } catch {
+    // What came until then is enough.
+  }
+  answer.destroy();
+  return Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
+}
+
+/** Writes the text at the pace of the client. Whatever ends it early ends the client's stream, too. */
+async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<void> {
+  const { context, reply, services } = request;
+  const { raw } = reply;
+  const ended = services.metrics.longRunningStarted(requestLabels(request));
+  reply.hijack();
+  try {
+    raw.setHeader('content-type', 'text/plain');
+    raw.setHeader('cache-control', 'no-cache, private');
+    if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));
+    raw.writeHead(200);
+    (raw as { flushHeaders?: () => void }).flushHeaders?.();
+    const writer = new ResponseWriter(raw, context.unread);
+    writer.onGone(() => answer.destroy());
+    try {
+      const throttle = services.throttle.writerOf(raw);
+      for await (const chunk of answer) {
+        if (throttle !== undefined) await throttle((chunk as Buffer).length);
+        await writer.write(chunk as Buffer);
+      }
+    } catch {
+      // A log that ends because this server stops is complete, as far as its client can tell.
+      if (!services.options.shutdown.aborted) {
+        if (!writer.isGone) cut(raw);
+        return;
+      }
+    }
+    writer.end();
+  } finally {
+    answer.destroy();
+    ended();
+  }
+}

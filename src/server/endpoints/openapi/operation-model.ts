@@ -1,0 +1,45 @@
+import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import type { StructType } from '../../../base/machinery/schema/index.js';
+
+/** A query or path parameter. */
+export interface ParameterModel {
+  readonly name: string;
+  readonly in: 'query' | 'path';
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly description: string;
+}
+
+export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
+
+/** The content of a body or an answer: a declared type, an inline schema, or plain text. */
+export type ContentModel =
+  | StructType
+  | { readonly type: 'inline'; readonly properties: readonly string[] }
+  | { readonly type: 'text' };
+
+/** One operation, in the terms of both OpenAPI versions. */
+export interface OperationModel {
+  readonly method: OperationMethod;
+  readonly id: string;
+  readonly tag: string;
+  readonly description: string;
+  /** The kind of request for tools (`list`, `deletecollection`, ...); discovery has none. */
+  readonly action?: string;
+  readonly gvk?: GroupVersionKind;
+  readonly parameters: readonly ParameterModel[];
+  readonly consumes: readonly string[];
+  readonly produces: readonly string[];
+  readonly body?: { readonly content: StructType; readonly required: boolean };
+  /** The success codes; all have the same content. */
+  readonly codes: readonly number[];
+  readonly answer: ContentModel;
+  /** An alternative content of a success; Swagger 2.0 can't express it. */
+  readonly otherAnswer?: ContentModel;
+}
+
+export interface PathModel {
+  readonly path: string;
+  /** Parameters shared by all operations of the path. */
+  readonly parameters: readonly ParameterModel[];
+  readonly operations: readonly OperationModel[];
+}

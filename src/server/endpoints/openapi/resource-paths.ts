@@ -1,0 +1,328 @@
+import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import {
+  always,
+  type CustomKindForm,
+  type KindType,
+  kind,
+  list,
+  required,
+  struct,
+} from '../../../base/machinery/schema/index.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { showsDeletedObject, subresourcesOf, verbsOf } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import type { ResourceVerb } from '../../../objects/registry/resource-verb.js';
+import {
+  answersStatus,
+  bodyKindOf,
+  type ConnectSubresource,
+  type SubresourceDefinition,
+  subresourceVerbs,
+} from '../../../objects/registry/subresource-definition.js';
+import { applyMediaTypes, customPatchMediaTypes, patchMediaTypes } from '../handlers/patch.js';
+import type { MetaKinds } from '../meta-kinds.interface.js';
+import type { AcceptNegotiator } from '../negotiation/accept.js';
+import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
+import { nameParameter, namespaceParameter, pathParameter, pretty, queryParameters } from './parameters.js';
+
+/** Dependencies of the paths. */
+export interface PathContext {
+  readonly kinds: MetaKinds;
+  readonly names: VendorNames;
+  readonly accept: Pick<AcceptNegotiator, 'mediaTypes' | 'streamTypes' | 'hasCbor'>;
+}
+
+const proxyMethods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const;
+
+/** The body of a patch. Its form depends on the media type. */
+const patchBody = struct('meta.v1.Patch', {}, { doc: 'A change of an object, in the form of its media type.' });
+
+/** `apps` -> `Apps`, `rbac.authorization.<suffix>` -> `RbacAuthorization`, the core group -> `Core`. */
+export function groupTitle(group: string, names: VendorNames): string {
+  if (group === '') return 'Core';
+  const suffix = `.${names.suffix}`;
+  const short = group.endsWith(suffix) ? group.slice(0, -suffix.length) : group;
+  return short.split(/[.-]/).map(capitalize).join('');
+}
+
+/** Tag of the operations of a group version: `apps_v1`. */
+export function tagOf(group: string, version: string, names: VendorNames): string {
+  const title = groupTitle(group, names);
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)}${version === '' ? '' : `_${version}`}`;
+}
+
+export function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** All paths of a resource: its objects in one namespace and in all of them, a single object, and its subresources. */
+export function resourcePaths(context: PathContext, resource: ServedResource): PathModel[] {
+  return new ResourcePaths(context, resource).make().filter((path) => path.operations.length > 0);
+}
+
+class ResourcePaths {
+  private readonly verbs: readonly ResourceVerb[];
+  private readonly gvk: GroupVersionKind;
+  private readonly base: string;
+  private readonly idPart: string;
+  private readonly produces: readonly string[];
+
+  constructor(
+    private readonly context: PathContext,
+    private readonly resource: ServedResource,
+  ) {
+    const { definition, served, apiVersion } = resource;
+    this.verbs = verbsOf(definition);
+    this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
+    this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
+    this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
+    this.produces = context.accept.mediaTypes(served.type.custom === undefined);
+  }
+
+  make(): PathModel[] {
+    const { definition } = this.resource;
+    const { namespaced } = definition;
+    const scope = namespaced ? `${this.base}/namespaces/{namespace}` : this.base;
+    const inScope = namespaced ? [namespaceParameter, pretty] : [pretty];
+    const onObject = [nameParameter(definition.kind), ...inScope];
+    const collection = `${scope}/${definition.resource}`;
+    const paths: PathModel[] = [
+      { path: collection, parameters: inScope, operations: this.collectionOperations() },
+      { path: `${collection}/{name}`, parameters: onObject, operations: this.objectOperations() },
+    ];
+    for (const sub of subresourcesOf(definition)) {
+      const operations = this.subresourceOperations(sub);
+      paths.push({ path: `${collection}/{name}/${sub.name}`, parameters: onObject, operations });
+      if (sub.type === 'connect' && sub.target === 'proxy') {
+        paths.push({
+          path: `${collection}/{name}/${sub.name}/{path}`,
+          parameters: [...onObject, pathParameter],
+          operations: this.connectOperations(sub, 'WithPath'),
+        });
+      }
+    }
+    if (namespaced && this.verbs.includes('list')) {
+      const everywhere = this.listOperation(`list${this.idPart}${definition.kind}ForAllNamespaces`);
+      paths.push({ path: `${this.base}/${definition.resource}`, parameters: [pretty], operations: [everywhere] });
+    }
+    return paths;
+  }
+
+  /** `<verb><Group><Version>[Collection][Namespaced]<Kind>[<Subresource>]`. */
+  private id(verb: string, suffix = '', prefix = ''): string {
+    const { definition } = this.resource;
+    return `${verb}${this.idPart}${prefix}${definition.namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`;
+  }
+
+  private operation(
+    method: OperationMethod,
+    action: string,
+    parts: Pick<OperationModel, 'id' | 'description' | 'parameters' | 'answer'> & Partial<OperationModel>,
+  ): OperationModel {
+    const { group, version } = this.gvk;
+    const tag = tagOf(group, version, this.context.names);
+    return { method, action, tag, gvk: this.gvk, consumes: ['*/*'], produces: this.produces, codes: [200], ...parts };
+  }
+
+  private collectionOperations(): OperationModel[] {
+    const { definition, served } = this.resource;
+    const operations: OperationModel[] = [];
+    if (this.verbs.includes('list')) operations.push(this.listOperation(this.id('list')));
+    if (this.verbs.includes('create')) {
+      const isStatus = definition.type === 'virtual' && definition.answersStatus === true;
+      operations.push(
+        this.operation('post', 'post', {
+          id: this.id('create'),
+          description: `Create one object of kind ${definition.kind}.`,
+          parameters: queryParameters.write,
+          body: { content: served.type, required: true },
+          codes: [200, 201, 202],
+          answer: isStatus ? this.context.kinds.status : served.type,
+        }),
+      );
+    }
+    if (this.verbs.includes('deletecollection')) {
+      const { deleteOptions, status } = this.context.kinds;
+      operations.push(
+        this.operation('delete', 'deletecollection', {
+          id: this.id('delete', '', 'Collection'),
+          description: `Delete the selected objects of kind ${definition.kind}.`,
+          parameters: queryParameters.deleteCollection,
+          body: { content: deleteOptions, required: false },
+          answer: status,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  private listOperation(id: string): OperationModel {
+    const { definition, served } = this.resource;
+    const isWatched = this.verbs.includes('watch');
+    const streams = isWatched ? this.context.accept.streamTypes(served.type.custom === undefined) : [];
+    return this.operation('get', 'list', {
+      id,
+      description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
+      parameters:
+        definition.type === 'computed'
+          ? queryParameters.listComputed
+          : isWatched
+            ? queryParameters.listOrWatch
+            : queryParameters.list,
+      produces: [...this.produces, ...streams],
+      answer: listTypeOf(served.type, this.context.kinds),
+    });
+  }
+
+  private objectOperations(): OperationModel[] {
+    const { definition, served } = this.resource;
+    const { kind: kindName } = definition;
+    const operations: OperationModel[] = [];
+    for (const verb of ['get', 'update', 'patch'] as const) {
+      if (this.verbs.includes(verb)) operations.push(this.objectOperation(verb, kindName, '', this.gvk, served.type));
+    }
+    if (this.verbs.includes('delete')) {
+      const { deleteOptions, status } = this.context.kinds;
+      const showsObject = showsDeletedObject(definition);
+      operations.push(
+        this.operation('delete', 'delete', {
+          id: this.id('delete'),
+          description: `Delete one object of kind ${kindName}.`,
+          parameters: queryParameters.delete,
+          body: { content: deleteOptions, required: false },
+          codes: [200, 202],
+          answer: showsObject ? served.type : status,
+          // The object while something still holds it, or a Status for users who may not read it.
+          otherAnswer: showsObject ? status : served.type,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  private subresourceOperations(sub: SubresourceDefinition): OperationModel[] {
+    const { definition, served } = this.resource;
+    const { kind: gvk, type } = bodyKindOf(sub) ?? { kind: this.gvk, type: served.type };
+    const verbs = subresourceVerbs(sub);
+    const suffix = sub.name.split('-').map(capitalize).join('');
+    const what = `${sub.name} of one ${definition.kind}`;
+    const operations: OperationModel[] = [];
+    if (sub.type === 'connect') return this.connectOperations(sub, '');
+    if (sub.type === 'stream') {
+      return [
+        this.operation('get', 'get', {
+          id: this.id('read', suffix),
+          description: `Read the ${what}.`,
+          parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
+          produces: ['text/plain'],
+          answer: { type: 'text' },
+        }),
+      ];
+    }
+    for (const verb of ['get', 'update', 'patch'] as const) {
+      if (verbs.includes(verb)) operations.push(this.objectOperation(verb, what, suffix, gvk, type));
+    }
+    if (verbs.includes('create')) {
+      operations.push(
+        this.operation('post', 'post', {
+          id: this.id('create', suffix),
+          gvk,
+          description: `Create the ${what}.`,
+          parameters: queryParameters.write,
+          body: { content: type, required: true },
+          codes: [200, 201, 202],
+          answer: answersStatus(sub) ? this.context.kinds.status : type,
+        }),
+      );
+    }
+    return operations;
+  }
+
+  /** What another server answers has any form. */
+  private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
+    const isProxy = sub.target === 'proxy';
+    const suffix = `${capitalize(sub.name)}${end}`;
+    const methods = isProxy ? proxyMethods : (['get', 'post'] as const);
+    return methods.map((method) =>
+      this.operation(method, 'connect', {
+        id: this.id('connect', suffix, capitalize(method)),
+        gvk: sub.body.kind,
+        description: `Connect ${method.toUpperCase()} requests to the ${sub.name} of one ${this.resource.definition.kind}.`,
+        parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
+        produces: ['*/*'],
+        answer: { type: 'text' },
+      }),
+    );
+  }
+
+  private objectOperation(
+    verb: 'get' | 'update' | 'patch',
+    what: string,
+    suffix: string,
+    gvk: GroupVersionKind,
+    type: KindType,
+  ): OperationModel {
+    const patches = type.custom === undefined ? patchMediaTypes : customPatchMediaTypes;
+    switch (verb) {
+      case 'get':
+        return this.operation('get', 'get', {
+          id: this.id('read', suffix),
+          gvk,
+          description: `Read the ${what}.`,
+          parameters:
+            this.resource.definition.type === 'computed' ? queryParameters.readComputed : queryParameters.read,
+          answer: type,
+        });
+      case 'update':
+        return this.operation('put', 'put', {
+          id: this.id('replace', suffix),
+          gvk,
+          description: `Replace the ${what}.`,
+          parameters: queryParameters.write,
+          body: { content: type, required: true },
+          codes: [200, 201],
+          answer: type,
+        });
+      case 'patch':
+        return this.operation('patch', 'patch', {
+          id: this.id('patch', suffix),
+          gvk,
+          description: `Change parts of the ${what}.`,
+          parameters: queryParameters.patch,
+          consumes: [...patches, ...applyMediaTypes(this.context.accept.hasCbor)],
+          body: { content: patchBody, required: true },
+          codes: [200, 201],
+          answer: type,
+        });
+    }
+  }
+}
+
+const listTypes = new WeakMap<KindType, KindType>();
+const plainForm: CustomKindForm = {
+  published: () => undefined,
+  decode: (input) => input,
+  others: undefined,
+  openApi: () => ({}),
+  publishesFields: () => true,
+};
+
+/** The list kind for an item kind. */
+function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
+  let type = listTypes.get(item);
+  if (type === undefined) {
+    const { group, version, kind: itemKind } = item.kind;
+    type = kind(
+      { group, version, kind: `${itemKind}List` },
+      {
+        metadata: always(1, kinds.listMeta, { doc: 'The state that the list shows.' }),
+        items: required(2, list(item), { doc: 'The objects.' }),
+      },
+      { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
+    );
+    // Its name is complete, as that of its items is.
+    if (item.custom !== undefined) type = { ...type, custom: plainForm };
+    listTypes.set(item, type);
+  }
+  return type;
+}

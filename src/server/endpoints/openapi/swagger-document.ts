@@ -1,0 +1,74 @@
+import { OpenApiBuilder, type OpenApiOptions, type StructType } from '../../../base/machinery/schema/index.js';
+import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
+import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A piece of a Swagger 2.0 document: all pieces together have each member of these maps once. */
+export interface SwaggerPiece {
+  /** Members besides the maps; only the first piece has them. */
+  readonly head?: Json;
+  readonly paths?: Json;
+  readonly definitions?: Json;
+}
+
+/**
+ * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use: one piece for each
+ * path, so that the whole never has to be in memory.
+ *
+ * @param failure the body of failures
+ */
+export async function* swaggerPieces(
+  info: DocumentInfo,
+  options: Omit<OpenApiOptions, 'version'>,
+  paths: AsyncIterable<PathModel>,
+  failure: StructType,
+): AsyncGenerator<SwaggerPiece, void, undefined> {
+  const builder = new OpenApiBuilder({ ...options, version: 2 });
+  const bearer = { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' };
+  yield {
+    head: { swagger: '2.0', info, securityDefinitions: { BearerToken: bearer }, security: [{ BearerToken: [] }] },
+  };
+  for await (const path of paths) {
+    const item: Record<string, unknown> = {};
+    for (const operation of path.operations) item[operation.method] = operationObject(builder, operation, failure);
+    if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
+    yield { paths: { [path.path]: item }, definitions: builder.takeDefinitions() };
+  }
+}
+
+function operationObject(
+  builder: OpenApiBuilder,
+  operation: OperationModel,
+  failure: StructType,
+): Record<string, unknown> {
+  const { body } = operation;
+  const parameters: unknown[] = operation.parameters.map(parameterObject);
+  if (body !== undefined) {
+    const schema = builder.reference(body.content);
+    parameters.unshift({ name: 'body', in: 'body', ...(body.required ? { required: true } : {}), schema });
+  }
+  const responses: Record<string, unknown> = {};
+  for (const code of operation.codes) {
+    responses[code] = { description: descriptions[code], schema: contentSchema(builder, operation.answer) };
+  }
+  const schema = builder.reference(failure);
+  responses[401] = { description: descriptions[401], schema };
+  responses.default = { description: descriptions.default, schema };
+  return {
+    description: operation.description,
+    consumes: operation.consumes,
+    produces: operation.produces,
+    schemes: ['https'],
+    tags: [operation.tag],
+    operationId: operation.id,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses,
+    ...extensions(operation),
+  };
+}
+
+function parameterObject({ name, in: place, type, description }: ParameterModel): Record<string, unknown> {
+  const common = { uniqueItems: true, type, description, name, in: place };
+  return place === 'path' ? { ...common, required: true } : common;
+}

@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { serviceUnavailableError, timeoutError } from '../../../base/machinery/status-error.js';
+import type { ExchangeAnswer } from '../../../base/outgoing/exchange.js';
+import { authorityOf, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { ProxyFault } from '../../../base/outgoing/proxy-connections.js';
+import { passedHeaders } from '../../aggregation/forwarded-headers.js';
+import { identityFields, noNames } from '../../aggregation/identity-fields.js';
+import { mayHaveBody, passAnswer, remoteUnavailableError } from '../remote/handle-remote.js';
+import { openTunnel } from '../remote/tunnel.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { redirectError } from '../streams/agent-answer.js';
+import { watchOver } from '../streams/stream-end.js';
+import type { Upgrade } from '../web-sockets.js';
+import { decodedPath, encodedPath, type ProxiedPath, rewriteCookie, rewriteLocation } from './proxied-path.js';
+import { findProxyTarget, type ProxyTarget } from './proxy-target.js';
+
+/**
+ * Fields by which the other server would decide for this one, as it answers under this one's name: who may read answers,
+ * how browsers connect from now on, and what they forget.
+ */
+const foreignFields = [
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'alt-svc',
+  'clear-site-data',
+  'public-key-pins',
+  'strict-transport-security',
+] as const;
+
+/**
+ * Passes a request on to a server in a pod, behind a service or on a node, and the answer back (specification 4.1). Both
+ * bodies are streamed. The other server gets no credentials of the client, and redirects are left to the client.
+ *
+ * @param admitted the path that admission has left, decoded
+ */
+export async function handleProxy(
+  request: ResourceRequest,
+  path: ProxiedPath,
+  admitted: string,
+  upgrade: Upgrade | undefined,
+): Promise<void> {
+  const { services, context, http, reply } = request;
+  const { proxies } = services;
+  if (proxies === undefined) throw serviceUnavailableError('this process does not reach pods');
+  const found = await findProxyTarget(request, proxies.denied);
+  const rest = admitted === decodedPath(path) ? path.rest : encodedPath(admitted);
+  if (rest === '' && upgrade === undefined && (http.method === 'GET' || http.method === 'HEAD')) {
+    // Relative links of the other server would lead to this one otherwise.
+    reply.code(301).header('location', `${path.prefix}/${path.query}`).send();
+    return;
+  }
+  const end = watchOver(request, found.name, found.uid);
+  try {
+    const answer = await ask(
+      request,
+      found,
+      `${rest === '' ? '/' : rest}${path.query}`,
+      path.prefix,
+      upgrade,
+      end.signal,
+    );
+    if (answer.kind === 'upgrade') {
+      reply.hijack();
+      context.isUpgraded = true;
+      const response = reply.raw as unknown as ServerResponse;
+      await openTunnel(response, answer, end.signal, services.throttle.writerOf(reply.raw));
+      return;
+    }
+    const { response } = answer;
+    const { statusCode = 0 } = response;
+    if (upgrade !== undefined && statusCode >= 300 && statusCode < 400) {
+      response.destroy();
+      throw redirectError();
+    }
+    const own = [authorityOf(found.target), http.headers.host ?? ''];
+    await passAnswer(context, reply, response, undefined, (headers) => {
+      for (const name of foreignFields) delete headers[name];
+      const { location, 'set-cookie': cookies } = headers;
+      if (cookies !== undefined) headers['set-cookie'] = [cookies].flat().map((one) => rewriteCookie(one, path.prefix));
+      if (typeof location === 'string') headers.location = rewriteLocation(location, path.prefix, own);
+    });
+  } finally {
+    end.stop();
+  }
+}
+
+async function ask(
+  { services, context, http }: ResourceRequest,
+  { target, isEncrypted, isAgent }: ProxyTarget,
+  path: string,
+  prefix: string,
+  upgrade: Upgrade | undefined,
+  signal: AbortSignal,
+): Promise<ExchangeAnswer> {
+  const body = upgrade === undefined && mayHaveBody(http) ? (http.raw as Readable) : undefined;
+  const headers = passedHeaders({
+    rawHeaders: http.raw.rawHeaders,
+    clientAddress: http.ip,
+    host: authorityOf(target),
+    upgrade: upgrade?.request.headers.upgrade,
+    hasBody: body !== undefined,
+    identities: (await services.aggregation?.identity()) ?? identityFields(noNames),
+  });
+  headers['x-forwarded-uri'] = `${prefix}${path.split('?', 1)[0]}`;
+  const call = { method: http.method, path, headers, body, signal, mayUpgrade: upgrade !== undefined };
+  const sent =
+    isAgent && services.nodeAgents !== undefined
+      ? services.nodeAgents.client.ask(target, call)
+      : services.proxies?.ask(target, isEncrypted, call);
+  if (sent === undefined) throw serviceUnavailableError('this process does not reach pods');
+  return sent.catch((error: unknown) => {
+    if (context.signal.aborted) throw timeoutError('the client has left');
+    if (signal.aborted) throw serviceUnavailableError('the request may not go on');
+    if (!(error instanceof ProxyFault) && !(error instanceof NodeAgentFault)) throw error;
+    throw remoteUnavailableError(`error trying to reach service: ${error.message}`);
+  });
+}

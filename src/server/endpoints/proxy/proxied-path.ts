@@ -1,0 +1,84 @@
+import type { RequestInfo } from '../../../base/machinery/request-context.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
+
+/** The parts of the path of a proxied request. */
+export interface ProxiedPath {
+  /** What leads to the other server here, as the client sent it. */
+  readonly prefix: string;
+  /** What the other server is asked for, as the client sent it; empty: nothing follows the prefix. */
+  readonly rest: string;
+  /** With its question mark; empty: none. */
+  readonly query: string;
+}
+
+/** Divides the URL of a request. Throws a 400 for characters that no path has. */
+export function divideUrl(url: string, info: RequestInfo): ProxiedPath {
+  if (!/^[\x21-\x7e]*$/.test(url)) throw badRequestError('the path of the request is not percent-encoded');
+  const at = url.indexOf('?');
+  const segments = (at < 0 ? url : url.slice(0, at)).split('/');
+  // An empty one before the first slash; `api`, the version; the namespace; resource, name and subresource.
+  const count = 1 + 2 + (info.namespace === '' ? 0 : 2) + 3;
+  const rest = segments.slice(count);
+  return {
+    prefix: segments.slice(0, count).join('/'),
+    rest: rest.length === 0 ? '' : `/${rest.join('/')}`,
+    query: at < 0 ? '' : url.slice(at),
+  };
+}
+
+/** The same as admission sees it: decoded. */
+export function decodedPath({ rest }: ProxiedPath): string {
+  return rest.split('/').map(decodeURIComponent).join('/');
+}
+
+/**
+ * A cookie of the other server, for its own pages only: other servers are reached at the same host, under other prefixes.
+ *
+ * @param cookie a value of `Set-Cookie`
+ */
+export function rewriteCookie(cookie: string, prefix: string): string {
+  const [pair = '', ...attributes] = cookie.split(';');
+  const kept = attributes.flatMap((attribute) => {
+    const [name = '', value = ''] = attribute.trim().split('=', 2);
+    if (name.toLowerCase() === 'domain') return [];
+    if (name.toLowerCase() !== 'path' || !value.startsWith('/')) return [attribute];
+    return [` Path=${isBehind(value, prefix) ? value : `${prefix}${value}`}`];
+  });
+  return [pair, ...kept].join(';');
+}
+
+/** A path that admission has put in place of the client's. Throws a 400 for one that leads upwards. */
+export function encodedPath(path: string): string {
+  const segments = path.split('/');
+  if (segments.some((segment) => segment === '.' || segment === '..')) {
+    throw badRequestError('the path of the options leads upwards');
+  }
+  return `${path.startsWith('/') ? '' : '/'}${segments.map(encodeURIComponent).join('/')}`;
+}
+
+/**
+ * A redirect of the other server, to be followed through this one. What leads elsewhere stays as it is: only the client
+ * decides whether to follow it.
+ *
+ * @param own hosts under which the other server knows itself, with their ports
+ */
+export function rewriteLocation(location: string, prefix: string, own: readonly string[]): string {
+  let path = location;
+  if (/^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\//.test(location)) {
+    let url: URL;
+    try {
+      url = new URL(location, 'http://other');
+    } catch {
+      return location;
+    }
+    const hosts = own.map((host) => host.toLowerCase());
+    const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+    if (!hosts.includes(url.host) && !hosts.includes(`${url.hostname}:${port}`)) return location;
+    path = `${url.pathname}${url.search}${url.hash}`;
+  }
+  return !path.startsWith('/') || isBehind(path, prefix) ? path : `${prefix}${path}`;
+}
+
+function isBehind(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
+}

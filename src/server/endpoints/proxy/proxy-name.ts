@@ -1,0 +1,28 @@
+import { badRequestError } from '../../../base/machinery/status-error.js';
+
+/** What the name in a proxy path says: `name`, `name:port` or `scheme:name:port`. */
+export interface ProxyName {
+  /** Empty: `http`, or what the agent of a node speaks. */
+  readonly scheme: '' | 'http' | 'https';
+  readonly name: string;
+  /** A number or a name; empty: the usual one. */
+  readonly port: string;
+}
+
+/** Throws a 400 for a name of another form. `kind` is a word for the message. */
+export function parseProxyName(kind: string, text: string): ProxyName {
+  const parts = text.split(':');
+  const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];
+  if (parts.length > 3 || name === '' || (scheme !== '' && scheme !== 'http' && scheme !== 'https')) {
+    throw badRequestError(`invalid ${kind} request ${JSON.stringify(text)}`);
+  }
+  return { scheme, name, port };
+}
+
+/** The number of a port that is written as one; undefined for a name. Throws a 400 for a number that is no port. */
+export function portNumber(text: string): number | undefined {
+  if (!/^\d+$/.test(text)) return undefined;
+  const port = Number(text);
+  if (port < 1 || port > 65535) throw badRequestError(`${text} is no port`);
+  return port;
+}

@@ -1,0 +1,83 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { badRequestError, StatusError, serviceUnavailableError } from '../../../base/machinery/status-error.js';
+import type { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
+import type { Target } from '../../../base/outgoing/https-connections.js';
+import { parseText } from '../../../objects/registry/store/object-codec.js';
+import type { ReadNode, ReadPod } from '../node-agents/read-objects.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { type ProxyName, parseProxyName, portNumber } from './proxy-name.js';
+import { findEndpoint } from './service-endpoint.js';
+
+/** Where a proxied request goes. */
+export interface ProxyTarget {
+  readonly target: Target;
+  readonly isEncrypted: boolean;
+  /** The agent of a node, which knows this server by its certificate. */
+  readonly isAgent: boolean;
+  /** Name and uid of the object in the path. */
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Finds out where the server behind a proxy path is. Throws a StatusError when it is nowhere, or must not be reached. */
+export async function findProxyTarget(request: ResourceRequest, denied: DeniedAddresses): Promise<ProxyTarget> {
+  const { resource, name } = request;
+  const { singular } = resource.definition;
+  const asked = parseProxyName(singular, name);
+  const { json, uid } = await request.store.get(request.namespace, asked.name);
+  const object = parseText(resource, json);
+  const found = await targetOf(request, singular, asked, object, denied);
+  return { isEncrypted: asked.scheme === 'https', isAgent: false, ...found, name: asked.name, uid };
+}
+
+async function targetOf(
+  request: ResourceRequest,
+  singular: string,
+  asked: ProxyName,
+  object: ApiObject,
+  denied: DeniedAddresses,
+): Promise<Pick<ProxyTarget, 'target'> & Partial<ProxyTarget>> {
+  switch (singular) {
+    case 'pod':
+      return { target: podTarget(object as unknown as ReadPod, asked, denied) };
+    case 'service':
+      return { target: await findEndpoint(request, object, asked, denied) };
+    case 'node':
+      return nodeTarget(request, object as unknown as ReadNode, asked);
+    default:
+      throw new Error(`${singular} has no proxy path`);
+  }
+}
+
+function podTarget({ spec, status, metadata }: ReadPod, { scheme, port }: ProxyName, denied: DeniedAddresses): Target {
+  const host = status?.podIP ?? '';
+  if (host === '') throw serviceUnavailableError(`pod ${JSON.stringify(metadata.name)} has no address`);
+  checkAddress(host, denied);
+  const ports = (spec.containers ?? []).flatMap((container) => container.ports ?? []);
+  const usual = ports[0]?.containerPort ?? (scheme === 'https' ? 443 : 80);
+  const number = port === '' ? usual : (portNumber(port) ?? ports.find(({ name }) => name === port)?.containerPort);
+  if (number === undefined) {
+    throw badRequestError(`pod ${JSON.stringify(metadata.name)} has no port named ${JSON.stringify(port)}`);
+  }
+  return { host, port: number };
+}
+
+/** Its agent, unless another port is asked for: then whatever listens there. */
+function nodeTarget(
+  { services }: ResourceRequest,
+  node: ReadNode,
+  { port }: ProxyName,
+): Pick<ProxyTarget, 'target'> & Partial<ProxyTarget> {
+  const agents = services.nodeAgents;
+  if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
+  const agent = agents.addressOf(node);
+  const number = port === '' ? agent.port : portNumber(port);
+  if (number === undefined) throw badRequestError(`${JSON.stringify(port)} is no port`);
+  if (number === agent.port) return { target: agent, isEncrypted: true, isAgent: true };
+  return { target: { host: agent.host, port: number } };
+}
+
+/** Throws a 400 for an address that nobody may reach through this server. */
+export function checkAddress(address: string, denied: DeniedAddresses): void {
+  if (denied.has(address)) throw new StatusError('BadRequest', 'address not allowed');
+}

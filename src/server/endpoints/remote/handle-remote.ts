@@ -1,0 +1,219 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
+import {
+  badRequestError,
+  forbiddenError,
+  StatusError,
+  timeoutError,
+  tooManyRequestsError,
+} from '../../../base/machinery/status-error.js';
+import { type Backend, type BackendAnswer, BackendFault } from '../../aggregation/backend.js';
+import {
+  answerHeaders,
+  type ForwardedRequest,
+  forwardedHeaders,
+  UnspeakableUserError,
+} from '../../aggregation/forwarded-headers.js';
+import type { RemoteApiService } from '../../aggregation/known-api-service.js';
+import { formatWarning } from '../negotiation/respond.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { labelsOf } from '../request-info/request-labels.js';
+import { ResponseWriter } from '../response-writer.js';
+import type { EndpointServices } from '../services.js';
+import { cut } from '../unread-answers.js';
+import { checkOrigin, upgradeOf } from '../web-sockets.js';
+import { openTunnel } from './tunnel.js';
+
+const defaultHeadLimitMs = 60_000;
+
+/**
+ * 503 for another server that is away. Without a hint to come again soon: clients would wait for it. Without a cause, too:
+ * nothing is wrong with this server, so its log has nothing to say.
+ */
+export function remoteUnavailableError(message: string): StatusError {
+  return new StatusError('ServiceUnavailable', message);
+}
+
+/**
+ * Passes an authorized request on to the extension server that serves its group version, and the answer back. Both
+ * bodies are streamed. The server learns who the client is from this server's word alone (specification 2.1).
+ *
+ * @param path path and query on the way; default: those of the request
+ * @param user whom the server is told; default: the user of the request
+ */
+export async function handleRemote(
+  services: EndpointServices,
+  remote: RemoteApiService,
+  http: FastifyRequest,
+  reply: FastifyReply,
+  { path, user }: { readonly path?: string; readonly user?: UserInfo } = {},
+): Promise<void> {
+  const context = http.plinthContext as HttpRequestContext;
+  context.remote = remote;
+  if (services.aggregation === undefined || !remote.isAvailable) throw remoteUnavailableError('service unavailable');
+  const backend = services.aggregation.backendOf(remote);
+  const leave = backend.enter(context.isLongRunning);
+  if (leave === undefined) throw tooManyRequestsError(1);
+  // From here on the backend's seats count: however slow it is, the seats of all others stay free.
+  context.seat?.leave();
+  const end = context.isLongRunning ? services.metrics.longRunningStarted(labelsOf(context, http.method)) : undefined;
+  try {
+    await exchange(services, backend, context, http, reply, path ?? pathOf(http), user ?? (context.user as UserInfo));
+  } catch (error) {
+    // The time was over, and the client has its answer.
+    if (!(context.signal.aborted && reply.sent)) throw error;
+  } finally {
+    leave();
+    end?.();
+  }
+}
+
+async function exchange(
+  { options }: EndpointServices,
+  backend: Backend,
+  context: HttpRequestContext,
+  http: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+  user: UserInfo,
+): Promise<void> {
+  const upgrade = upgradeOf(reply.raw);
+  if (upgrade !== undefined) checkOrigin(upgrade);
+  const body = upgrade === undefined && mayHaveBody(http) ? (http.raw as Readable) : undefined;
+  const signal = context.isLongRunning ? AbortSignal.any([context.signal, options.shutdown]) : context.signal;
+  const headers = headersFor(http, {
+    user,
+    host: backend.host,
+    upgrade: upgrade?.request.headers.upgrade,
+    hasBody: body !== undefined,
+    identities: await backend.identity(),
+  });
+  // By the same id, the trails of both servers can be joined.
+  if (context.audit !== undefined) headers['audit-id'] = context.audit.auditId;
+  const answer = await ask(backend, context, {
+    method: http.method,
+    path,
+    headers,
+    body,
+    signal,
+    headLimitMs: options.remoteHeadLimitMs ?? defaultHeadLimitMs,
+    mayUpgrade: upgrade !== undefined,
+  });
+  if (answer.kind === 'upgrade') {
+    reply.hijack();
+    context.isUpgraded = true;
+    await openTunnel(reply.raw as unknown as ServerResponse, answer, signal);
+    return;
+  }
+  refuseRedirect(answer.response);
+  await passAnswer(context, reply, answer.response, context.isLongRunning ? options.shutdown : undefined);
+}
+
+async function ask(
+  backend: Backend,
+  context: RequestContext,
+  call: Parameters<Backend['call']>[0],
+): Promise<BackendAnswer> {
+  try {
+    return await backend.call(call);
+  } catch (error) {
+    // The client has left, or its time was over.
+    if (context.signal.aborted) throw timeoutError('request did not complete within the allotted timeout');
+    if (call.signal.aborted) throw remoteUnavailableError('the server is shutting down');
+    if (!(error instanceof BackendFault)) throw error;
+    throw remoteUnavailableError(`error trying to reach service: ${error.message}`);
+  }
+}
+
+/**
+ * Writes the answer at the pace of the client. Whatever ends it early ends the client's stream, too.
+ *
+ * @param shutdown once aborted, an answer that is cut is complete, as far as its client can tell: for watches
+ * @param adjust changes the head of the answer
+ */
+export async function passAnswer(
+  context: HttpRequestContext,
+  reply: FastifyReply,
+  response: IncomingMessage,
+  shutdown: AbortSignal | undefined,
+  adjust: (headers: Record<string, string | string[]>) => void = () => undefined,
+): Promise<void> {
+  const { raw } = reply;
+  const code = response.statusCode ?? 0;
+  if (code < 200 || code > 599) {
+    response.destroy();
+    throw remoteUnavailableError(`error trying to reach service: the backend answered with the status ${code}`);
+  }
+  const headers = answerHeaders(response.rawHeaders);
+  adjust(headers);
+  // The answer names the request in this server's trail, not in that of the other one.
+  if (context.audit !== undefined) delete headers['audit-id'];
+  if (context.warnings.length > 0) {
+    headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
+  }
+  try {
+    reply.hijack();
+    raw.writeHead(code, { ...reply.getHeaders(), ...headers } as Record<string, string>);
+  } catch (error) {
+    response.destroy();
+    cut(raw);
+    throw error;
+  }
+  (raw as { flushHeaders?: () => void }).flushHeaders?.();
+  const writer = new ResponseWriter(raw, context.unread);
+  writer.onGone(() => response.destroy());
+  try {
+    for await (const chunk of response) await writer.write(chunk as Buffer);
+  } catch {
+    if (shutdown?.aborted !== true) {
+      if (!writer.isGone) cut(raw);
+      return;
+    }
+  }
+  writer.end();
+}
+
+/** A redirect would let the other server choose where this one's clients, with their credentials, go. */
+function refuseRedirect(response: IncomingMessage): void {
+  const { statusCode = 0, headers } = response;
+  if (statusCode < 300 || statusCode > 399 || headers.location === undefined) return;
+  response.destroy();
+  throw new StatusError('', 'the backend attempted to redirect this request, which is not permitted', { code: 502 });
+}
+
+function headersFor(
+  http: FastifyRequest,
+  rest: Omit<ForwardedRequest, 'rawHeaders' | 'clientAddress'>,
+): ReturnType<typeof forwardedHeaders> {
+  try {
+    return forwardedHeaders({ ...rest, rawHeaders: http.raw.rawHeaders, clientAddress: http.ip });
+  } catch (error) {
+    if (!(error instanceof UnspeakableUserError)) throw error;
+    throw forbiddenError({ group: '', resource: '' }, '', error.message);
+  }
+}
+
+/** Whether a request has a body that is to be passed on. */
+export function mayHaveBody({ method, raw }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false;
+  const { headers } = raw;
+  const length = headers['content-length'];
+  if (length !== undefined) return Number(length) > 0;
+  // A stream of HTTP/2 needs no field to have a body.
+  return headers['transfer-encoding'] !== undefined || raw.httpVersionMajor > 1;
+}
+
+/**
+ * The path as the client sent it. Refuses an encoded slash: this server authorized a name with a slash in it, and most
+ * servers see two segments there.
+ */
+function pathOf({ raw }: FastifyRequest): string {
+  const url = raw.url ?? '/';
+  const query = url.indexOf('?');
+  const path = query < 0 ? url : url.slice(0, query);
+  if (/%2f|%5c|\\/i.test(path)) throw badRequestError('the path of the request has an encoded slash');
+  if (!/^[\x21-\x7e]*$/.test(url)) throw badRequestError('the path of the request is not percent-encoded');
+  return url;
+}

@@ -1,0 +1,38 @@
+import { ownValue } from '../../../base/machinery/own-value.js';
+import type { Aggregation } from '../../aggregation/aggregation.js';
+import type { RemoteApiService } from '../../aggregation/known-api-service.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { upgradeOf } from '../web-sockets.js';
+
+/** Subresources whose answers last as long as their clients read. */
+const lasting: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** What leads from the objects of the core group to something that may last. */
+const connections: Readonly<Record<string, ReadonlySet<string>>> = {
+  pods: lasting,
+  services: new Set(['proxy']),
+  nodes: new Set(['proxy']),
+};
+
+/** Paths whose requests may ask for an upgrade here. They are judged by the parsed path later. */
+const upgradable =
+  /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods\/[^/?]+\/(?:attach|exec|portforward|proxy)|services\/[^/?]+\/proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/;
+
+/** Whether a request may last as long as its client reads: a way to a node, or what an extension server may let last. */
+export function mayLast(aggregation: Aggregation | undefined, context: HttpRequestContext, response: object): boolean {
+  const { apiPrefix, apiGroup, apiVersion, verb, resource, subresource } = context.requestInfo;
+  if (apiPrefix !== 'apis') return apiVersion === 'v1' && ownValue(connections, resource)?.has(subresource) === true;
+  if (verb !== 'proxy' && !lasting.has(subresource) && upgradeOf(response) === undefined) return false;
+  return aggregation?.services.remote(apiGroup, apiVersion) !== undefined;
+}
+
+/** Whether the path of an upgrade request leads to another server, as far as the unparsed path tells. */
+export function mayUpgrade(aggregation: Aggregation | undefined, url: string): boolean {
+  return upgradable.test(url) || remoteOf(aggregation, url) !== undefined;
+}
+
+/** The extension server that answers a path, as far as the unparsed path tells. */
+export function remoteOf(aggregation: Aggregation | undefined, url: string): RemoteApiService | undefined {
+  const [, prefix, group = '', version = ''] = url.split(/[/?]/, 4);
+  return prefix === 'apis' ? aggregation?.services.remote(group, version) : undefined;
+}

@@ -1,0 +1,137 @@
+import type { ServerResponse } from 'node:http';
+import { type Duplex, Transform } from 'node:stream';
+import { pingFrame } from '../../../base/machinery/spdy/spdy-frames.js';
+import { type FramedProtocol, FrameEnds, framedProtocol } from '../../../base/machinery/web-socket/frame-ends.js';
+import { frameHead, opcodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
+import type { ExchangeAnswer } from '../../../base/outgoing/exchange.js';
+import { answerHeaders } from '../../aggregation/forwarded-headers.js';
+import { releaseSocket } from '../web-sockets.js';
+
+type Upgraded = Extract<ExchangeAnswer, { readonly kind: 'upgrade' }>;
+
+/** Awaited before so many bytes are written; undefined: no limit. */
+export type Throttle = ((bytes: number) => Promise<void>) | undefined;
+
+/** How both connections of a tunnel end. Times are in milliseconds. */
+export interface TunnelLimits {
+  /** After one side has ended, the other one may be silent for so long. */
+  readonly halfClosedMs: number;
+  /** How often a client is asked whether it is there while nothing is read from it. */
+  readonly askMs: number;
+}
+
+export const tunnelLimits: TunnelLimits = { halfClosedMs: 60_000, askMs: 5000 };
+
+/** Nobody counts own pings so far, so the answer to this one, which goes through, means nothing to the other side. */
+const pingId = 0x7fff_fffe;
+
+/**
+ * Answers 101 and joins both connections: bytes go through unread, each side at the pace of the other. Resolves when
+ * both are closed. The response can't be used after this.
+ */
+export async function openTunnel(
+  response: ServerResponse,
+  answer: Upgraded,
+  signal: AbortSignal,
+  throttle?: Throttle,
+): Promise<void> {
+  const { socket: client, head: early } = releaseSocket(response);
+  const { socket: backend, head } = answer;
+  const headers = Object.entries(answerHeaders(answer.response.rawHeaders)).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}: ${value}\r\n`),
+  );
+  const lines = ['connection: Upgrade\r\n', `upgrade: ${answer.response.headers.upgrade ?? ''}\r\n`, ...headers];
+  client.write(Buffer.from(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`, 'latin1'));
+  const protocol = framedProtocol(answer.response.headers.upgrade ?? '');
+  const frames = protocol === undefined ? undefined : new FrameEnds(protocol);
+  frames?.pass(head);
+  if (head.length > 0) client.write(head);
+  if (early.length > 0) backend.write(early);
+  await joinSockets(client, backend, { signal, throttle, frames });
+}
+
+/** @param frames follows what goes to the client, as far as it went; undefined: the client can't be asked anything */
+export interface Joint {
+  readonly signal: AbortSignal;
+  readonly throttle?: Throttle;
+  readonly frames: FrameEnds | undefined;
+  readonly limits?: TunnelLimits;
+}
+
+/** Passes bytes on in both directions until both have ended, one of them breaks, or the signal ends them. */
+export async function joinSockets(
+  client: Duplex,
+  backend: Duplex,
+  { signal, throttle, frames, limits = tunnelLimits }: Joint,
+): Promise<void> {
+  const close = () => {
+    client.destroy();
+    backend.destroy();
+  };
+  signal.addEventListener('abort', close, { once: true });
+  let ended = 0;
+  const closed = [client, backend].map(
+    (socket) =>
+      new Promise<void>((resolve) => {
+        // What one side has said until its end is answered; Node would end both directions at once.
+        socket.allowHalfOpen = true;
+        socket.once('end', () => {
+          ended++;
+          limitSilence([client, backend], limits.halfClosedMs, close);
+        });
+        if (socket.destroyed) resolve();
+        socket.once('close', () => {
+          // A side that has ended in both directions has said everything; the other one still reads it.
+          if (ended < 2) close();
+          resolve();
+        });
+        socket.once('error', close);
+      }),
+  );
+  const isPassed = flow(backend, client, throttle, (chunk) => frames?.pass(chunk));
+  flow(client, backend, throttle);
+  const asking =
+    frames === undefined
+      ? undefined
+      : setInterval(() => {
+          if (ended === 0 && backend.writableNeedDrain && frames.isBetween && isPassed()) ask(client, frames.protocol);
+        }, limits.askMs);
+  if (signal.aborted || client.destroyed || backend.destroyed) close();
+  await Promise.all(closed);
+  clearInterval(asking);
+  signal.removeEventListener('abort', close);
+}
+
+/** Returns whether all that came was written to the other side. */
+function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffer) => void): () => boolean {
+  if (throttle === undefined) {
+    if (note !== undefined) from.on('data', note);
+    from.pipe(to);
+    return () => from.readableLength === 0;
+  }
+  const slowed = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      throttle(chunk.length).then(() => done(null, chunk), done);
+    },
+  });
+  if (note !== undefined) slowed.on('data', note);
+  from.pipe(slowed).pipe(to);
+  return () => from.readableLength + slowed.writableLength + slowed.readableLength === 0;
+}
+
+/**
+ * Nothing is read from a client while the other side takes no more, so its end shows in writes only: a connection that is
+ * no longer there breaks by them.
+ */
+function ask(client: Duplex, protocol: FramedProtocol): void {
+  if (client.destroyed || client.writableEnded || client.writableLength > 0) return;
+  client.write(protocol === 'spdy' ? pingFrame(pingId) : frameHead(opcodes.ping, 0));
+}
+
+/** The rest of a half-closed conversation ends when nothing more comes: nobody else would notice a peer that has left. */
+function limitSilence(sockets: readonly Duplex[], ms: number, close: () => void): void {
+  for (const socket of sockets) {
+    const timed = socket as Duplex & { setTimeout?: (ms: number, listener: () => void) => void };
+    timed.setTimeout?.(ms, close);
+  }
+}

@@ -1,0 +1,160 @@
+import type { FastifyRequest } from 'fastify';
+import type { RequestContext, RequestInfo, UserInfo } from '../../../base/machinery/request-context.js';
+import type { TraceSpan } from '../../../base/observability/trace-scope.js';
+import type { KnownApiService } from '../../aggregation/known-api-service.js';
+import type { RequestAudit } from '../../audit/request-audit.js';
+import type { Seat } from '../../flow-control/seat.js';
+import type { ResourceRequest } from '../resource-request.js';
+import type { UnreadAnswers } from '../unread-answers.js';
+import { parseRequestInfo } from './request-info.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first hook; missing only if a request fails before any hook. */
+    plinthContext?: HttpRequestContext;
+  }
+}
+
+/** Members may have any of their requests traced. */
+const tracingGroups: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring']);
+const noQuery = new URLSearchParams();
+
+/** The context of one HTTP request. Rarely needed parts are created on demand. */
+export class HttpRequestContext implements RequestContext {
+  readonly requestInfo: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+  /** Content-Type as sent. */
+  readonly contentType: string | undefined;
+  readonly receivedAt: number;
+  /** Arrival time in monotonic milliseconds, for measuring durations. */
+  readonly startedAt: number;
+  user: UserInfo | undefined;
+  impersonator: UserInfo | undefined;
+  timer: NodeJS.Timeout | undefined;
+  /** How long it may take, in milliseconds; means nothing for one that may last. Set by the first hook. */
+  timeLimitMs: number;
+  canLeave: boolean;
+  isCostly: boolean;
+  /** The body as sent, once it has been read. */
+  body: Buffer | undefined;
+  /** The request's place among those under way, or in a queue for one; unset until the user is known. */
+  seat: Seat | undefined;
+  /** Watches over answers that their client has not read. */
+  unread: UnreadAnswers | undefined;
+  /** The resource of the request; undefined for an unknown path. */
+  resourceRequest: ResourceRequest | undefined;
+  /** The group version of the request, if an extension server answers it. */
+  remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
+  /** Whether it may last: it has no time limit, and does not count as a request in flight. Set by the first hook. */
+  isLongRunning: boolean;
+  /** Set while an audit policy is in force. */
+  audit: RequestAudit | undefined;
+  /** The whole answer waits to be handed over. */
+  isEnding: boolean;
+  waitedMs: number;
+  /** Bytes of the answer's body so far. */
+  answerBytes: number;
+  /** When the answer was sent, in monotonic milliseconds, if its client goes on with a body that nobody wants. */
+  answeredAt: number | undefined;
+  /** The server refused or ended the request to protect itself. */
+  isTerminated: boolean;
+  /** The time limit has answered; a handler may still be at work. */
+  isTimedOut: boolean;
+  /** The answer was cut after it had begun. */
+  isAborted: boolean;
+  /** Set if the request is traced. */
+  trace: TraceSpan | undefined;
+  /** Begins the trace of a request that its client traces, if it is sampled; unset once that is decided. */
+  traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
+  /** The ends of its phases: name and time of `performance.now()`, in turn. */
+  readonly marks: (string | number)[] = [];
+  readonly warnings: string[] = [];
+  private annotations: Map<string, string> | undefined;
+  private controller: AbortController | undefined;
+  private over: boolean;
+  private upgraded: boolean;
+
+  constructor(request: FastifyRequest) {
+    const url = request.raw.url ?? '/';
+    const queryStart = url.indexOf('?');
+    const path = queryStart < 0 ? url : url.slice(0, queryStart);
+    this.query = queryStart < 0 ? noQuery : new URLSearchParams(url.slice(queryStart + 1));
+    this.userAgent = request.headers['user-agent'] ?? '';
+    this.contentType = request.headers['content-type'];
+    this.receivedAt = Date.now();
+    this.startedAt = performance.now();
+    this.user = undefined;
+    this.impersonator = undefined;
+    this.timer = undefined;
+    this.timeLimitMs = 0;
+    this.canLeave = false;
+    this.isCostly = false;
+    this.body = undefined;
+    this.seat = undefined;
+    this.unread = undefined;
+    this.resourceRequest = undefined;
+    this.remote = undefined;
+    this.isLongRunning = false;
+    this.audit = undefined;
+    this.isEnding = false;
+    this.trace = undefined;
+    this.traceAsked = undefined;
+    this.waitedMs = 0;
+    this.answerBytes = 0;
+    this.answeredAt = undefined;
+    this.isTerminated = false;
+    this.isTimedOut = false;
+    this.isAborted = false;
+    this.annotations = undefined;
+    this.controller = undefined;
+    this.over = false;
+    this.upgraded = false;
+    this.requestInfo = parseRequestInfo(request.method, path, this.query);
+  }
+
+  decideTrace(): void {
+    const { traceAsked, user } = this;
+    if (traceAsked === undefined) return;
+    this.traceAsked = undefined;
+    this.trace = traceAsked(user?.groups.some((group) => tracingGroups.has(group)) === true);
+  }
+
+  mark(phase: string): void {
+    this.marks.push(phase, performance.now());
+  }
+
+  /** Whether another protocol has answered the request. */
+  get isUpgraded(): boolean {
+    return this.upgraded;
+  }
+
+  set isUpgraded(value: boolean) {
+    this.upgraded = value;
+    if (value) this.audit?.upgraded();
+  }
+
+  get auditAnnotations(): Map<string, string> {
+    this.annotations ??= new Map();
+    return this.annotations;
+  }
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.over) this.controller.abort();
+    }
+    return this.controller.signal;
+  }
+
+  /** Whether the client has left or the time is over. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
+  /** Ends all current and future work that depends on {@link signal}. */
+  abort(): void {
+    this.over = true;
+    this.controller?.abort();
+  }
+}

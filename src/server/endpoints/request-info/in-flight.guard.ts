@@ -1,0 +1,72 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { noteWait, type UserInfo } from '../../../base/machinery/request-context.js';
+import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import type { Seat } from '../../flow-control/seat.js';
+import type { HttpRequestContext } from './http-request-context.js';
+import { InFlightLimiter } from './in-flight.js';
+
+const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
+
+/**
+ * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse it
+ * with a 429.
+ *
+ * Without flow control, it takes one of the in-flight seats or is refused. Long-running requests take none. Health checks
+ * are never refused, because a busy server would look broken. Administrators are never refused, because they must be able
+ * to fix the problem.
+ */
+@Injectable()
+export class InFlightGuard implements CanActivate {
+  constructor(
+    @Inject(InFlightLimiter) private readonly limiter: InFlightLimiter,
+    @Inject(FLOW_CONTROL) private readonly flowControl: FlowControl | undefined,
+  ) {}
+
+  canActivate(host: ExecutionContext): boolean | Promise<boolean> {
+    const { method, plinthContext } = host.getArgByIndex<FastifyRequest>(0);
+    const context = plinthContext as HttpRequestContext;
+    const { path, verb } = context.requestInfo;
+    const { flowControl, limiter } = this;
+    if (context.isLongRunning && (flowControl === undefined || verb !== 'watch')) return true;
+    const kind = InFlightLimiter.kindOf(method);
+    const isAnonymous = isUnauthenticated(context.user);
+    const isHealth = healthPath.test(path);
+    if (flowControl === undefined) {
+      const isExempt = isHealth || (context.user?.groups.includes('system:masters') ?? false);
+      context.seat = limiter.enter(isAnonymous ? 'unauthenticated' : kind, isExempt);
+      return true;
+    }
+    // Anonymous requests have a limit of their own in any case, waiting ones included.
+    const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
+    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), kind, other);
+  }
+}
+
+function enterFlow(
+  flowControl: FlowControl,
+  context: HttpRequestContext,
+  reply: FastifyReply,
+  kind: 'readOnly' | 'mutating',
+  other: Seat | undefined,
+): boolean | Promise<boolean> {
+  const user = context.user as UserInfo;
+  const { requestInfo: info, query, receivedAt, timeLimitMs } = context;
+  const schema = flowControl.schemaOf(user, info);
+  if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
+  if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
+  const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
+  // Whatever ends the request gives its place in a queue up as well.
+  context.seat = seat;
+  if (seat.granted === undefined) return true;
+  const begin = performance.now();
+  return seat.granted.then(() => {
+    noteWait(context, begin);
+    context.mark('queue');
+    return true;
+  });
+}
+
+function isUnauthenticated(user: UserInfo | undefined): boolean {
+  return user === undefined || (user.groups.includes('system:unauthenticated') && user.name === 'system:anonymous');
+}

@@ -1,0 +1,285 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  badRequestError,
+  headersTooLargeError,
+  StatusError,
+  serviceUnavailableError,
+  timeoutError,
+  tooManyRequestsError,
+} from '../../../base/machinery/status-error.js';
+import { durationMilliseconds, parseDuration } from '../../../base/machinery/values/duration.js';
+import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Metrics } from '../../../base/observability/metrics.js';
+import { type RequestTracer, remoteSpanOf, runInTrace } from '../../../base/observability/trace-scope.js';
+import { isForNodeAgent } from '../../../base/outgoing/node-agent-client.js';
+import type { Auditor } from '../../audit/auditor.js';
+import type { RequestAudit } from '../../audit/request-audit.js';
+import type { ClientLimits } from '../client-limits.js';
+import type { ConnectionTracker } from '../connection-tracker.js';
+import { maxHeaderBytes } from '../listener.js';
+import type { StatusFilter } from '../status.filter.js';
+import type { UnreadAnswers } from '../unread-answers.js';
+import { endTrace } from './end-trace.js';
+import { HttpRequestContext } from './http-request-context.js';
+import { labelsOf } from './request-labels.js';
+import { logSlowRequest } from './slow-requests.js';
+import { readNothing, readUnwanted } from './unwanted-body.js';
+
+export interface RequestHookOptions {
+  /** Unset in the thread for large requests, which has no clients of its own. */
+  readonly unread?: UnreadAnswers;
+  readonly clients?: ClientLimits;
+  /** Unset: no requests are traced. */
+  readonly tracer?: RequestTracer | undefined;
+  /** Requests that take longer are logged, in milliseconds; 0: none. */
+  readonly slowMs?: number;
+  readonly logger?: Pick<Logger, 'warn'>;
+  /** Unset: no requests are audited. */
+  readonly auditor?: Auditor | undefined;
+  /** Requests that are not long-running get a 504 after this time. */
+  readonly requestTimeoutMs: number;
+  /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
+  readonly goawayChance: number;
+  /** Whether an extension server answers the request, and it may last long. Watches always may. */
+  readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
+}
+
+/** The number of current requests. */
+export interface RequestsUnderWay {
+  /** Watches excluded; answers still being sent included. */
+  readonly underWay: number;
+}
+
+/** Code in metrics for an answer whose client had left. */
+const clientLeft = 499;
+const ignore = () => undefined;
+/**
+ * Registers the first hook of every request. It creates the request's context, counts it for its client address and
+ * measures its answer. Returns the counter of current requests.
+ */
+export function registerRequestHooks(
+  fastify: FastifyInstance,
+  options: RequestHookOptions,
+  metrics: Metrics,
+  filter: StatusFilter,
+  connections: Pick<ConnectionTracker, 'isDraining' | 'endsWithAnswer'>,
+): RequestsUnderWay {
+  const { unread, clients, auditor, tracer, logger, slowMs = 0 } = options;
+  let underWay = 0;
+
+  fastify.decorateRequest('plinthContext', undefined);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    try {
+      begin(request, reply);
+      const context = request.plinthContext as HttpRequestContext;
+      if (context.trace === undefined && context.traceAsked === undefined) done();
+      else runInTrace(context, done);
+    } catch (error) {
+      filter.answer(error, request, reply);
+    }
+  });
+
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
+    const context = new HttpRequestContext(request);
+    request.plinthContext = context;
+    if (tracer !== undefined) beginTrace(tracer, context, request);
+    context.unread = unread;
+    const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
+    context.isLongRunning = isLong;
+    if (!isLong) underWay++;
+    // Until the query has been read.
+    context.timeLimitMs = options.requestTimeoutMs;
+    if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
+    let leaveAddress: () => void = ignore;
+    // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
+    reply.raw.once('close', () => {
+      if (!isLong) underWay--;
+      leaveAddress();
+      unread?.close(reply.raw);
+      try {
+        finish(context, request, reply);
+      } catch (error) {
+        filter.report(error, request);
+      }
+    });
+    // A failed write to a client that left is not a fault; without a listener, the error would end the process.
+    reply.raw.on('error', ignore);
+    noticeEnd(context, unread, reply.raw);
+    if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
+    readNothing(request.raw);
+    const { httpVersionMajor, socket } = request.raw;
+    if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
+    if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
+    if (!isLong) context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
+    if (isForNodeAgent(request.headers.via)) {
+      throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');
+    }
+    leaveAddress = clients?.enter(request) ?? ignore;
+    if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);
+    if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
+    // Watches last long: they count as watches, not as requests in flight.
+    if (isLong) {
+      if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
+      return;
+    }
+    context.timer = setTimeout(() => {
+      context.isTimedOut = true;
+      context.isTerminated = true;
+      context.abort();
+      filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
+    }, context.timeLimitMs);
+  };
+
+  /** Notes the beginning of a long answer in the audit trail. */
+  const noticeHead = (audit: RequestAudit, raw: FastifyReply['raw']) => {
+    const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
+    raw.writeHead = ((...args: unknown[]) => {
+      audit.started(Number(args[0]));
+      return writeHead.apply(raw, args);
+    }) as typeof raw.writeHead;
+  };
+
+  const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
+    // No client waits for the remaining work.
+    if (!reply.raw.writableEnded) context.abort();
+    if (context.timer !== undefined) clearTimeout(context.timer);
+    context.seat?.leave();
+    context.audit?.closed();
+    const endedAt = context.answeredAt ?? performance.now();
+    const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;
+    const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
+    metrics.requestDone(labelsOf(context, request.method), {
+      code,
+      dryRun: Boolean(context.query.get('dryRun')),
+      seconds,
+      waitedSeconds: context.waitedMs / 1000,
+      answerBytes: context.answerBytes,
+      bodyBytes: context.body?.length ?? 0,
+      isTerminated: context.isTerminated,
+      isAborted: context.isAborted,
+    });
+    const ended = { context, request, reply, code };
+    // It ended before its user was known.
+    context.decideTrace();
+    if (context.trace !== undefined) endTrace(context.trace, ended);
+    if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
+      context.mark('sending');
+      logSlowRequest(logger, ended, seconds);
+    }
+  };
+  return {
+    get underWay() {
+      return underWay;
+    },
+  };
+}
+
+/**
+ * Begins the trace of a request. If its client says that it belongs to a trace, that waits until the user is known: not
+ * everybody may decide what is traced.
+ */
+function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method, raw }: FastifyRequest): void {
+  const remote = remoteSpanOf(raw.headers);
+  if (remote === undefined) context.trace = tracer.begin(method);
+  else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
+}
+
+type Raw = FastifyReply['raw'];
+
+/** What the methods of a response need that notice its end. */
+interface EndNotice {
+  readonly context: HttpRequestContext;
+  readonly unread: UnreadAnswers | undefined;
+  readonly end: (...args: unknown[]) => Raw;
+  readonly write: (...args: unknown[]) => boolean;
+  isEnding: boolean;
+}
+
+const endNotice = Symbol('end notice');
+type NoticedResponse = Raw & { [endNotice]: EndNotice };
+
+/**
+ * Marks the request as done once its answer is handed over: delivering it to the client is not our work. All responses get
+ * the same functions: functions of their own let the engine keep them, and the whole request, until old objects are
+ * collected (`test/e2e/short-lives.spec.ts`).
+ */
+function noticeEnd(context: HttpRequestContext, unread: UnreadAnswers | undefined, raw: Raw): void {
+  const { end, write } = raw as unknown as Pick<EndNotice, 'end' | 'write'>;
+  (raw as NoticedResponse)[endNotice] = { context, unread, end, write, isEnding: false };
+  raw.end = noticedEnd as Raw['end'];
+  raw.write = noticedWrite as Raw['write'];
+}
+
+function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
+  const notice = this[endNotice];
+  const { context, unread, end } = notice;
+  context.seat?.leave();
+  const bytes = bytesOf(args[0]);
+  context.answerBytes += bytes;
+  unread?.add(this, bytes);
+  notice.isEnding = true;
+  readUnwanted(this, context);
+  context.mark('work');
+  const noted = context.audit?.ended();
+  if (noted === undefined) return end.apply(this, args);
+  // The answer waits until it is in the audit trail.
+  context.isEnding = true;
+  const send = () => void end.apply(this, args);
+  noted.then(send, send);
+  return this;
+}
+
+function noticedWrite(this: NoticedResponse, ...args: unknown[]): boolean {
+  const { context, isEnding, write } = this[endNotice];
+  // The end of an HTTP/2 response writes its last piece by this method.
+  if (!isEnding) context.answerBytes += bytesOf(args[0]);
+  return write.apply(this, args);
+}
+
+function bytesOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk);
+  return chunk instanceof Uint8Array ? chunk.length : 0;
+}
+
+/**
+ * The time limit. Lists and deletes of collections can shorten it with `timeoutSeconds`; an invalid number is refused
+ * later.
+ */
+function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limitMs: number): number {
+  const askedMs = timeoutMs(query.get('timeout'));
+  const mostMs = askedMs > 0 ? Math.min(askedMs, limitMs) : limitMs;
+  if (verb !== 'list' && verb !== 'deletecollection') return mostMs;
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  return seconds > 0 ? Math.min(seconds * 1000, mostMs) : mostMs;
+}
+
+/** The time that the client gives the request by `timeout`; 0: none. @throws a 400 for text that is no duration. */
+function timeoutMs(text: string | null): number {
+  if (text === null || text === '') return 0;
+  try {
+    return durationMilliseconds(parseDuration(text));
+  } catch (error) {
+    if (!(error instanceof ValueFormatError)) throw error;
+    throw badRequestError(`invalid timeout specified in the request URL - ${error.message}`, error);
+  }
+}
+
+/** Size of the request head in characters: names, values, and HTTP/2's overhead per field. */
+function headerBytes(request: FastifyRequest): number {
+  const fields = request.raw.rawHeaders;
+  // HTTP/2 includes the path among the fields.
+  let size = (request.raw.httpVersionMajor === 1 ? (request.raw.url?.length ?? 0) : 0) + fields.length * 16;
+  for (const text of fields) size += text.length;
+  return size;
+}
+
+/**
+ * Asks the client to reconnect. HTTP/2 connections finish their streams and close (GOAWAY); HTTP/1.1 connections close
+ * after this answer.
+ */
+function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
+  const session = (request.raw as { stream?: { session?: { close(): void } } }).stream?.session;
+  if (session !== undefined) session.close();
+  else reply.header('connection', 'close');
+}

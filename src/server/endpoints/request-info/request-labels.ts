@@ -1,0 +1,60 @@
+import type { RequestLabels } from '../../../base/observability/metrics.js';
+import { isHealthPath } from '../health/health-checks.js';
+import type { HttpRequestContext } from './http-request-context.js';
+
+/** Verbs that metrics name by their method, as dashboards expect. */
+const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
+/** Subresources whose requests become a connection to somewhere else. */
+const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
+const emptyLabels = { group: '', version: '', resource: '', scope: '' } as const;
+/** HTTP/2 accepts any word as a method. */
+const methodVerbs: ReadonlyMap<string, string> = new Map([
+  ['GET', 'GET'],
+  ['HEAD', 'GET'],
+  ['POST', 'POST'],
+  ['PUT', 'PUT'],
+  ['PATCH', 'PATCH'],
+  ['DELETE', 'DELETE'],
+  ['CONNECT', 'CONNECT'],
+]);
+/** How the media types of server-side apply begin. */
+const applyMediaType = 'application/apply-patch+';
+
+/**
+ * Labels must be bounded, as each combination takes memory forever: unknown resources, subresources, verbs and methods
+ * are never used as labels, whatever happened to the request.
+ */
+export function labelsOf(context: HttpRequestContext, method: string): RequestLabels {
+  const { resourceRequest, requestInfo, remote } = context;
+  const scope = requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster';
+  if (remote !== undefined) {
+    const verb = metricVerbs[requestInfo.verb] ?? requestInfo.verb.toUpperCase();
+    // What the other server calls a resource is the client's word only.
+    return { verb, group: remote.group, version: remote.version, resource: '', subresource: '', scope };
+  }
+  if (resourceRequest === undefined) {
+    return { verb: methodVerbs.get(method) ?? 'other', ...emptyLabels, subresource: plainPath(requestInfo.path) };
+  }
+  const { definition, served } = resourceRequest.resource;
+  const subresource = resourceRequest.subresource?.name ?? '';
+  return {
+    verb: connections.has(subresource) ? 'CONNECT' : resourceVerb(resourceRequest.verb, context.contentType),
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource,
+    scope,
+  };
+}
+
+function resourceVerb(verb: string, contentType: string | undefined): string {
+  if (verb === 'patch' && contentType?.startsWith(applyMediaType) === true) return 'APPLY';
+  return metricVerbs[verb] ?? verb.toUpperCase();
+}
+
+/** Health checks and metrics are told apart by their paths, without the name of a single check. */
+function plainPath(path: string): string {
+  if (path === '/metrics' || path === '/metrics/slis') return path;
+  const [, first = ''] = path.split('/', 2);
+  return isHealthPath(first) ? `/${first}` : '';
+}

@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GroupVersionKind } from '../../base/machinery/group-version.js';
+import type { RequestInfo } from '../../base/machinery/request-context.js';
+import type { KindType } from '../../base/machinery/schema/index.js';
+import { methodNotAllowedError, unknownPathError } from '../../base/machinery/status-error.js';
+import type { RequestLabels } from '../../base/observability/metrics.js';
+import { subresourcesOf, verbsOf } from '../../objects/registry/resource-definition.js';
+import { isStoredResource, type ServedResource } from '../../objects/registry/resource-registry.js';
+import type { ResourceVerb } from '../../objects/registry/resource-verb.js';
+import type { Store } from '../../objects/registry/store/store.js';
+import {
+  bodyKindOf,
+  type SubresourceDefinition,
+  subresourceVerbs,
+} from '../../objects/registry/subresource-definition.js';
+import type { RequestAdmission } from '../admission/request-admission.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
+import type { EndpointServices } from './services.js';
+
+/**
+ * One request for a resource, with everything that its handler needs. Created once the path is resolved, and never
+ * changed.
+ */
+export class ResourceRequest {
+  constructor(
+    readonly services: EndpointServices,
+    readonly context: HttpRequestContext,
+    readonly resource: ServedResource,
+    readonly subresource: SubresourceDefinition | undefined,
+    readonly verb: ResourceVerb,
+    /** Empty for cluster-scoped resources and for requests over all namespaces. */
+    readonly namespace: string,
+    /** Empty for requests about a collection. */
+    readonly name: string,
+    readonly http: FastifyRequest,
+    readonly reply: FastifyReply,
+  ) {}
+
+  /** The Accept header, as sent. */
+  get accept(): string | undefined {
+    return this.http.headers.accept;
+  }
+
+  /** The store of the resource's objects; virtual and computed kinds have none. */
+  get store(): Store {
+    const { resource, services } = this;
+    if (!isStoredResource(resource)) throw new Error(`${resource.definition.resource} are not stored`);
+    return services.storeOf(resource);
+  }
+
+  /** Admission of a request that writes. */
+  get admission(): RequestAdmission {
+    const { admission } = this.services;
+    if (admission === undefined) throw new Error('admission is not there yet');
+    return admission;
+  }
+
+  /** Group, version and kind of the body: the subresource's own if it has one. */
+  get kind(): GroupVersionKind {
+    const own = bodyKindOf(this.subresource);
+    if (own !== undefined) return own.kind;
+    const { definition, served } = this.resource;
+    return { group: definition.group, version: served.version, kind: definition.kind };
+  }
+
+  /** The declaration of that kind. */
+  get type(): KindType {
+    return bodyKindOf(this.subresource)?.type ?? this.resource.served.type;
+  }
+}
+
+/**
+ * Resolves the resource of a request. Throws a 404 for an unknown path and a 405 for a method that the path does not
+ * support.
+ */
+export function resolveRequest(
+  services: EndpointServices,
+  context: HttpRequestContext,
+  http: FastifyRequest,
+  reply: FastifyReply,
+): ResourceRequest {
+  const info = context.requestInfo;
+  const resource = services.registry.findServed(info.apiGroup, info.apiVersion, info.resource);
+  if (resource === undefined) throw unknownPathError();
+  const { definition } = resource;
+  const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';
+  if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
+  const onObject = info.parts.length >= 2;
+  const subresource = findSubresource(resource, info);
+  // What follows the name of a proxy is the path of another server.
+  const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
+  if (info.parts.length > 3 && !isProxy) throw unknownPathError();
+  if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
+  const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
+  const verb = info.verb as ResourceVerb;
+  if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) throw methodNotAllowedError();
+  if (subresource === undefined) {
+    const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
+    if (refusal !== undefined) throw methodNotAllowedError(refusal);
+    if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === '')))
+      throw methodNotAllowedError();
+    if ((verb === 'update' || verb === 'patch') && !onObject) throw methodNotAllowedError();
+    if (verb === 'deletecollection' && definition.namespaced && info.namespace === '') throw methodNotAllowedError();
+  }
+  const namespace = isNamespaceObject ? '' : info.namespace;
+  const name = onObject ? (info.parts[1] as string) : '';
+  return new ResourceRequest(services, context, resource, subresource, verb, namespace, name, http, reply);
+}
+
+function findSubresource(resource: ServedResource, info: RequestInfo): SubresourceDefinition | undefined {
+  if (info.subresource === '') return undefined;
+  const found = subresourcesOf(resource.definition).find((s) => s.name === info.subresource);
+  if (found === undefined) throw unknownPathError();
+  return found;
+}
+
+/** The metric labels of a resource request: no values that clients can make up. */
+export function requestLabels({ resource, verb, subresource, namespace, name }: ResourceRequest): RequestLabels {
+  const { definition, served } = resource;
+  return {
+    verb: verb.toUpperCase(),
+    group: definition.group,
+    version: served.version,
+    resource: definition.resource,
+    subresource: subresource?.name ?? '',
+    scope: name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+  };
+}

@@ -1,0 +1,43 @@
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { unknownPathError } from '../../../base/machinery/status-error.js';
+import type { IssuerDocuments } from '../../authentication/service-account/issuer-documents.js';
+
+/** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} answers from. */
+export const ISSUER_DOCUMENTS = Symbol('IssuerDocuments');
+
+/** Gives the current documents, which change with the keys; undefined if there are none. */
+export interface IssuerDocumentsSource {
+  documents(): IssuerDocuments | undefined;
+}
+
+/** How long the answers may be cached; servers accept new keys well before they sign with them. */
+const cacheControl = 'public, max-age=3600';
+
+/** The paths of the documents, for lists of paths. */
+export const issuerDocumentPaths: readonly string[] = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
+
+/** Discovery of the issuer of service account tokens, for parties that verify tokens themselves. */
+@Controller()
+export class ServiceAccountIssuerController {
+  constructor(@Inject(ISSUER_DOCUMENTS) private readonly issuer: IssuerDocumentsSource) {}
+
+  @Get('.well-known/openid-configuration')
+  configuration(@Res() reply: FastifyReply): void {
+    this.send(reply, 'application/json', this.issuer.documents()?.configuration);
+  }
+
+  @Get('openid/v1/jwks')
+  keySet(@Res() reply: FastifyReply): void {
+    this.send(reply, 'application/jwk-set+json', this.issuer.documents()?.keySet);
+  }
+
+  private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
+    if (text === undefined) throw unknownPathError();
+    // Sent as a string, it would get a charset, which neither type has.
+    const bytes = Buffer.from(text);
+    // A timeout may have answered already.
+    if (reply.sent) return;
+    void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(bytes);
+  }
+}

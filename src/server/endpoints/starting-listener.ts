@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { Server as NetServer, type Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { serviceUnavailableError } from '../../base/machinery/status-error.js';
+import {
+  findCheck,
+  type HealthCheck,
+  isHealthPath,
+  isPassed,
+  runCheck,
+  runChecks,
+  shownReport,
+} from './health/health-checks.js';
+
+/** Nobody needs more of them to ask whether the server is ready. */
+const maxConnections = 500;
+/** Connections that do not finish their handshake, or send nothing, are closed after this time. */
+const patienceMs = 10_000;
+/** When the server itself takes over, requests on their way and answers that were begun get this long. */
+const lingerMs = 200;
+
+/** What the listener of a starting server depends on. */
+export interface StartingListenerOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly tls: SecureContextOptions;
+  readonly checks: readonly HealthCheck[];
+}
+
+/**
+ * Listens on the server's port while the server starts, which can take as long as its database is unreachable. Answers
+ * health checks, so probes and load balancers learn that the process is alive but not ready (specification 4.10). Every
+ * other request gets a 503. It authenticates nobody and reads no body.
+ *
+ * A connection ends with its answer: one that is kept would be cut when the server itself takes over, perhaps with a request
+ * on its way.
+ */
+export class StartingListener {
+  private readonly server: Http2SecureServer;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly checks: readonly HealthCheck[],
+    tls: SecureContextOptions,
+  ) {
+    this.server = createSecureServer(
+      { ...tls, allowHTTP1: true, handshakeTimeout: patienceMs, settings: { maxConcurrentStreams: 100 } },
+      (request, response) => {
+        // A failed answer ends its own connection only.
+        this.answer(request, response).catch(() => request.socket.destroy());
+      },
+    );
+    this.server.maxConnections = maxConnections;
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.setTimeout(patienceMs, () => socket.destroy());
+      socket.on('error', () => undefined);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    this.server.on('tlsClientError', () => undefined);
+    this.server.on('sessionError', () => undefined);
+  }
+
+  /** Resolves when it listens. @throws the reason why it cannot: the server could not either. */
+  static async open({ address, port, tls, checks }: StartingListenerOptions): Promise<StartingListener> {
+    const listener = new StartingListener(checks, tls);
+    listener.server.listen(port, address);
+    await once(listener.server, 'listening');
+    return listener;
+  }
+
+  /** Resolves when the port is free for the server itself. */
+  async close(): Promise<void> {
+    const closed = once(this.server, 'close');
+    // Stops only the listening: the server's own close would also cut connections whose request is on its way.
+    NetServer.prototype.close.call(this.server);
+    const timer = setTimeout(() => {
+      for (const socket of this.sockets) socket.destroy();
+    }, lingerMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private async answer(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+    const [pathname = '', query = ''] = request.url.split('?', 2);
+    const searchParams = new URLSearchParams(query);
+    const [, path = '', ...rest] = pathname.split('/');
+    if (!isHealthPath(path)) return refuse(response);
+    if (rest.length === 0) {
+      const report = await runChecks(path, this.checks, searchParams.getAll('exclude'));
+      return send(response, report.healthy ? 200 : 500, 'text/plain; charset=utf-8', shownReport(report, searchParams));
+    }
+    const check = findCheck(this.checks, path, rest.join('/'));
+    if (check === undefined) return refuse(response);
+    const passed = isPassed(await runCheck(check));
+    const text = passed ? 'ok' : `internal server error: ${check.name} failed\n`;
+    send(response, passed ? 200 : 500, 'text/plain; charset=utf-8', text);
+  }
+}
+
+function refuse(response: Http2ServerResponse): void {
+  const error = serviceUnavailableError('the server is starting');
+  response.setHeader('retry-after', '1');
+  send(response, error.code, 'application/json', `${JSON.stringify(error.toStatus())}\n`);
+}
+
+function send(response: Http2ServerResponse, code: number, contentType: string, text: string): void {
+  if (response.req.httpVersionMajor === 1) response.setHeader('connection', 'close');
+  else closeAfter(response.stream);
+  response.writeHead(code, {
+    'cache-control': 'no-cache, private',
+    'content-type': contentType,
+    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+/** The client learns that this was the last answer, and may send what comes next elsewhere. */
+function closeAfter(stream: ServerHttp2Stream): void {
+  // A stream that has closed no longer tells.
+  const { session } = stream;
+  stream.once('close', () => session?.close());
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fastify from 'fastify';
+import { notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
+import { Logger } from '../../base/observability/logger.js';
+import { HookMistake } from '../admission/webhooks/hook-errors.js';
+import { remoteUnavailableError } from './remote/handle-remote.js';
+import { HttpRequestContext } from './request-info/http-request-context.js';
+import { StatusFilter } from './status.filter.js';
+
+const services = { accept: undefined, kinds: { status: undefined } } as never;
+
+/** The answer of a handler that has failed with `error`. */
+async function answerOf(error: unknown, url: string): Promise<{ readonly body: string }> {
+  const filter = new StatusFilter(new Logger('error', 'text', () => undefined), services);
+  const app = fastify();
+  app.get('/', (request, reply) => {
+    request.plinthContext = new HttpRequestContext(request);
+    filter.answer(error, request, reply);
+    return reply;
+  });
+  const { body } = await app.inject(url);
+  await app.close();
+  return { body };
+}
+
+/** Lines of the log after a handler has failed with `error`. */
+async function logOf(error: unknown, isOver: boolean): Promise<{ readonly lines: string[]; readonly code: number }> {
+  const lines: string[] = [];
+  const filter = new StatusFilter(new Logger('warn', 'text', (line) => lines.push(line)), services);
+  const app = fastify();
+  app.get('/', (request, reply) => {
+    const context = new HttpRequestContext(request);
+    request.plinthContext = context;
+    if (isOver) context.abort();
+    filter.answer(error, request, reply);
+    return reply;
+  });
+  const { statusCode } = await app.inject('/');
+  await app.close();
+  return { lines, code: statusCode };
+}
+
+describe('errors', () => {
+  it('end with one newline, compact or pretty', async () => {
+    for (const url of ['/', '/?pretty=true']) {
+      const { body } = await answerOf(notFoundError({ group: '', resource: 'pods' }, 'a'), url);
+      assert.match(body, /[^\n]\n$/);
+      assert.equal(JSON.parse(body).code, 404);
+    }
+  });
+});
+
+describe('the log of failed requests', () => {
+  const abort = new DOMException('This operation was aborted', 'AbortError');
+
+  it('says nothing of work that was given up because the client left or the time was over', async () => {
+    const { lines, code } = await logOf(abort, true);
+    assert.deepEqual(lines, []);
+    assert.equal(code, 504);
+  });
+
+  it('says nothing of what the answer has said, nor of calls that were given up with the request', async () => {
+    for (const error of [remoteUnavailableError('no way to the node'), statedError('the range is full')]) {
+      assert.deepEqual((await logOf(error, false)).lines, []);
+    }
+    const late = timeoutError('the hook was too slow', 0, abort);
+    assert.deepEqual((await logOf(late, true)).lines, []);
+    assert.match((await logOf(late, false)).lines.join(''), /ERROR request failed/);
+  });
+
+  it('warns of what hooks did wrong, without a stack', async () => {
+    const { lines, code } = await logOf(new HookMistake('the patch of a hook does not apply'), false);
+    assert.equal(code, 500);
+    assert.match(lines.join(''), /^\S+ WARN {2}request failed.*the patch of a hook does not apply/);
+    assert.doesNotMatch(lines.join(''), /\bat .*\.js/);
+  });
+
+  it('has what failed otherwise', async () => {
+    const { lines } = await logOf(abort, false);
+    assert.match(lines.join(''), /request failed.*AbortError/);
+    const other = await logOf(new Error('a fault'), true);
+    assert.match(other.lines.join(''), /request failed.*a fault/);
+    assert.equal(other.code, 500);
+  });
+});

@@ -1,0 +1,165 @@
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Inject,
+  Injectable,
+  Optional,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  badRequestError,
+  internalError,
+  methodNotAllowedError,
+  requestTooLargeError,
+  type Status,
+  StatusError,
+  timeoutError,
+  unknownPathError,
+  unsupportedMediaTypeError,
+} from '../../base/machinery/status-error.js';
+import { Logger } from '../../base/observability/logger.js';
+import { AUDITOR, type Auditor } from '../audit/auditor.js';
+import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
+import { encodeValue, formatWarning } from './negotiation/respond.js';
+import type { HttpRequestContext } from './request-info/http-request-context.js';
+import { EndpointServices } from './services.js';
+
+const newline = Buffer.from('\n');
+
+/** The error to answer with, for any thrown value. Faults of our own become a 500 that reveals no internals. */
+export function toAnswer(error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  const code =
+    error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  switch (code) {
+    case 400:
+      return badRequestError('the request could not be understood', error);
+    case 404:
+      return unknownPathError();
+    case 405:
+      return methodNotAllowedError();
+    case 413:
+      return requestTooLargeError(0);
+    case 415:
+      return unsupportedMediaTypeError();
+  }
+  if (error instanceof Error && error.name === 'AbortError')
+    return timeoutError('the request did not complete in time');
+  return internalError(new Error('the server has an unexpected fault, see its log'));
+}
+
+/** Whether the answer says all that there is to know. */
+function isExplained(error: unknown): boolean {
+  return error instanceof StatusError && error.cause === undefined;
+}
+
+/** Whether it is only that work on a request was given up, because its client left or its time is over. */
+function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
+  if (context?.isOver !== true || !(error instanceof Error)) return false;
+  return isAbort(error) || (error instanceof StatusError && isAbort(error.cause));
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** The one place where errors become answers: every failure is a `Status` (specification 7). */
+@Injectable()
+@Catch()
+export class StatusFilter implements ExceptionFilter {
+  constructor(
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(EndpointServices) private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
+    /** Undefined in the thread for large requests, and where nothing is audited. */
+    @Optional() @Inject(AUDITOR) private readonly auditor?: Pick<Auditor, 'unread'>,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /**
+   * Also handles failures outside of Nest's routes (bad URLs, unknown methods) and in timers. Never throws: if even the
+   * error can't be sent, the request is cut.
+   */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    try {
+      this.send(error, request, reply);
+    } catch (fault) {
+      this.logger.error('could not answer with an error', {
+        method: request.method,
+        path: pathOf(request),
+        error: fault,
+      });
+      reply.raw.destroy();
+    }
+  }
+
+  /** Logs an error that happened after the answer of a request. */
+  report(error: unknown, request: FastifyRequest): void {
+    this.logger.error('could not finish a request', { method: request.method, path: pathOf(request), error });
+  }
+
+  private send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = toAnswer(error);
+    const context = request.plinthContext;
+    if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
+    if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
+      // An error of this program is one to look for; what a hook did wrong is for whoever has configured it.
+      const level = error instanceof StatusError && error.isExpected ? 'warn' : 'error';
+      this.logger[level]('request failed', { method: request.method, path: pathOf(request), error });
+    }
+    // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
+    if (reply.raw.writableEnded || context?.isEnding === true) return;
+    if (reply.sent || reply.raw.headersSent) {
+      if (context !== undefined) context.isAborted = true;
+      // A response that has begun can't become an error; cutting it shows the client that it is incomplete.
+      reply.raw.destroy();
+      return;
+    }
+    if (answer.isSelfDefence && context !== undefined) context.isTerminated = true;
+    const retryAfter = answer.details?.retryAfterSeconds;
+    if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+    if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
+    const warnings = context?.warnings ?? [];
+    if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
+    const accepted = this.acceptedType(request.headers.accept);
+    const status = answer.toStatus();
+    if (context === undefined) this.noteUnread(request, answer);
+    else context.audit?.answered(answer.code, status);
+    const pretty = accepted.pretty || (context !== undefined && wantsPretty(context.query, context.userAgent));
+    reply
+      .code(answer.code)
+      .header('cache-control', 'no-cache, private')
+      .header('content-type', accepted.contentType)
+      .send(this.encode(status, accepted, pretty));
+  }
+
+  /** Errors end with a newline, as in the reference: clients print them as they are, and compare what they printed. */
+  private encode(status: Status, accepted: AcceptedType, pretty: boolean): Buffer {
+    const bytes = encodeValue(status, accepted, this.services.kinds.status, pretty);
+    return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
+  }
+
+  /** A request whose path is not even valid has no context, and is audited all the same. */
+  private noteUnread({ raw, method }: FastifyRequest, { code, reason }: StatusError): void {
+    this.auditor?.unread({ raw, verb: method.toLowerCase(), code, reason });
+  }
+
+  /** The form that the client reads; JSON if it reads no available form. */
+  private acceptedType(header: string | undefined): AcceptedType {
+    try {
+      return this.services.accept.negotiate(header, false);
+    } catch {
+      return plainJson;
+    }
+  }
+}
+
+function pathOf(request: FastifyRequest): string {
+  const query = request.url.indexOf('?');
+  return query < 0 ? request.url : request.url.slice(0, query);
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { StatusError, type StatusReason } from '../../../base/machinery/status-error.js';
+
+/** Longer messages of agents are cut. */
+const maxMessageBytes = 2048;
+/** An agent that begins an error and does not end it. */
+const messageMs = 5000;
+
+/** What clients may learn of an agent's refusal by its code; everything else is about this server. */
+const reasons: Readonly<Record<number, StatusReason>> = {
+  400: 'BadRequest',
+  404: 'NotFound',
+  409: 'Conflict',
+  429: 'TooManyRequests',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The beginning of what an answer says, on one line. Ends the answer. */
+export async function messageOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const late = setTimeout(() => answer.destroy(), messageMs);
+  try {
+    for await (const chunk of answer) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= maxMessageBytes) break;
+    }
+  } catch {
+    // What came until then is enough.
+  }
+  clearTimeout(late);
+  answer.destroy();
+  const text = Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
+  return statusMessage(text) ?? text.trim();
+}
+
+/** An agent's refusal to open a stream, in its words. */
+export async function refusedStream(answer: IncomingMessage): Promise<StatusError> {
+  const code = answer.statusCode ?? 0;
+  if (code >= 300 && code < 400) {
+    answer.destroy();
+    return redirectError();
+  }
+  const message = await messageOf(answer);
+  const reason = reasons[code];
+  if (reason !== undefined) return new StatusError(reason, message || `the node agent answered ${code}`);
+  return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
+}
+
+/** A redirect would let another server choose where this one's clients, or its own credentials, go. */
+export function redirectError(): StatusError {
+  return new StatusError('', 'the backend attempted to redirect this request, which is not permitted', { code: 502 });
+}
+
+function statusMessage(text: string): string | undefined {
+  try {
+    const { kind, message } = JSON.parse(text) as { kind?: unknown; message?: unknown };
+    return kind === 'Status' && typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  acceptOf,
+  closeCodes,
+  closeFrame,
+  frameHead,
+  opcodes,
+  WebSocketError,
+  type WebSocketEvent,
+  WebSocketReader,
+} from '../../../base/machinery/web-socket/web-socket-frames.js';
+import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
+import type { Throttle } from '../remote/tunnel.js';
+import { releaseSocket, type Upgrade } from '../web-sockets.js';
+
+/** A client that sends pings without reading the pongs is cut at this many unread bytes. */
+const maxUnreadPongs = 256 * 1024;
+/** How long a client may take for the closing handshake. */
+const closingMs = 5000;
+/** How often a client is written to that is not read from: only writes show that it has left. */
+const heldPingMs = 5000;
+/** One of so many pings goes to all other clients, too. */
+const quietPings = 4;
+
+export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
+
+/**
+ * The client's end of a WebSocket whose messages are never collected: both directions go on piece by piece, at the pace
+ * of the other side.
+ */
+export class ClientWebSocket {
+  private readonly reader = new WebSocketReader();
+  private isClosing = false;
+  /** Nothing is read from the client, because the other side takes no more. */
+  private isHeld = false;
+  private pings = 0;
+
+  private constructor(
+    private readonly socket: Duplex,
+    private readonly early: Buffer,
+    private readonly throttle: Throttle,
+  ) {
+    const pings = setInterval(() => this.ping(), heldPingMs);
+    socket.once('close', () => clearInterval(pings));
+  }
+
+  /** Answers 101. The response can't be used after this. */
+  static accept(response: ServerResponse, upgrade: Upgrade, protocol: string, throttle: Throttle): ClientWebSocket {
+    const { socket, head } = releaseSocket(response);
+    const lines = [
+      'HTTP/1.1 101 Switching Protocols',
+      'connection: Upgrade',
+      'upgrade: websocket',
+      `sec-websocket-accept: ${acceptOf(upgrade.request.headers['sec-websocket-key'] ?? '')}`,
+      `sec-websocket-protocol: ${protocol}`,
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    return new ClientWebSocket(socket, head, throttle);
+  }
+
+  /**
+   * Pieces of messages, those that arrived together at a time, until the client closes or leaves. To be read to the end:
+   * leaving earlier cuts the client.
+   */
+  async *messages(): AsyncGenerator<readonly MessagePiece[], void, undefined> {
+    try {
+      yield await this.limited(this.piecesOf(this.early));
+      for await (const chunk of this.socket) {
+        const pieces = await this.limited(this.piecesOf(chunk as Buffer));
+        this.isHeld = true;
+        yield pieces;
+        this.isHeld = false;
+        // Bytes may be there again at once, and again: others have their turn in between.
+        await nextTurn();
+      }
+    } catch {
+      // The connection broke, which is an end like any other.
+    }
+  }
+
+  private async limited(pieces: readonly MessagePiece[]): Promise<readonly MessagePiece[]> {
+    if (this.throttle !== undefined && pieces.length > 0) await this.throttle(sizeOf(pieces.map(({ bytes }) => bytes)));
+    return pieces;
+  }
+
+  private piecesOf(chunk: Buffer): MessagePiece[] {
+    const pieces: MessagePiece[] = [];
+    if (this.isClosing || chunk.length === 0) return pieces;
+    let ping: Buffer | undefined;
+    let end: WebSocketError | 'closed' | undefined;
+    try {
+      for (const event of this.reader.read(chunk)) {
+        if (event.type === 'data') pieces.push(event);
+        else if (event.type === 'ping') ping = event.bytes;
+        else end = 'closed';
+      }
+    } catch (error) {
+      if (!(error instanceof WebSocketError)) throw error;
+      end = error;
+    }
+    if (ping !== undefined) this.answer(ping);
+    if (end instanceof WebSocketError) this.close(end.code, end.message);
+    else if (end !== undefined) this.close(closeCodes.normal, '');
+    return pieces;
+  }
+
+  /** Of pings that came together the last one is enough (RFC 6455 section 5.5.3). */
+  private answer(ping: Buffer): void {
+    if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
+    else this.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]));
+  }
+
+  private ping(): void {
+    this.pings++;
+    if (!this.isHeld && this.pings % quietPings !== 0) return;
+    if (!this.isClosing && this.socket.writableLength === 0) this.write(frameHead(opcodes.ping, 0));
+  }
+
+  /** Sends binary messages as one write. Resolves when the client can take more, or has left. */
+  async send(...messages: readonly (readonly Buffer[])[]): Promise<void> {
+    if (this.isClosing || messages.length === 0) return;
+    const bytes = Buffer.concat(messages.flatMap((parts) => [frameHead(opcodes.binary, sizeOf(parts)), ...parts]));
+    if (this.throttle !== undefined) await this.throttle(bytes.length);
+    await writeFully(this.socket, [bytes]);
+  }
+
+  /** Begins the end, unless it has begun. */
+  close(code: number, reason: string): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    this.write(closeFrame(code, reason));
+    if (!this.socket.destroyed) this.socket.end();
+    this.destroySoon();
+    // What still comes is of no interest, but without being read the connection would not end.
+    this.socket.resume();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  /** Leaves a client that reads nothing no more time than for the closing handshake. */
+  destroySoon(): void {
+    const late = setTimeout(() => this.socket.destroy(), closingMs);
+    this.socket.once('close', () => clearTimeout(late));
+  }
+
+  private write(bytes: Buffer): void {
+    if (!this.socket.destroyed && !this.socket.writableEnded) this.socket.write(bytes);
+  }
+}
+
+function sizeOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}

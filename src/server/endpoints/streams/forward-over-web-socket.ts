@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
+import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
+import type { ResourceRequest } from '../resource-request.js';
+import type { Upgrade } from '../web-sockets.js';
+import { ClientWebSocket } from './client-web-socket.js';
+import type { AgentStream } from './connect-pod.js';
+
+/** A WebSocket protocol whose messages are pieces of a connection of SPDY. */
+const prefix = 'SPDY/3.1+';
+
+/** The protocol that is spoken with the agent for an offered one; undefined for one of another kind. */
+export function tunnelProtocol(offered: string): string | undefined {
+  return /^SPDY\/3\.1\+[A-Za-z0-9.-]{1,64}$/.test(offered) ? offered.slice(prefix.length) : undefined;
+}
+
+/**
+ * Forwards ports for a client that speaks SPDY within messages of a WebSocket: what is in the messages goes to the agent
+ * unread, and its answer into messages. Throws a StatusError before anything is answered.
+ *
+ * @param offered the client's protocol, which {@link tunnelProtocol} knows
+ */
+export async function forwardOverWebSocket(
+  { context, reply, services }: ResourceRequest,
+  upgrade: Upgrade,
+  offered: string,
+  { ask, end }: AgentStream,
+): Promise<void> {
+  const { socket: agent, head } = await ask('POST', {
+    'user-agent': context.userAgent,
+    connection: 'Upgrade',
+    upgrade: 'SPDY/3.1',
+    'x-stream-protocol-version': tunnelProtocol(offered) ?? '',
+  });
+  const throttle = services.throttle.writerOf(reply.raw);
+  reply.hijack();
+  context.isUpgraded = true;
+  const client = ClientWebSocket.accept(reply.raw as unknown as ServerResponse, upgrade, offered, throttle);
+  const onAbort = () => {
+    const why = end.reason();
+    if (why === undefined) client.destroy();
+    else client.close(closeCodes.goingAway, why);
+    agent.destroy();
+  };
+  end.signal.addEventListener('abort', onAbort, { once: true });
+  if (end.signal.aborted) onAbort();
+  const input = passInput();
+  try {
+    if (head.length > 0) await client.send([head]);
+    for await (const chunk of agent) {
+      await client.send([chunk as Buffer]);
+      // Bytes may be there again at once, and again: others have their turn in between.
+      await nextTurn();
+    }
+  } catch {
+    // The connection broke, which is an end like any other.
+  } finally {
+    client.close(closeCodes.normal, '');
+    await input;
+    agent.destroy();
+    end.signal.removeEventListener('abort', onAbort);
+  }
+
+  async function passInput(): Promise<void> {
+    for await (const pieces of client.messages()) {
+      await writeFully(agent, [Buffer.concat(pieces.map(({ bytes }) => bytes))]);
+    }
+    // The agent still says what it has to say.
+    agent.end();
+  }
+}

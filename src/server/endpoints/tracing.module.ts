@@ -1,0 +1,53 @@
+import { type FactoryProvider, Module } from '@nestjs/common';
+import { TracingOptions } from '../../base/config/debugging.options.js';
+import { readTracingConfiguration } from '../../base/config/tracing-configuration.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
+import type { RequestTracer } from '../../base/observability/trace-scope.js';
+import { versionInfo } from './discovery/version-info.js';
+
+/** What begins the traces of requests, and sends what is left at its stop. */
+export interface RunningTracer extends RequestTracer {
+  stop(): Promise<void>;
+}
+
+/** Injection token of the {@link RunningTracer}; undefined without `--tracing-config-file`. */
+export const TRACER = Symbol('Tracer');
+/** Injection token of the {@link OtlpSettings} of the process; undefined without `--tracing-config-file`. */
+export const TRACING = Symbol('Tracing');
+
+/** Reads the file of the flag. */
+const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
+  provide: TRACING,
+  inject: [TracingOptions, VENDOR_NAMES],
+  useFactory: ({ tracingConfigFile }: TracingOptions, names: VendorNames) =>
+    tracingSettings(tracingConfigFile, names, 'apiserver'),
+};
+
+/** The libraries for traces are loaded only if they are needed. */
+const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
+  provide: TRACER,
+  inject: [TRACING],
+  useFactory: openTracer,
+};
+
+/** The traces of requests. The tracer is stopped by the endpoints, after the last request. */
+@Module({ providers: [tracingProvider, tracerProvider], exports: [TRACING, TRACER] })
+export class TracingModule {}
+
+/** What a process with this flag and name sends where. @throws OptionsError when the file can't be used. */
+export function tracingSettings(
+  file: string | undefined,
+  names: VendorNames,
+  service: string,
+): OtlpSettings | undefined {
+  if (file === undefined) return undefined;
+  return { ...readTracingConfiguration(file, names), service, version: versionInfo().gitVersion };
+}
+
+/** The tracer of a process. */
+export async function openTracer(settings: OtlpSettings | undefined): Promise<RunningTracer | undefined> {
+  if (settings === undefined) return undefined;
+  const { OtlpTracer } = await import('../../base/observability/otlp-tracer.js');
+  return new OtlpTracer(settings);
+}

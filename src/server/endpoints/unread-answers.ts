@@ -1,0 +1,137 @@
+import type { FastifyReply } from 'fastify';
+import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
+import { connectionOf } from './connection-of.js';
+
+type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | typeof closed | undefined };
+/** Unread bytes of a connection are kept on it. */
+interface Connection {
+  [unreadBytes]?: number;
+}
+
+const answer = Symbol('unread answer');
+/** Stands for the answer of a response that was closed. */
+const closed = Symbol('closed');
+const unreadBytes = Symbol('unread bytes');
+
+export interface UnreadLimits {
+  /** How long an answer may wait for its client to start reading, in milliseconds. */
+  readonly patienceMs: number;
+  /** Unread bytes per connection, above which its further requests are refused. */
+  readonly connectionBytes: number;
+  /** Unread bytes of all connections together, above which the connection with the most is cut. */
+  readonly totalBytes: number;
+}
+
+/** A client that reads more slowly than this, in bytes per second, counts as not reading. */
+const leastBytesPerSecond = 64 * 1024;
+const sweepMs = 500;
+
+/** How long a client may take to read this many bytes, in milliseconds. */
+export function readingTime(patienceMs: number, bytes: number): number {
+  return patienceMs + (bytes / leastBytesPerSecond) * 1000;
+}
+
+interface UnreadAnswer {
+  readonly deadline: number;
+  readonly bytes: number;
+  readonly connection: Connection;
+  readonly response: Response;
+}
+
+/**
+ * Answers that were handed over for sending but not yet read by their clients. An answer that is not read in time is
+ * cut: its connection in HTTP/1.1, its stream in HTTP/2. Otherwise a client that opens streams and never lets them send
+ * would fill the memory with answers. For the same reason all connections together have a limit: above it, the
+ * connection with the most unread bytes loses its answers, so a client with a single answer in progress loses it last.
+ */
+export class UnreadAnswers {
+  /** Those that have waited longest first. */
+  private readonly answers = new LinkedItems<UnreadAnswer>();
+  private total = 0;
+  private sweeper: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly limits: UnreadLimits,
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {}
+
+  /** Whether the connection of a response has too many unread bytes to get more. */
+  isFull(response: Response): boolean {
+    return ((connectionOf(response) as Connection)[unreadBytes] ?? 0) > this.limits.connectionBytes;
+  }
+
+  /**
+   * Records that the last `bytes` of an answer were handed over. Those of a closed response are none: nobody would say when
+   * they are gone, and clients that leave before their answers would fill the limits of others.
+   */
+  add(response: Response, bytes: number): void {
+    if (response[answer] !== undefined) return;
+    const connection: Connection = connectionOf(response);
+    const deadline = this.elapsed() + readingTime(this.limits.patienceMs, bytes);
+    response[answer] = this.answers.add({ deadline, bytes, connection, response });
+    connection[unreadBytes] = (connection[unreadBytes] ?? 0) + bytes;
+    this.total += bytes;
+    if (this.total > this.limits.totalBytes) this.cutLargest();
+    this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
+  }
+
+  /** Records that the client has read what was handed over. */
+  remove(response: Response): void {
+    const place = response[answer];
+    if (place === undefined || place === closed || place.item === undefined) return;
+    const { bytes, connection } = place.item;
+    response[answer] = undefined;
+    this.answers.remove(place);
+    this.total -= bytes;
+    connection[unreadBytes] = (connection[unreadBytes] ?? 0) - bytes;
+  }
+
+  /** Records that the response was sent completely, or cut. Nothing that is added to it later counts. */
+  close(response: Response): void {
+    this.remove(response);
+    response[answer] = closed;
+  }
+
+  stop(): void {
+    clearInterval(this.sweeper);
+    this.sweeper = undefined;
+  }
+
+  private cutLargest(): void {
+    let largest: Connection | undefined;
+    let most = 0;
+    for (const { connection } of this.answers) {
+      const bytes = connection[unreadBytes] ?? 0;
+      if (bytes <= most) continue;
+      largest = connection;
+      most = bytes;
+    }
+    this.cutAll(({ connection }) => connection === largest);
+  }
+
+  private sweep(): void {
+    const now = this.elapsed();
+    this.cutAll(({ deadline }) => deadline <= now);
+    if (this.answers.size === 0) this.stop();
+  }
+
+  private cutAll(isCut: (answer: UnreadAnswer) => boolean): void {
+    for (const { response } of [...this.answers].filter(isCut)) {
+      this.remove(response);
+      cut(response);
+    }
+  }
+}
+
+/** Ends a response whose client does not read. */
+export function cut(response: Response): void {
+  const { stream } = response as { stream?: { close?: (code: number) => void; destroy(): void } };
+  // A stream that is only destroyed may wait for its client's window forever.
+  if (stream?.close !== undefined) {
+    stream.close(cancelled);
+    stream.destroy();
+  } else response.destroy();
+}
+
+/** CANCEL (RFC 9113 section 7). */
+const cancelled = 8;

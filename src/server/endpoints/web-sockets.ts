@@ -1,0 +1,172 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2SecureServer } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { badRequestError, StatusError } from '../../base/machinery/status-error.js';
+import type { Logger } from '../../base/observability/logger.js';
+
+/** A connection whose client asked for another protocol. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /**
+   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so next to one a token
+   * may be made up, and the request would still run as the page's reader.
+   */
+  readonly reliesOnToken: boolean;
+}
+
+/** Browsers can't set headers, so a token is sent among the requested protocols, as base64url. */
+const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
+const knownProtocols = ['base64.binary.k8s.io', 'binary.k8s.io'];
+/** Clients of a watch send control frames only. */
+const maxPayload = 4096;
+
+const upgrades = new WeakMap<object, Upgrade>();
+const acceptor = new WebSocketServer({
+  noServer: true,
+  maxPayload,
+  perMessageDeflate: false,
+  clientTracking: false,
+  handleProtocols: (offered) => {
+    const protocols = [...offered].filter((name) => !name.startsWith(tokenProtocol));
+    return knownProtocols.find((name) => protocols.includes(name)) ?? protocols[0] ?? false;
+  },
+});
+
+/**
+ * Accepts watches over WebSocket (RFC 6455), and whatever clients want to talk with other servers. Such a request
+ * passes through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades
+ * the connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
+ * requests with a body, since the body would have to be read before the first frame.
+ *
+ * @param isRemote whether a path leads to another server
+ */
+export function acceptWebSockets(
+  server: Http2SecureServer,
+  route: (request: IncomingMessage, response: ServerResponse) => void,
+  logger: Pick<Logger, 'error'>,
+  isRemote: (url: string) => boolean = () => false,
+): void {
+  const isWatch = (request: IncomingMessage) =>
+    request.method === 'GET' && isWebSocket(request) && /[?&]watch=|\/watch\//.test(request.url ?? '');
+  const wanted = (request: IncomingMessage) =>
+    !hasBody(request) && (isWatch(request) || (isStream(request) && isRemote(request.url ?? '')));
+  // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
+  (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
+  const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    response.once('finish', () => socket.end());
+    response.destroy = () => {
+      socket.destroy();
+      return response;
+    };
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => response.emit('close'));
+    if (isWebSocket(request)) useTokenProtocol(request);
+    const hasCertificate = (request.socket as TLSSocket).getPeerX509Certificate() !== undefined;
+    const reliesOnToken = !hasCertificate && request.headers.authorization !== undefined;
+    upgrades.set(response, { request, socket, head, reliesOnToken });
+    route(request, response);
+  };
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // No other handler catches an error here, and it would end the process.
+    try {
+      begin(request, socket, head);
+    } catch (error) {
+      logger.error('a connection could not be upgraded', { error });
+      socket.destroy();
+    }
+  });
+}
+
+/** Whether a request asks for a WebSocket, however well. */
+export function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Whether what follows the upgrade is one conversation. Another version of HTTP (`h2c`) would bring requests that nobody
+ * has authenticated, on a connection that extension servers trust.
+ */
+function isStream({ headers }: IncomingMessage): boolean {
+  return /^(?:websocket|spdy\/3(?:\.1)?)$/i.test(headers.upgrade ?? '');
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+function useTokenProtocol({ headers }: IncomingMessage): void {
+  if (headers.authorization !== undefined) return;
+  const protocols = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const encoded = protocols.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
+  if (encoded !== undefined) headers.authorization = `Bearer ${Buffer.from(encoded, 'base64url').toString('utf8')}`;
+}
+
+/**
+ * Whether the request of a response asks for a WebSocket.
+ *
+ * @throws a 400 for an invalid handshake; a 403 for a page of another origin if the request has no token, or if its
+ *   reader has a certificate.
+ */
+export function wantsWebSocket(response: object): boolean {
+  const upgrade = upgrades.get(response);
+  if (upgrade === undefined) return false;
+  const { headers } = upgrade.request;
+  const key = headers['sec-websocket-key'] ?? '';
+  if (headers['sec-websocket-version'] !== '13' || !/^[+/0-9A-Za-z]{22}==$/.test(key)) {
+    throw badRequestError('the WebSocket handshake is not valid: version 13 and a key of 16 bytes are needed');
+  }
+  checkOrigin(upgrade);
+  return true;
+}
+
+/** The protocols that a client of a WebSocket offers, most preferred first, without its token. */
+export function offeredProtocols({ request: { headers } }: Upgrade): string[] {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  return offered.filter((name) => name !== '' && !name.startsWith(tokenProtocol));
+}
+
+/** The upgrade that the request of a response asks for; undefined when it asks for none. */
+export function upgradeOf(response: object): Upgrade | undefined {
+  return upgrades.get(response);
+}
+
+/** Throws a 403 for a page of another origin if the request has no token, or if its reader has a certificate. */
+export function checkOrigin({ request: { headers }, reliesOnToken }: Upgrade): void {
+  if (headers.origin !== undefined && !reliesOnToken && hostOf(headers.origin) !== headers.host) {
+    throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
+  }
+}
+
+/** Gives the connection to its new protocol. The response can't be used after this. */
+export function releaseSocket(response: ServerResponse): Pick<Upgrade, 'socket' | 'head'> {
+  const { socket, head } = upgrades.get(response) as Upgrade;
+  response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+  return { socket, head };
+}
+
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers with 101. The response can't be used after this. */
+export function openWebSocket(response: ServerResponse): { readonly socket: Duplex; readonly webSocket: WebSocket } {
+  const { request, socket, head } = upgrades.get(response) as Upgrade;
+  response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+  let opened: WebSocket | undefined;
+  acceptor.handleUpgrade(request, socket, head, (webSocket) => {
+    opened = webSocket;
+  });
+  if (opened === undefined) throw badRequestError('the WebSocket handshake is not valid');
+  return { socket, webSocket: opened };
+}

@@ -1,0 +1,131 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
+import type { FieldSet } from '../../../base/machinery/field-set/index.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { applyPatch, conflictsError, updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { isolatesStatus } from '../../../objects/registry/metadata/before-create.js';
+import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { convertedObject } from '../../../objects/registry/store/remote-conversion.js';
+import { type VersionViews, versionViews } from '../../../objects/registry/store/version-views.js';
+import type { WriteOptions } from '../negotiation/write-options.js';
+import type { ResourceRequest } from '../resource-request.js';
+
+/** The path of the write, which determines the owners of fields. */
+type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'> & {
+  readonly context: Pick<RequestContext, 'signal'>;
+};
+
+/**
+ * Records the field owners after an ordinary write in `metadata.managedFields`; changes `next`. Both objects are in the
+ * requested version.
+ */
+export function trackFields(
+  path: WrittenPath,
+  { fieldManager }: Pick<WriteOptions, 'fieldManager'>,
+  live: ApiObject | undefined,
+  next: ApiObject,
+): void | Promise<void> {
+  const { services, resource, subresource } = path;
+  const entriesIn = (versions: VersionViews) =>
+    updateManagedFields(resource.served.type, live, next, {
+      manager: fieldManager,
+      apiVersion: resource.apiVersion,
+      time: formatTime(services.clock.now()),
+      versions,
+      ...(subresource === undefined ? {} : { subresource: subresource.name }),
+      ...(live === undefined ? {} : resetOptions(resource, subresource?.name)),
+    });
+  if (!hasRemoteVersions(resource)) {
+    setOwners(next, entriesIn(versionViews(services.registry, resource)));
+    return undefined;
+  }
+  return inRemoteVersions(path, entriesIn).then((entries) => setOwners(next, entries));
+}
+
+/** Records the owners of fields in an object. */
+export function setOwners({ metadata }: ApiObject, entries: ApiObject['metadata']['managedFields']): void {
+  if (entries === undefined || entries.length === 0) delete metadata.managedFields;
+  else metadata.managedFields = entries;
+}
+
+/**
+ * Merges an applier's intent into the live object and records the resulting field owners (specification 5.9). The
+ * result is not decoded yet. Throws a 409 when others own changed fields.
+ */
+export async function mergeApplied(
+  path: WrittenPath,
+  { fieldManager, force }: Pick<WriteOptions, 'fieldManager' | 'force'>,
+  live: ApiObject | undefined,
+  config: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const { services, resource, subresource } = path;
+  const merged = (versions: VersionViews) =>
+    applyPatch(resource.served.type, live, config, {
+      manager: fieldManager,
+      apiVersion: resource.apiVersion,
+      time: formatTime(services.clock.now()),
+      force,
+      lastAppliedAnnotation: services.names.lastAppliedAnnotation,
+      versions,
+      ...(subresource === undefined ? {} : { subresource: subresource.name }),
+      ...resetOptions(resource, subresource?.name),
+    });
+  const result = hasRemoteVersions(resource)
+    ? await inRemoteVersions(path, merged)
+    : merged(versionViews(services.registry, resource));
+  if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
+  return result.object;
+}
+
+/**
+ * Works on an object in versions that something outside converts to. The work begins anew after each conversion that it
+ * turns out to need: those are the live and the next object in each version that owners use. It must have no effect but
+ * its result.
+ */
+async function inRemoteVersions<T>(
+  { services, resource, context }: WrittenPath,
+  work: (versions: VersionViews) => T,
+): Promise<T> {
+  const converted = new Map<string, ApiObject>();
+  const versions = versionViews(services.registry, resource, (object, apiVersion) => {
+    const key = `${apiVersion} ${JSON.stringify(object)}`;
+    const found = converted.get(key);
+    if (found === undefined) throw new ConversionNeeded(key, object, apiVersion);
+    return cloneJson(found);
+  });
+  for (;;) {
+    try {
+      return work(versions);
+    } catch (error) {
+      if (!(error instanceof ConversionNeeded)) throw error;
+      const { key, object, apiVersion } = error;
+      converted.set(key, (await convertedObject(resource, object, apiVersion, context.signal)) ?? object);
+    }
+  }
+}
+
+function hasRemoteVersions({ definition }: ServedResource): boolean {
+  return remoteConversionOf(definition) !== undefined;
+}
+
+/** Leaves work that needs an object in another version first. */
+class ConversionNeeded extends Error {
+  constructor(
+    readonly key: string,
+    readonly object: ApiObject,
+    readonly apiVersion: string,
+  ) {
+    super(`an object is needed in ${apiVersion}`);
+  }
+}
+
+/** Fields that the path can't change: sending them gives nobody ownership. */
+function resetOptions(resource: ServedResource, subresource: string | undefined): { resetFields?: FieldSet } {
+  if (subresource === 'status') return { resetFields: allButStatus };
+  return subresource === undefined && isolatesStatus(resource.definition) ? { resetFields: onlyStatus } : {};
+}
+
+const onlyStatus: FieldSet = { 'f:status': {} };
+const allButStatus: FieldSet = { 'f:metadata': {}, 'f:spec': {} };

@@ -1,0 +1,309 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { conflictError, modifiedMessage, notFoundError } from '../../../base/machinery/status-error.js';
+import { applyDefaults } from '../../../objects/registry/definition/apply-defaults.js';
+import { beforeCreate, ensureNamespace } from '../../../objects/registry/metadata/before-create.js';
+import { beforeUpdate, ensureIdentity } from '../../../objects/registry/metadata/before-update.js';
+import { keepOwnersOnce } from '../../../objects/registry/metadata/owner-references.js';
+import { isStoredKind, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import {
+  isOtherVersion,
+  toServed,
+  toStored,
+  type VersionedText,
+} from '../../../objects/registry/store/object-codec.js';
+import { convertedToStored } from '../../../objects/registry/store/remote-conversion.js';
+import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../../objects/registry/store/store-options.js';
+import { bodyKindOf, updateRulesOf } from '../../../objects/registry/subresource-definition.js';
+import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
+import { readBody } from '../negotiation/read-body.js';
+import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
+import type { ResourceRequest } from '../resource-request.js';
+import { setOwners, trackFields } from './managed-fields.js';
+import { ObjectForms } from './object-forms.js';
+import { WriteAttributes } from './write-attributes.js';
+
+/** A body that has been read but not decoded. */
+export interface ObjectBody {
+  readonly format: BodyFormat;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Makes the object to write, from the live one if needed (undefined: there is none). Called again with a newer live
+ * object when another write came first. The returned object is changed afterwards.
+ */
+export type Candidate = (live: ObjectForms | undefined) => ApiObject | Promise<ApiObject>;
+
+/**
+ * One write, from the client's body to the stored object. All writes take these steps, whatever their verb:
+ *
+ *     decode ─► identity ─► defaults                    `decode`, `decodePatched`: depend on the request alone
+ *       ─► owners of the fields                         `prepare`, skipped for a body that is not stored
+ *       ─► mutating admission                           `admit`
+ *       ─► stored version
+ *       ─► store: rules of the kind, and then, on the object about to be written,
+ *       ─► validating admission                         `validation`, which the store calls
+ *
+ * Handlers provide the object and send the answer. A subresource with its own kind takes the same steps: after mutating
+ * admission its body is merged into the parent, and the store gets the parent.
+ */
+export class Write {
+  readonly options: WriteOptions;
+  /** Group, version and kind of the body. */
+  readonly kind: GroupVersionKind;
+  readonly type: KindType;
+  /** The object to be replaced, as the transformation saw it last; undefined: none. */
+  private lastLive: ObjectForms | undefined;
+  /** The last object that passed mutating admission. */
+  private admitted: ApiObject | undefined;
+  /** The last object before something outside converted it to the stored version. */
+  private unconverted: ApiObject | undefined;
+  /** Chosen by validating admission for the object that it saw last. */
+  private writer: ObjectWriter | undefined;
+
+  /** Checks the options of the request; throws a 422 when one is wrong. */
+  constructor(
+    readonly request: ResourceRequest,
+    options: WriteOptionsKind,
+  ) {
+    this.options = parseWriteOptions(request.context, request.services.names, options, request.services.features);
+    this.kind = request.kind;
+    this.type = request.type;
+    this.lastLive = undefined;
+    this.admitted = undefined;
+    this.unconverted = undefined;
+    this.writer = undefined;
+  }
+
+  /** Reads a body with an object; throws a 415 for a format that objects don't have. */
+  async readBody(): Promise<ObjectBody> {
+    const { context, services } = this.request;
+    const format = bodyFormat(context.contentType, services.accept, this.type.custom === undefined);
+    return { format, bytes: await readBody(this.request) };
+  }
+
+  /**
+   * Decodes a body, checks that it belongs to the object of the path, and fills in defaults. Throws a 400 when it does
+   * not fit.
+   */
+  decode({ bytes, format }: ObjectBody): ApiObject {
+    const { context, subresource } = this.request;
+    const { kind, type } = this;
+    const { fieldValidation } = this.options;
+    const others = subresource?.type === 'virtual' ? subresource.otherBodies : undefined;
+    const object =
+      others === undefined
+        ? decodeBody(context, type, kind, bytes, format, fieldValidation)
+        : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
+    const { audit } = context;
+    if (audit === undefined) return this.completed(object);
+    // The trail shows the defaults, but not the identity that the path adds.
+    const { name, namespace } = object.metadata;
+    const completed = this.completed(object);
+    audit.requested({ ...completed, metadata: { ...completed.metadata, name, namespace } });
+    return completed;
+  }
+
+  /** The same for the result of a patch or an apply on the live object; throws a 422 when it does not fit. */
+  decodePatched(patched: unknown): ApiObject {
+    const { context } = this.request;
+    return this.completed(decodePatched(context, this.type, this.kind, patched, this.options.fieldValidation));
+  }
+
+  /**
+   * {@link decode} for an update, which may need the object more than once, as the store changes it. The first one is
+   * decoded right away, so a bad body is refused before anything is read.
+   */
+  async readCandidate(): Promise<() => ApiObject> {
+    const body = await this.readBody();
+    let first: ApiObject | undefined = this.decode(body);
+    return () => {
+      const object = first ?? this.decode(body);
+      first = undefined;
+      return object;
+    };
+  }
+
+  private completed(object: ApiObject): ApiObject {
+    const { resource, subresource, verb, namespace, name } = this.request;
+    const { definition } = resource;
+    if (name === '') ensureNamespace(definition, object, namespace);
+    else {
+      // An object created below another need not repeat its parent's identity; a replacing body must identify itself.
+      if (verb === 'create') object.metadata.name ||= name;
+      ensureIdentity(definition, object, namespace, name);
+    }
+    if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
+    keepOwnersOnce(this.request.context, object);
+    return object;
+  }
+
+  /** Runs mutating admission and returns the object to continue with. */
+  async admit(object: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
+    const attributes = new WriteAttributes(
+      this.request,
+      this.nameOf(object),
+      this.options.dryRun,
+      object,
+      undefined,
+      this.replaced(live),
+    );
+    await this.request.admission.admit(attributes);
+    this.admitted = attributes.object as ApiObject;
+    keepOwnersOnce(this.request.context, this.admitted, ' after mutating admission');
+    return this.admitted;
+  }
+
+  /** Turns a whole object into the one to store. `hasOwners`: an apply has recorded the owners already. */
+  private async prepare(object: ApiObject, live: ObjectForms | undefined, hasOwners: boolean): Promise<ApiObject> {
+    const { resource, subresource } = this.request;
+    let next: ApiObject;
+    if (subresource?.type === 'view' || subresource?.type === 'created') {
+      const parent = this.parentOf(object, live);
+      const { managedFields, ...metadata } = object.metadata;
+      if (hasOwners) object.metadata = metadata;
+      const body = await this.admit(object, live);
+      next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
+      if (hasOwners) setOwners(next, managedFields);
+      else await trackFields(this.request, this.options, live?.requested, next);
+    } else {
+      // Before admission: a client does not own what plugins and webhooks add to its object.
+      if (!hasOwners) await trackFields(this.request, this.options, live?.requested, object);
+      const { managedFields } = object.metadata;
+      next = await this.admit(object, live);
+      setOwners(next, managedFields);
+    }
+    return this.inStoredVersion(next, live);
+  }
+
+  /**
+   * The object in the stored version. What something outside converts is checked before, by the rules of the requested
+   * version: it need not cope with what they refuse.
+   */
+  private async inStoredVersion(next: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
+    const { resource, context, subresource, services } = this.request;
+    const { definition } = resource;
+    if (resource.isStored || !isStoredKind(definition) || definition.conversion === undefined) {
+      return toStored(resource, next);
+    }
+    await definition.strategy.prepareRules?.();
+    const { resourceVersion, uid } = next.metadata;
+    if (live === undefined) beforeCreate(context, definition, next, services.clock);
+    else beforeUpdate(context, definition, next, live.requested, updateRulesOf(subresource));
+    // Which object is meant is for the store to check.
+    if (uid) next.metadata.uid = uid;
+    else if (live === undefined) delete next.metadata.uid;
+    if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
+    this.unconverted = next;
+    return convertedToStored(resource, next, context.signal);
+  }
+
+  /**
+   * The live parent of a subresource with its own kind. Throws a 404 if it does not exist, and a 409 if the body refers
+   * to another state.
+   */
+  private parentOf({ metadata: { resourceVersion, uid } }: ApiObject, live: ObjectForms | undefined): ApiObject {
+    const { store, name } = this.request;
+    if (live === undefined) throw notFoundError(store.groupResource, name);
+    const { metadata } = live.stored;
+    if (isOtherVersion(resourceVersion, metadata.resourceVersion) || (uid && uid !== metadata.uid)) {
+      throw conflictError(store.groupResource, name, modifiedMessage);
+    }
+    return live.parent;
+  }
+
+  /** Stores a new object. */
+  async create(object: ApiObject): Promise<VersionedText> {
+    const { context, store } = this.request;
+    const prepared = await this.prepare(object, undefined, false);
+    const { dryRun } = this.options;
+    const written = await store.create(context, prepared, {
+      dryRun,
+      validate: this.validation(),
+      writer: () => this.writer,
+    });
+    if (!dryRun) context.audit?.wrote(written.resourceVersion);
+    return written;
+  }
+
+  /** Replaces the live object in the store; creates it if its kind allows that. */
+  update(candidate: Candidate): Promise<UpdateOutcome> {
+    return this.replace(candidate, false);
+  }
+
+  /** The same for an apply, whose candidates record field owners. It creates objects of every kind. */
+  apply(candidate: Candidate): Promise<UpdateOutcome> {
+    return this.replace(candidate, true);
+  }
+
+  private async replace(candidate: Candidate, isApply: boolean): Promise<UpdateOutcome> {
+    const { request } = this;
+    const { context, store, namespace, name, subresource, resource } = request;
+    const hasConversion = remoteConversionOf(resource.definition) !== undefined;
+    const outcome = await store.update(context, namespace, name, {
+      dryRun: this.options.dryRun,
+      validate: this.validation(),
+      writer: () => this.writer,
+      subresource: updateRulesOf(subresource),
+      forceAllowCreate: isApply,
+      converted: hasConversion ? (live) => convertedToStored(resource, live, context.signal) : undefined,
+      transform: async (stored) => {
+        const live = stored === undefined ? undefined : await ObjectForms.of(request, stored);
+        this.lastLive = live;
+        return this.prepare(await candidate(live), live, isApply);
+      },
+    });
+    if (!this.options.dryRun) context.audit?.wrote(outcome.resourceVersion);
+    return outcome;
+  }
+
+  /** Validating admission. The store calls it with the object about to be written and the one it replaces. */
+  private validation(): ValidateAdmission {
+    return async (object, old) => {
+      const { request } = this;
+      const { subresource } = request;
+      const next = await this.nextForms(object as ApiObject);
+      const isKnown = old !== undefined && this.lastLive?.stored === old;
+      const live = old === undefined ? undefined : isKnown ? this.lastLive : await ObjectForms.of(request, old);
+      // If nothing shows the body afterwards, only the body itself can be validated.
+      const given = subresource?.type === 'created' ? this.admitted : undefined;
+      const name = this.nameOf(next.stored);
+      const { dryRun } = this.options;
+      const attributes = new WriteAttributes(request, name, dryRun, given, next, this.replaced(live));
+      this.writer = undefined;
+      await request.admission.validate(attributes);
+      this.writer = attributes.writer;
+    };
+  }
+
+  /** The forms of the object about to be written. Its requested one is known: a conversion back would make it again. */
+  private async nextForms(stored: ApiObject): Promise<ObjectForms> {
+    const { request, unconverted } = this;
+    if (unconverted === undefined) return ObjectForms.of(request, stored);
+    const { labels: _labels, annotations: _annotations, ...metadata } = stored.metadata;
+    const { labels, annotations } = unconverted.metadata;
+    const own = { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) };
+    return new ObjectForms(request, stored, { ...unconverted, metadata: { ...metadata, ...own } });
+  }
+
+  /** Runs validating admission on a body that is not stored. */
+  validateBody(body: ApiObject): Promise<void> {
+    const { request } = this;
+    const { dryRun } = this.options;
+    return request.admission.validate(
+      new WriteAttributes(request, this.nameOf(body), dryRun, body, undefined, undefined),
+    );
+  }
+
+  /** An object created below another replaces nothing, although its parent is updated. */
+  private replaced(live: ObjectForms | undefined): ObjectForms | undefined {
+    return this.request.verb === 'create' ? undefined : live;
+  }
+
+  private nameOf({ metadata }: ApiObject): string {
+    return this.request.name !== '' ? this.request.name : (metadata.name ?? '');
+  }
+}

@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { formatGroupResource } from '../../base/machinery/group-version.js';
+import { serverContext } from '../../base/machinery/internal-context.js';
+import { StatusError } from '../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { FlowSchema } from '../../objects/apis/flowcontrol/v1/flow-schema.types.js';
+import type { PriorityLevelConfiguration } from '../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
+import { Informer } from '../../objects/registry/informers/informer.js';
+import { partOf } from '../../objects/registry/resource-definition.js';
+import { parseStored } from '../../objects/registry/store/object-codec.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import type { Store } from '../../objects/registry/store/store.js';
+import { changedDangling, withDangling } from './dangling.js';
+import { DefaultObjectKeeper } from './default-object-keeper.js';
+import { type DefaultObject, defaultLevels, defaultSchemas } from './default-objects.js';
+import type { FlowControl } from './flow-control.js';
+
+const schemas = 'flowschemas';
+const levels = 'prioritylevelconfigurations';
+/** How often the default objects are looked after, in milliseconds. */
+const upkeepMs = 60_000;
+const retryMs = 2_000;
+
+/** The parts that it needs. */
+export interface FlowConfigurationParts {
+  readonly stores: ResourceStores;
+  readonly names: VendorNames;
+  readonly control: Pick<FlowControl, 'apply'>;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+interface Informers {
+  readonly schemas: Informer<FlowSchema & ApiObject>;
+  readonly levels: Informer<PriorityLevelConfiguration & ApiObject>;
+}
+
+/**
+ * What connects flow control with its objects: each process follows them and puts every change into effect at once, says
+ * in the status of a schema whether its level exists, and looks after the default objects. Without the API group, the
+ * default objects are in effect.
+ */
+export class FlowConfiguration {
+  private readonly group: string;
+  private informers: Informers | undefined;
+  private isDue = false;
+  private readonly work = new Set<Promise<void>>();
+
+  constructor(private readonly parts: FlowConfigurationParts) {
+    this.group = groupName('flowcontrol', parts.names);
+    this.applyDefaults();
+  }
+
+  /** Resolves when all objects are in effect. Follows them until the abort. Waits for a database that is not ready. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { stores, logger } = this.parts;
+    const { registry, storage } = stores;
+    if (registry.findStoredResource(this.group, 'v1', schemas) === undefined) return;
+    if (registry.findStoredResource(this.group, 'v1', levels) === undefined) return;
+    const informer = <T extends ApiObject>(resource: string) =>
+      new Informer<T>(storage, registry, formatGroupResource({ group: this.group, resource }), (error) =>
+        logger.warn('flow control lost its place in the change log', { resource, error }),
+      );
+    const informers: Informers = { schemas: informer(schemas), levels: informer(levels) };
+    this.informers = informers;
+    await Promise.all([informers.schemas.use(signal), informers.levels.use(signal)]);
+    this.apply();
+  }
+
+  /**
+   * Makes the default objects that are missing. Call it before the first request: a server that is ready writes nothing
+   * that nobody asked for. Throws when the store can't be used, and can be called again then.
+   */
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (this.informers === undefined) return;
+    await this.keepDefaults(signal);
+    await this.writeStatuses(signal, await this.storedSchemas());
+  }
+
+  /** Puts every change into effect from now on, and looks after the default objects, until the abort. */
+  maintain(signal: AbortSignal): void {
+    const { informers } = this;
+    if (informers === undefined || signal.aborted) return;
+    const handler = { changed: () => this.applySoon(signal) };
+    void informers.schemas.subscribe(handler, signal);
+    void informers.levels.subscribe(handler, signal);
+    this.track(this.upkeep(signal));
+  }
+
+  /** Resolves when all background work has ended after the abort. */
+  async stopped(): Promise<void> {
+    await Promise.all([...this.work]);
+    await Promise.all([this.informers?.schemas.stopped(), this.informers?.levels.stopped()]);
+  }
+
+  private applySoon(signal: AbortSignal): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    // Objects that come together are put into effect together.
+    setImmediate(() => {
+      this.isDue = false;
+      if (signal.aborted) return;
+      this.apply();
+      if (this.informers !== undefined) this.track(this.writeStatuses(signal, this.informers.schemas.all()));
+    });
+  }
+
+  private apply(): void {
+    if (this.informers === undefined) return;
+    const levelSettings = [...this.informers.levels.all()].map(settingsOf<PriorityLevelConfiguration['spec']>);
+    const schemaSettings = [...this.informers.schemas.all()].map(settingsOf<FlowSchema['spec']>);
+    this.parts.control.apply(levelSettings, withMandatory(schemaSettings, defaultSchemas(this.parts.names)));
+  }
+
+  private applyDefaults(): void {
+    const settings = <Spec>(defaults: readonly DefaultObject<Spec>[]) =>
+      defaults.map(({ name, spec }) => ({ name, uid: '', spec }));
+    this.parts.control.apply(settings(defaultLevels()), settings(defaultSchemas(this.parts.names)));
+  }
+
+  private async upkeep(signal: AbortSignal): Promise<void> {
+    let waitMs = upkeepMs;
+    for (;;) {
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      waitMs = upkeepMs;
+      try {
+        await this.keepDefaults(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.parts.logger.warn('the default objects of flow control could not be looked after', { error });
+        waitMs = retryMs;
+      }
+    }
+  }
+
+  private async keepDefaults(signal: AbortSignal): Promise<void> {
+    const { stores, names } = this.parts;
+    const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
+    const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
+      new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
+    // Levels first, so that no schema is without its level even for a moment.
+    await keep(levels, defaultLevels());
+    await keep(schemas, defaultSchemas(names));
+  }
+
+  private async storedSchemas(): Promise<(FlowSchema & ApiObject)[]> {
+    const store = this.schemaStore();
+    const { items } = await store.list({});
+    return items.map((item) => parseStored(store.resource, item) as ApiObject as FlowSchema & ApiObject);
+  }
+
+  /** Writes the condition of every schema whose condition is not right. The first process does it, the others see it. */
+  private async writeStatuses(signal: AbortSignal, all: Iterable<FlowSchema & ApiObject>): Promise<void> {
+    const isKnown = (name: string) => this.informers?.levels.get('', name) !== undefined;
+    const wrong = [...all].filter((one) => changedDangling(one, isKnown, this.parts.stores.clock.now()) !== undefined);
+    // Concurrent writes reach the store in few batches.
+    await Promise.all(wrong.map((schema) => this.writeStatus(schema, signal)));
+  }
+
+  private async writeStatus({ metadata, spec }: FlowSchema & ApiObject, signal: AbortSignal): Promise<void> {
+    const { stores, logger } = this.parts;
+    const store = this.schemaStore();
+    try {
+      const level = spec.priorityLevelConfiguration.name;
+      // Levels and schemas are followed apart from each other: only the store knows what is missing.
+      const isFound = await this.isStoredLevel(level);
+      await store.update(serverContext(stores.clock.now(), signal), '', metadata.name ?? '', {
+        dryRun: false,
+        subresource: partOf(store.resource.definition, 'status'),
+        validate: () => Promise.resolve(),
+        transform: (live) => {
+          const schema = live as FlowSchema & ApiObject;
+          // It has changed meanwhile, and is told of again.
+          if (schema.spec.priorityLevelConfiguration.name !== level) return schema;
+          const condition = changedDangling(schema, () => isFound, stores.clock.now());
+          return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);
+        },
+      });
+    } catch (error) {
+      if (signal.aborted || (error instanceof StatusError && error.reason === 'NotFound')) return;
+      logger.warn('the status of a FlowSchema could not be written', { name: metadata.name, error });
+    }
+  }
+
+  private async isStoredLevel(name: string): Promise<boolean> {
+    const resource = formatGroupResource({ group: this.group, resource: levels });
+    return (await this.parts.stores.storage.get({ resource, namespace: '', name })) !== undefined;
+  }
+
+  private schemaStore(): Store {
+    return this.parts.stores.named(this.group, schemas);
+  }
+
+  private track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.work.delete(tracked));
+    this.work.add(tracked);
+  }
+}
+
+function settingsOf<Spec>({ metadata, spec }: { readonly metadata: ApiObject['metadata']; readonly spec: Spec }) {
+  return { name: metadata.name ?? '', uid: metadata.uid ?? '', spec };
+}
+
+function withMandatory<T extends { readonly name: string }>(
+  present: readonly T[],
+  defaults: readonly DefaultObject<unknown>[],
+): T[] {
+  const names = new Set(present.map(({ name }) => name));
+  const missing = defaults.filter(({ name, isMandatory }) => isMandatory && !names.has(name));
+  return [...present, ...missing.map(({ name, spec }) => ({ name, uid: '', spec }) as unknown as T)];
+}

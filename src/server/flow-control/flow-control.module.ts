@@ -1,0 +1,82 @@
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ApiOptions } from '../../base/config/api.options.js';
+import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
+import { formatGroupResource } from '../../base/machinery/group-version.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { Logger } from '../../base/observability/logger.js';
+import { Metrics } from '../../base/observability/metrics.js';
+import { RegistryModule } from '../../objects/registry/registry.module.js';
+import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import { StartPatience } from '../../storage/start-patience.js';
+import { STORAGE, type Storage } from '../../storage/storage.interface.js';
+import { StorageModule } from '../../storage/storage.module.js';
+import { FlowConfiguration } from './flow-configuration.js';
+import { FLOW_CONTROL, FlowControl } from './flow-control.js';
+import { registerFlowMetrics } from './flow-metrics.js';
+import { systemQueueTimers } from './queue-timers.js';
+import type { FindUsage } from './work-estimator.js';
+
+/**
+ * API priority and fairness (specification 8). With `--enable-priority-and-fairness=false`, or without the feature gate
+ * of that name, it provides nothing.
+ */
+@Module({
+  imports: [StorageModule, RegistryModule],
+  providers: [
+    {
+      provide: FLOW_CONTROL,
+      inject: [ApiOptions, STORAGE, Metrics, FEATURE_GATES],
+      useFactory: (
+        api: ApiOptions,
+        storage: Storage,
+        metrics: Metrics,
+        features: FeatureGates,
+      ): FlowControl | undefined => {
+        if (!api.priorityAndFairness || !features.isOn('APIPriorityAndFairness')) return undefined;
+        const seats = { readOnly: api.maxRequestsInflight, mutating: api.maxMutatingRequestsInflight };
+        const control = new FlowControl(seats, systemQueueTimers, findUsage(storage), metrics);
+        registerFlowMetrics(metrics.registry, control);
+        return control;
+      },
+    },
+    {
+      provide: FlowConfiguration,
+      inject: [FLOW_CONTROL, ResourceStores, VENDOR_NAMES, Logger],
+      useFactory: (control: FlowControl | undefined, stores: ResourceStores, names: VendorNames, logger: Logger) =>
+        control && new FlowConfiguration({ stores, names, control, logger }),
+    },
+  ],
+  exports: [FLOW_CONTROL],
+})
+export class FlowControlModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    @Inject(FLOW_CONTROL) private readonly control: FlowControl | undefined,
+    @Inject(FlowConfiguration) private readonly configuration: FlowConfiguration | undefined,
+    @Inject(StartPatience) private readonly patience: StartPatience,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { control, configuration } = this;
+    if (control === undefined || configuration === undefined) return;
+    control.start();
+    const { signal } = this.stopping;
+    await this.patience.abortable(this.stopping, () => configuration.start(signal));
+    await this.patience.until(() => configuration.prepare(signal));
+    configuration.maintain(signal);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    this.control?.stop();
+    await this.configuration?.stopped();
+  }
+}
+
+/** What memory knows of a resource. */
+function findUsage(storage: Storage): FindUsage {
+  const unknown = { objects: undefined, isInMemory: false, watchers: 0 };
+  return ({ apiGroup, resource, namespace, name }) =>
+    storage.usage?.({ resource: formatGroupResource({ group: apiGroup, resource }), namespace, name }) ?? unknown;
+}

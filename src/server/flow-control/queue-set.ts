@@ -1,0 +1,495 @@
+import { LinkedItems } from '../../base/machinery/linked-items.js';
+import type { FlowHash } from './flow-hash.js';
+import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
+import type { QueueTimers } from './queue-timers.js';
+import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
+
+/** Is told what becomes of requests. */
+export interface QueueSetObserver<T> {
+  queued?(ticket: Ticket<T>, queueLength: number): void;
+  /** It left its queue, to be answered or not. */
+  unqueued?(ticket: Ticket<T>): void;
+  dispatched?(ticket: Ticket<T>): void;
+  /** Its initial seats are free again. */
+  left?(ticket: Ticket<T>): void;
+  /** It is first in line, and its seats are not free. */
+  blocked?(ticket: Ticket<T>): void;
+  /** Seats in use or wanted have changed. */
+  changed?(seatsInUse: number, seatsWaiting: number): void;
+}
+
+/** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
+const besidePart = 0.1;
+
+/** A level may have millions of queues. Those beyond so many are there only while they have requests. */
+const keptQueues = 1024;
+
+/** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
+export const idlePatienceMs = 100;
+/** And so long altogether: a client that takes a little now and then holds up others as well. */
+export const idleAllowanceMs = 1000;
+
+/**
+ * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
+ * a request goes to the least loaded of these. The queues share the seats as if each were served all the time at the
+ * same rate: virtual time R advances by the seat-seconds that each active queue could have had, a queue's next request
+ * begins at `nextDispatchR`, and of all queues the one whose next request would be done first is served. So a flow with
+ * many or wide requests waits behind itself.
+ *
+ * It knows no clock of its own, and no metrics.
+ */
+export class QueueSet<T> {
+  /** By index. */
+  private readonly queues = new Map<number, Queue<T>>();
+  /** Queues with waiting requests. */
+  private readonly filled = new Set<Queue<T>>();
+  /** Requests without a queue that have their seats. */
+  private readonly unqueued = new LinkedItems<Ticket<T>>();
+  /** Requests with seats that wait for their clients, the longest wait first. */
+  private readonly idle = new LinkedItems<Ticket<T>>();
+  private cancelIdleCheck: (() => void) | undefined;
+  private active = 0;
+  private inUse = 0;
+  /** Requests under way that take more than one seat. */
+  private wide = 0;
+  /** Of these, those that wait for their clients. */
+  private wideIdle = 0;
+  /** Of the seats in use, those that do not count against the limit. */
+  private beside = 0;
+  private wanted = 0;
+  private waitingCount = 0;
+  private runningCount = 0;
+  private parked = 0;
+  private pace = Number.POSITIVE_INFINITY;
+  /** Virtual time, and when it was computed. */
+  private r = 0;
+  private rAt: number;
+  /** Virtual time when a request left its queue last, and that at which it was to begin. */
+  lastDispatch = { r: 0, s: 0 };
+
+  /** @param limit seats; infinite for a level that never waits */
+  constructor(
+    private readonly timers: QueueTimers,
+    private limit: number,
+    private queuing: Queuing | undefined,
+    private readonly observer: QueueSetObserver<T> = {},
+  ) {
+    this.rAt = timers.now();
+    this.makeQueues();
+  }
+
+  get seatsInUse(): number {
+    return this.inUse;
+  }
+
+  /** Seats that waiting requests want. */
+  get seatsWaiting(): number {
+    return this.wanted;
+  }
+
+  get waiting(): number {
+    return this.waitingCount;
+  }
+
+  get running(): number {
+    return this.runningCount;
+  }
+
+  get activeQueues(): number {
+    return this.active;
+  }
+
+  get currentLimit(): number {
+    return this.limit;
+  }
+
+  /** The present virtual time, in seat-seconds. */
+  get currentR(): number {
+    this.advance();
+    return this.r;
+  }
+
+  /** Whether no request is or will be under way. Parked ones come back. */
+  get isIdle(): boolean {
+    return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
+  }
+
+  /** For reports. */
+  *allQueues(): IterableIterator<Queue<T>> {
+    yield* this.queues.values();
+  }
+
+  /** For reports: those without a queue, which have their seats. */
+  *withoutQueue(): IterableIterator<Ticket<T>> {
+    yield* this.unqueued;
+  }
+
+  setLimit(limit: number): void {
+    if (limit === this.limit) return;
+    this.advance();
+    this.limit = limit;
+    this.dispatch();
+  }
+
+  /**
+   * Lets no more requests run side by side than this, whatever their seats. Only a queue that has nothing running may
+   * start a request above it, so that those who ask for little do not wait for those who ask for much; and a wide request
+   * only while fewer wide ones run than this.
+   */
+  setPace(requests: number): void {
+    if (requests === this.pace) return;
+    this.advance();
+    this.pace = requests;
+    this.dispatch();
+  }
+
+  /** Later requests wait like this. Those that wait already keep their queues. */
+  setQueuing(queuing: Queuing | undefined): void {
+    this.queuing = queuing;
+    this.makeQueues();
+    for (const queue of this.queues.values()) this.dropIfDone(queue);
+  }
+
+  /**
+   * Takes a request in: it runs at once or waits, or is refused with a reason. The caller sets `onDispatch` of a waiting
+   * one.
+   */
+  enter(flow: FlowHash, work: WorkEstimate, subject: T): Ticket<T> | RejectReason {
+    this.advance();
+    const now = this.timers.now();
+    const { queuing } = this;
+    if (queuing === undefined) {
+      if (!this.fits(work.initialSeats) && !this.reclaim(work.initialSeats)) return 'concurrency-limit';
+      const ticket = new Ticket<T>(subject, work, undefined, now, this.r);
+      this.start(ticket);
+      return ticket;
+    }
+    const queue = this.chooseQueue(flow, queuing);
+    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
+    if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
+    const ticket = new Ticket<T>(subject, work, queue, now, this.r);
+    ticket.isBeside = !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
+    if (!queue.isActive) {
+      this.active++;
+      queue.nextDispatchR = this.r;
+    }
+    if (ticket.isBeside || (this.waitingCount === 0 && mayRun)) {
+      queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r) + totalWork(work);
+      this.start(ticket);
+      return ticket;
+    }
+    this.append(ticket, queue, false);
+    this.dispatch();
+    return ticket;
+  }
+
+  /** Takes a waiting request out of its queue; false when it does not wait. */
+  cancel(ticket: Ticket<T>): boolean {
+    if (ticket.state !== 'waiting') return false;
+    this.advance();
+    const { queue } = ticket;
+    if (queue === undefined) return false;
+    this.unqueue(ticket, queue);
+    ticket.state = 'gone';
+    this.settle(queue);
+    this.observer.unqueued?.(ticket);
+    this.tell();
+    // What was behind it may be narrower.
+    this.dispatch();
+    return true;
+  }
+
+  /** The request is answered. Its final seats, if it has some, are taken for a while. Further calls do nothing. */
+  leave(ticket: Ticket<T>): void {
+    if (ticket.state === 'parked') {
+      this.unpark(ticket);
+      ticket.state = 'gone';
+      return;
+    }
+    if (ticket.state !== 'running') return;
+    this.advance();
+    const { finalSeats, additionalLatencyMs } = ticket.work;
+    this.stop(ticket);
+    if (finalSeats > 0 && additionalLatencyMs > 0) {
+      ticket.state = 'final';
+      this.inUse += finalSeats;
+      this.timers.after(additionalLatencyMs, () => {
+        this.advance();
+        ticket.state = 'gone';
+        this.inUse -= finalSeats;
+        this.tell();
+        this.dispatch();
+      });
+    } else ticket.state = 'gone';
+    this.tell();
+    this.dispatch();
+  }
+
+  /** The request waits for its client. After a moment it loses its seats when others wait for these. */
+  beginIdle(ticket: Ticket<T>): void {
+    if (ticket.state !== 'running') return;
+    ticket.idleSince = this.timers.now();
+    this.setIdle(ticket, true);
+    if (this.waitingCount === 0) return;
+    this.checkIdleLater();
+    // It does not count against the pace any longer.
+    this.advance();
+    this.dispatch();
+  }
+
+  /** The client has done its part. `waiting`: it has lost its seats and is first in its queue. */
+  endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
+    if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.now() - ticket.idleSince;
+    ticket.idleSince = undefined;
+    this.setIdle(ticket, false);
+    if (ticket.state === 'running') return 'running';
+    if (ticket.state !== 'parked') return 'gone';
+    this.advance();
+    const { queue } = ticket;
+    this.unpark(ticket);
+    if (queue === undefined) {
+      if (!this.fits(ticket.work.initialSeats) && !this.reclaim(ticket.work.initialSeats)) {
+        ticket.state = 'gone';
+        return 'concurrency-limit';
+      }
+      this.start(ticket);
+      return 'running';
+    }
+    if (!queue.isActive) {
+      this.active++;
+      queue.nextDispatchR = Math.max(queue.nextDispatchR, this.r);
+    }
+    ticket.state = 'waiting';
+    this.append(ticket, queue, true);
+    this.dispatch();
+    return (ticket.state as string) === 'running' ? 'running' : 'waiting';
+  }
+
+  private get kept(): number {
+    return Math.min(this.queuing?.queues ?? 0, keptQueues);
+  }
+
+  private makeQueues(): void {
+    for (let i = 0; i < this.kept; i++) if (!this.queues.has(i)) this.queues.set(i, new Queue(i));
+  }
+
+  private chooseQueue(flow: FlowHash, { queues, handSize }: Queuing): Queue<T> {
+    let best = 0;
+    let least = Number.POSITIVE_INFINITY;
+    for (const index of flow.dealt(queues, handSize)) {
+      const queue = this.queues.get(index);
+      const load = queue === undefined ? 0 : queue.waitingWork + queue.seatsInUse * expectedSeconds;
+      if (load >= least) continue;
+      best = index;
+      least = load;
+    }
+    let queue = this.queues.get(best);
+    if (queue === undefined) {
+      queue = new Queue(best);
+      this.queues.set(best, queue);
+    }
+    return queue;
+  }
+
+  private setIdle(ticket: Ticket<T>, isIdle: boolean): void {
+    const { idlePlace } = ticket;
+    if ((idlePlace !== undefined) === isIdle) return;
+    ticket.idlePlace = isIdle ? this.idle.add(ticket) : undefined;
+    if (idlePlace !== undefined) this.idle.remove(idlePlace);
+    if (ticket.work.initialSeats > 1) this.wideIdle += isIdle ? 1 : -1;
+  }
+
+  /** A request that is wider than the level runs alone. */
+  private fits(seats: number): boolean {
+    const taken = this.inUse - this.beside;
+    return taken === 0 || taken + seats <= this.limit;
+  }
+
+  /**
+   * Whether a flow that has asked for nothing else begins a narrow request, although wide ones of others take the seats.
+   * A few such requests have their seats beside those of the level, so that nobody waits for them.
+   */
+  private mayRunBeside(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
+    if (queue.isActive || initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
+    return this.beside + initialSeats <= Math.max(1, this.limit * besidePart);
+  }
+
+  private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
+    // Those that wait for their clients take no turns of the event loop.
+    if (this.runningCount - this.idle.size < this.pace) return true;
+    if (queue.running.size > 0) return false;
+    // Narrow requests of many flows may be above the pace all the time, so wide ones are counted by themselves.
+    return initialSeats === 1 || this.wide - this.wideIdle < this.pace;
+  }
+
+  private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
+    if (isFirst) queue.waiting.unshift(ticket);
+    else queue.waiting.push(ticket);
+    queue.waitingWork += totalWork(ticket.work);
+    queue.waitingSeats += ticket.work.initialSeats;
+    this.filled.add(queue);
+    this.waitingCount++;
+    this.wanted += ticket.work.initialSeats;
+    this.observer.queued?.(ticket, queue.waiting.length);
+    this.tell();
+  }
+
+  private unqueue(ticket: Ticket<T>, queue: Queue<T>): void {
+    const at = queue.waiting.indexOf(ticket);
+    queue.waiting.splice(at, 1);
+    queue.waitingWork -= totalWork(ticket.work);
+    queue.waitingSeats -= ticket.work.initialSeats;
+    if (queue.waiting.length === 0) {
+      queue.waitingWork = 0;
+      this.filled.delete(queue);
+    }
+    this.waitingCount--;
+    this.wanted -= ticket.work.initialSeats;
+  }
+
+  private start(ticket: Ticket<T>): void {
+    const { queue } = ticket;
+    ticket.state = 'running';
+    ticket.startedAt = this.timers.now();
+    ticket.runningPlace = (queue?.running ?? this.unqueued).add(ticket);
+    if (queue !== undefined) {
+      queue.seatsInUse += ticket.work.initialSeats;
+    }
+    this.runningCount++;
+    this.inUse += ticket.work.initialSeats;
+    if (ticket.isBeside) this.beside += ticket.work.initialSeats;
+    if (ticket.work.initialSeats > 1) this.wide++;
+    this.observer.dispatched?.(ticket);
+    this.tell();
+  }
+
+  /** Takes the initial seats back, and charges the queue for the time they were really taken. */
+  private stop(ticket: Ticket<T>): void {
+    const { queue, work, runningPlace } = ticket;
+    this.setIdle(ticket, false);
+    ticket.runningPlace = undefined;
+    if (runningPlace !== undefined) (queue?.running ?? this.unqueued).remove(runningPlace);
+    this.runningCount--;
+    this.inUse -= work.initialSeats;
+    if (ticket.isBeside) this.beside -= work.initialSeats;
+    if (work.initialSeats > 1) this.wide--;
+    ticket.isBeside = false;
+    if (queue !== undefined) {
+      const seconds = (this.timers.now() - (ticket.startedAt ?? 0)) / 1000;
+      queue.seatsInUse -= work.initialSeats;
+      queue.nextDispatchR -= work.initialSeats * (expectedSeconds - seconds);
+      boundNextDispatch(queue);
+      this.settle(queue);
+    }
+    this.observer.left?.(ticket);
+  }
+
+  /** After a request has gone from a queue. */
+  private settle(queue: Queue<T>): void {
+    if (queue.isActive) return;
+    this.active--;
+    this.dropIfDone(queue);
+  }
+
+  /** Queues beyond those that are kept last until no request of theirs is left. */
+  private dropIfDone(queue: Queue<T>): void {
+    const isKept = queue.index < this.kept;
+    if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
+  }
+
+  /** Lets virtual time pass: each active queue could have had its part of the seats that were used. */
+  private advance(): void {
+    const now = this.timers.now();
+    const passed = (now - this.rAt) / 1000;
+    this.rAt = now;
+    if (this.active === 0 || passed <= 0) return;
+    const seats = Math.min(this.inUse + this.wanted, this.limit);
+    this.r += (passed * seats) / this.active;
+  }
+
+  /** Gives free seats to waiting requests. */
+  private dispatch(): void {
+    for (let queue = this.nextQueue(); queue !== undefined; queue = this.nextQueue()) {
+      const ticket = queue.waiting[0] as Ticket<T>;
+      const { initialSeats } = ticket.work;
+      if (!this.fits(initialSeats) && !this.reclaim(initialSeats)) {
+        this.observer.blocked?.(ticket);
+        return;
+      }
+      this.unqueue(ticket, queue);
+      this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
+      queue.nextDispatchR += totalWork(ticket.work);
+      this.observer.unqueued?.(ticket);
+      this.start(ticket);
+      boundNextDispatch(queue);
+      ticket.onDispatch?.();
+    }
+  }
+
+  /** The queue whose first request would be done first, of those that may start one; undefined if none may. */
+  private nextQueue(): Queue<T> | undefined {
+    let best: Queue<T> | undefined;
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const queue of this.filled) {
+      const { work } = queue.waiting[0] as Ticket<T>;
+      if (!this.isInPace(queue, work)) continue;
+      const end = queue.nextDispatchR + totalWork(work);
+      if (end >= earliest && best !== undefined) continue;
+      best = queue;
+      earliest = end;
+    }
+    return best;
+  }
+
+  /** Takes seats from requests that wait for their clients, until `seats` fit. */
+  private reclaim(seats: number): boolean {
+    const now = this.timers.now();
+    for (const ticket of [...this.idle]) {
+      if (patienceWith(ticket, now) > 0) continue;
+      // First, so that its queue stays.
+      this.park(ticket);
+      this.stop(ticket);
+      this.tell();
+      if (this.fits(seats)) return true;
+    }
+    this.checkIdleLater();
+    return false;
+  }
+
+  private park(ticket: Ticket<T>): void {
+    ticket.state = 'parked';
+    ticket.hasRun = true;
+    this.parked++;
+    if (ticket.queue !== undefined) ticket.queue.parked++;
+  }
+
+  private unpark({ queue }: Ticket<T>): void {
+    this.parked--;
+    if (queue === undefined) return;
+    queue.parked--;
+    this.dropIfDone(queue);
+  }
+
+  /** Looks again when the next idle request has waited long enough. */
+  private checkIdleLater(): void {
+    if (this.idle.size === 0 || this.cancelIdleCheck !== undefined) return;
+    const now = this.timers.now();
+    let wait = idlePatienceMs;
+    for (const ticket of this.idle) wait = Math.min(wait, patienceWith(ticket, now));
+    this.cancelIdleCheck = this.timers.after(Math.max(1, wait), () => {
+      this.cancelIdleCheck = undefined;
+      this.advance();
+      this.dispatch();
+    });
+  }
+
+  private tell(): void {
+    this.observer.changed?.(this.inUse, this.wanted);
+  }
+}
+
+/** How long a request that waits for its client can still keep its seats from others, in milliseconds. */
+function patienceWith({ idleSince, idledMs }: Ticket<unknown>, now: number): number {
+  const waited = now - (idleSince ?? now);
+  return Math.max(0, Math.min(idlePatienceMs, idleAllowanceMs - idledMs) - waited);
+}

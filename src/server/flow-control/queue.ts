@@ -1,0 +1,70 @@
+import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
+import type { WorkEstimate } from './work.js';
+
+/** How requests wait; without it they don't, and are refused when no seat is free. */
+export interface Queuing {
+  readonly queues: number;
+  readonly handSize: number;
+  readonly queueLengthLimit: number;
+}
+
+/** Why a request does not get its seats. */
+export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
+
+/**
+ * One request in a queue set: `waiting` until it gets its seats, `running` until it leaves, `final` while its watchers
+ * are told, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
+ */
+export class Ticket<T> {
+  state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
+  /** When it got its seats, in milliseconds of the timers; undefined before. */
+  startedAt: number | undefined;
+  /** Whether it had its seats before, and lost them to others. */
+  hasRun = false;
+  /** Whether its seats do not count against the limit. */
+  isBeside = false;
+  /** When it began to wait for its client; undefined while it does not. */
+  idleSince: number | undefined;
+  /** How long it has waited for its client before that, in milliseconds. */
+  idledMs = 0;
+  /** Tells the waiting request that it has its seats now. */
+  onDispatch: (() => void) | undefined;
+  /** Its place among those of its queue that run, or among those without a queue. */
+  runningPlace: Place<Ticket<T>> | undefined;
+  /** Its place among those that wait for their clients. */
+  idlePlace: Place<Ticket<T>> | undefined;
+
+  constructor(
+    readonly subject: T,
+    readonly work: WorkEstimate,
+    readonly queue: Queue<T> | undefined,
+    readonly arrivedAt: number,
+    readonly arrivalR: number,
+  ) {}
+}
+
+/** Requests of a few flows in their order. */
+export class Queue<T> {
+  readonly waiting: Ticket<T>[] = [];
+  readonly running = new LinkedItems<Ticket<T>>();
+  seatsInUse = 0;
+  /** Expected work of all that wait, in seat-seconds. */
+  waitingWork = 0;
+  waitingSeats = 0;
+  /** Requests that lost their seats while they waited for their clients, and come back. */
+  parked = 0;
+  /** The virtual time at which the next request may begin, in seat-seconds. */
+  nextDispatchR = 0;
+
+  constructor(readonly index: number) {}
+
+  get isActive(): boolean {
+    return this.waiting.length > 0 || this.running.size > 0;
+  }
+}
+
+/** A queue gets nothing back for the time before its first request came. */
+export function boundNextDispatch<T>(queue: Queue<T>): void {
+  const [oldest] = queue.waiting;
+  if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;
+}

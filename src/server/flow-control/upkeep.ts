@@ -1,0 +1,50 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import { cloneJson } from '../../base/machinery/json/exact-numbers.js';
+import { deepEqual } from '../../base/machinery/patch/json-value.js';
+import { exemptName } from './default-objects.js';
+
+/** What to do with an object that the server may own. */
+export type Upkeep =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'write'; readonly annotation: 'true' | 'false'; readonly spec: unknown };
+
+/** A default object as it would be stored. */
+export interface WantedObject {
+  readonly spec: unknown;
+  readonly isMandatory: boolean;
+}
+
+type Live = ApiObject & { readonly spec?: unknown };
+
+const leave: Upkeep = Object.freeze({ kind: 'leave' });
+
+/**
+ * What to do with a live object. The annotation says whose it is: `true` is the server's, which keeps the content as
+ * that of its default or removes an object that is no default any more; `false` is the operator's. Without it, an object
+ * that was never changed is the server's. Mandatory objects are the server's, whatever the annotation.
+ */
+export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotation: string): Upkeep {
+  const mark = live.metadata.annotations?.[annotation];
+  if (wanted === undefined) return mark === 'true' ? { kind: 'delete' } : leave;
+  const isMarked = mark === 'true' || mark === 'false';
+  const isOurs = wanted.isMandatory || (isMarked ? mark === 'true' : (live.metadata.generation ?? 1) === 1);
+  const spec = isOurs && !isSameSpec(live, wanted) ? wanted.spec : undefined;
+  const wantedMark = isOurs ? 'true' : 'false';
+  if (spec === undefined && mark === wantedMark) return leave;
+  return { kind: 'write', annotation: wantedMark, spec: spec ?? live.spec };
+}
+
+/** How many seats the level of administrators lends is up to the operator. */
+function isSameSpec({ metadata, spec }: Live, wanted: WantedObject): boolean {
+  const isExemptLevel = metadata.name === exemptName && (spec as { type?: unknown }).type === 'Exempt';
+  return isExemptLevel || deepEqual(spec, wanted.spec);
+}
+
+/** The live object with what the upkeep writes. */
+export function kept(live: ApiObject, { annotation: mark, spec }: Upkeep & { kind: 'write' }, name: string): ApiObject {
+  const copy = cloneJson(live) as ApiObject & { spec?: unknown };
+  copy.metadata.annotations = { ...copy.metadata.annotations, [name]: mark };
+  copy.spec = cloneJson(spec);
+  return copy;
+}

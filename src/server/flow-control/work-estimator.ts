@@ -1,0 +1,90 @@
+import type { RequestInfo } from '../../base/machinery/request-context.js';
+import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
+
+/** What is known of the objects that a request is about. */
+export interface ResourceUsage {
+  /** How many there are; undefined if nobody has counted them. */
+  readonly objects: number | undefined;
+  /** Whether lists of them are answered from memory. */
+  readonly isInMemory: boolean;
+  /** Watches that are told of a change to one of them. */
+  readonly watchers: number;
+}
+
+/** Looks up what is known of a resource; `namespace` and `name` are empty for all and for unknown names. */
+export type FindUsage = (info: Pick<RequestInfo, 'apiGroup' | 'resource' | 'namespace' | 'name'>) => ResourceUsage;
+
+/** Bounds on the seats of one request. */
+export interface SeatBounds {
+  readonly list: number;
+  readonly mutating: number;
+}
+
+const objectsPerSeat = 100;
+const watchersPerSeat = 10;
+/** How long it takes to tell the watchers of one seat, in milliseconds. */
+const tellingMs = 5;
+const mostListSeats = 100;
+const mostMutatingSeats = 10;
+/** One request gets this part of its level at most, so that some run side by side. */
+const mostOfLevel = 0.15;
+
+/** The bounds for the requests of a level with a nominal limit. */
+export function seatBounds(nominalSeats: number): SeatBounds {
+  const part = Math.max(1, Math.ceil(nominalSeats * mostOfLevel));
+  return { list: Math.min(part, mostListSeats), mutating: Math.min(part, mostMutatingSeats) };
+}
+
+const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+
+/**
+ * Estimates the work of a request before anything of it is done: a list, and a watch that begins with one, by the objects
+ * that it reads and sends; a write by those who watch what it changes. Everything else takes one seat.
+ */
+export function estimateWork(
+  info: RequestInfo,
+  query: URLSearchParams,
+  findUsage: FindUsage,
+  bounds: SeatBounds,
+): WorkEstimate {
+  if (!info.isResourceRequest) return oneSeat;
+  const { verb } = info;
+  if (verb === 'list' || verb === 'deletecollection' || (verb === 'watch' && startsWithObjects(query))) {
+    return info.name === '' && info.subresource === '' ? listWork(query, findUsage(info), bounds.list) : oneSeat;
+  }
+  if (mutatingVerbs.has(verb) && !isQuestion(info)) return writeWork(findUsage(info).watchers, bounds.mutating);
+  return oneSeat;
+}
+
+/** Whether a watch first sends what there is. */
+function startsWithObjects(query: URLSearchParams): boolean {
+  const asked = query.get('sendInitialEvents');
+  if (asked !== null) return !/^(?:0|f|false)$/i.test(asked);
+  const version = query.get('resourceVersion') ?? '';
+  return version === '' || version === '0';
+}
+
+/** Whether a create changes nothing that anybody could watch: tokens and reviews. */
+function isQuestion({ verb, resource, subresource }: RequestInfo): boolean {
+  return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));
+}
+
+function listWork(query: URLSearchParams, { objects, isInMemory }: ResourceUsage, most: number): WorkEstimate {
+  if (objects === undefined) return oneSeat;
+  const limit = Number(query.get('limit') ?? 0);
+  const sent = limit > 0 ? Math.min(limit, objects) : objects;
+  const isSelected = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
+  const examined = isSelected ? objects : sent;
+  // Memory has them at hand, storage has to read them first.
+  const handled = isInMemory ? Math.max(examined, sent) : examined + sent;
+  const seats = Math.min(most, Math.max(1, Math.ceil(handled / objectsPerSeat)));
+  return seats === 1 ? oneSeat : { initialSeats: seats, finalSeats: 0, additionalLatencyMs: 0 };
+}
+
+function writeWork(watchers: number, most: number): WorkEstimate {
+  if (watchers === 0) return unwatchedWrite;
+  const wanted = Math.ceil(watchers / watchersPerSeat);
+  const finalSeats = Math.min(wanted, most);
+  // Fewer seats are taken for longer: the work is the same.
+  return { initialSeats: 1, finalSeats, additionalLatencyMs: (tellingMs * wanted) / finalSeats, watchers };
+}

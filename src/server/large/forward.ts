@@ -1,0 +1,86 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import { writePieces } from '../endpoints/negotiation/compression.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
+import type { LaneAnswer } from './lane-messages.js';
+import type { LargeLane } from './large-lane.js';
+
+/** Headers that belong to the connection or that are set anew for the other thread. */
+const ownFields: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'traceparent',
+  'tracestate',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Bytes written to the connection at once. */
+const sliceBytes = 256 * 1024;
+
+/** Has a request answered by the other thread and writes the answer. Passes the body along if it was read. */
+export async function forward(
+  lane: LargeLane,
+  context: HttpRequestContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  definitionsAt: bigint,
+): Promise<void> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(request.raw.headers)) {
+    if (value !== undefined && !name.startsWith(':') && !ownFields.has(name)) headers[name] = value;
+  }
+  // Without this header, the other thread would make up its own.
+  headers['user-agent'] = context.userAgent;
+  // The context has replaced the original header.
+  if (context.contentType !== undefined) headers['content-type'] = context.contentType;
+  if (context.trace !== undefined) {
+    headers.traceparent = context.trace.traceparent;
+    if (context.trace.tracestate !== '') headers.tracestate = context.trace.tracestate;
+  }
+  const begunAt = performance.now();
+  const answer = await lane.answer(
+    {
+      method: request.method,
+      url: request.raw.url ?? '/',
+      headers,
+      body: new Uint8Array(context.body ?? []),
+      user: context.user as UserInfo,
+      impersonator: context.impersonator,
+      audit: context.audit?.followed,
+      definitionsAt,
+    },
+    context.signal,
+  );
+  context.waitedMs += answer.waitedMs;
+  // The spans of a trace come from the thread itself.
+  if (context.trace === undefined) notePhases(context, begunAt, answer.phases);
+  if (answer.audit !== undefined) context.audit?.join(answer.audit);
+  if (reply.sent) return;
+  const given = Object.entries(answer.headers).filter(([name]) => !ownFields.has(name));
+  // A HEAD has no body. Its length is reported only if it is known.
+  const length = request.method === 'HEAD' ? answer.headers['content-length'] : answer.body.length;
+  const known = length === undefined ? {} : { 'content-length': length };
+  const all = { ...reply.getHeaders(), ...Object.fromEntries(given), ...known };
+  reply.hijack();
+  reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
+  if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);
+  else await writePieces(reply.raw, slices(answer.body), false, context);
+}
+
+function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LaneAnswer['phases']): void {
+  const spent = phases.reduce((sum, [, ms]) => sum + ms, 0);
+  marks.push('thread', Math.max(begunAt, performance.now() - spent));
+  let at = marks.at(-1) as number;
+  for (const [name, ms] of phases) {
+    at += ms;
+    marks.push(name, at);
+  }
+}
+
+async function* slices(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
+}

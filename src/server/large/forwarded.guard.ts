@@ -1,0 +1,89 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { type FollowedRule, RequestAudit, type TrailPart } from '../audit/request-audit.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
+import type { LaneAnswer, LaneRequest } from './lane-messages.js';
+
+/** Set on every request in the thread, replacing any header that a client sent under this name. */
+export const idHeader = 'x-plinth-lane';
+
+interface Entered {
+  readonly request: LaneRequest;
+  readonly left: AbortSignal;
+  audit: RequestAudit | undefined;
+  context: HttpRequestContext | undefined;
+}
+
+/** What is known of a request after its answer. */
+export interface LeftRequest {
+  readonly audit: TrailPart | undefined;
+  readonly waitedMs: number;
+  readonly phases: LaneAnswer['phases'];
+}
+
+/** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
+@Injectable()
+export class ForwardedGuard implements CanActivate {
+  private readonly requests = new Map<string, Entered>();
+  private lastId = 0;
+
+  constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
+
+  /** Registers a request; `left` ends it, as when a client leaves. */
+  enter(request: LaneRequest, left: AbortSignal): string {
+    const id = String(++this.lastId);
+    this.requests.set(id, { request, left, audit: undefined, context: undefined });
+    return id;
+  }
+
+  /** Forgets a request, and returns what came of it. */
+  leave(id: string): LeftRequest {
+    const { audit, context } = this.requests.get(id) ?? {};
+    this.requests.delete(id);
+    return {
+      audit: audit?.part(),
+      waitedMs: context?.waitedMs ?? 0,
+      phases: context === undefined ? [] : phasesOf(context),
+    };
+  }
+
+  canActivate(host: ExecutionContext): boolean {
+    const http = host.switchToHttp();
+    const asked = http.getRequest<FastifyRequest & { plinthContext: HttpRequestContext }>();
+    const { headers, plinthContext } = asked;
+    const entered = this.requests.get(String(headers[idHeader]));
+    if (entered === undefined) return false;
+    const { request, left } = entered;
+    entered.context = plinthContext;
+    plinthContext.user = request.user;
+    plinthContext.impersonator = request.impersonator;
+    plinthContext.decideTrace();
+    if (request.audit !== undefined) {
+      entered.audit = this.follow(request.audit, plinthContext, asked, http.getResponse<FastifyReply>());
+    }
+    if (left.aborted) plinthContext.abort();
+    else left.addEventListener('abort', () => plinthContext.abort(), { once: true });
+    return true;
+  }
+
+  /** Collects what the audit trail of the process needs to know. */
+  private follow(rule: FollowedRule, context: HttpRequestContext, { raw }: FastifyRequest, reply: FastifyReply) {
+    const silent = { names: this.names, ruleFor: () => undefined, emit: () => undefined };
+    const audit = new RequestAudit(silent, { context, raw, response: reply.raw });
+    audit.follow(rule);
+    context.audit = audit;
+    return audit;
+  }
+}
+
+function phasesOf({ marks, startedAt }: HttpRequestContext): LaneAnswer['phases'] {
+  const phases: (readonly [string, number])[] = [];
+  let last = startedAt;
+  for (let i = 0; i < marks.length; i += 2) {
+    const at = marks[i + 1] as number;
+    phases.push([marks[i] as string, at - last]);
+    last = at;
+  }
+  return phases;
+}

@@ -1,0 +1,102 @@
+import { type FactoryProvider, Global, Module } from '@nestjs/common';
+import { AdmissionOptions } from '../../base/config/admission.options.js';
+import type { AdmissionConfiguration } from '../../base/config/admission-configuration.js';
+import { ApiOptions } from '../../base/config/api.options.js';
+import { ClusterOptions } from '../../base/config/cluster.options.js';
+import { LoggingOptions } from '../../base/config/logging.options.js';
+import { AUTHORIZER, type Authorizer, RULE_RESOLVER, type RuleResolver } from '../../base/machinery/authorizer.js';
+import {
+  type ServiceAccountTokenIssuer,
+  TOKEN_ISSUER,
+  TOKEN_REVIEWER,
+  type TokenReviewer,
+} from '../../base/machinery/tokens.js';
+import { Logger } from '../../base/observability/logger.js';
+import { Metrics } from '../../base/observability/metrics.js';
+import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
+import { STORAGE, type Storage } from '../../storage/storage.interface.js';
+import { StorageModule } from '../../storage/storage.module.js';
+import { ADMISSION_CONFIGURATION, AdmissionModule } from '../admission/admission.module.js';
+import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
+import { AuthenticationModule } from '../authentication/authentication.module.js';
+import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { LARGE_REQUESTS, type OpenLargeRequests } from '../endpoints/large-requests.interface.js';
+import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
+import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
+import { LargeLane } from './large-lane.js';
+
+/** The lane answers in another thread and uses the parts of this process. */
+const largeRequests: FactoryProvider<OpenLargeRequests> = {
+  provide: LARGE_REQUESTS,
+  inject: [
+    ApiOptions,
+    ClusterOptions,
+    AdmissionOptions,
+    ADMISSION_CONFIGURATION,
+    LoggingOptions,
+    STORAGE,
+    AUTHORIZER,
+    RULE_RESOLVER,
+    TOKEN_REVIEWER,
+    TOKEN_ISSUER,
+    HOOK_CALL_COUNTER,
+    Logger,
+    Metrics,
+    TRACING,
+  ],
+  useFactory:
+    (
+      { deleteCollectionWorkers, garbageCollector }: ApiOptions,
+      cluster: ClusterOptions,
+      admission: AdmissionOptions,
+      admissionConfiguration: AdmissionConfiguration,
+      logging: LoggingOptions,
+      storage: Storage,
+      authorizer: Authorizer,
+      rules: RuleResolver,
+      tokens: TokenReviewer,
+      issuer: ServiceAccountTokenIssuer | undefined,
+      hookCalls: HookCallCounter,
+      logger: Logger,
+      metrics: Metrics,
+      tracing: OtlpSettings | undefined,
+    ): OpenLargeRequests =>
+    (continueKey) => {
+      const lane = new LargeLane(
+        {
+          cluster,
+          admission,
+          admissionConfiguration,
+          logging,
+          continueKey,
+          maxBodyBytes,
+          listPageSize,
+          deleteCollectionWorkers,
+          garbageCollector,
+          tracing,
+          issuer: issuer && factsOf(issuer),
+        },
+        { storage, authorizer, rules, tokens, issuer, hookCalls },
+        logger,
+      );
+      metrics.addCounts(() => lane.counts.parts);
+      return lane;
+    },
+};
+
+/** The static settings of an issuer. */
+function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
+  return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
+}
+
+/**
+ * Gives the endpoints the thread for large requests. It is global, because the endpoints know only the interface: the
+ * thread runs the endpoints themselves.
+ */
+@Global()
+@Module({
+  imports: [StorageModule, AuthenticationModule, AuthorizationModule, AdmissionModule, TracingModule],
+  providers: [largeRequests],
+  exports: [LARGE_REQUESTS],
+})
+export class LargeModule {}

@@ -1,0 +1,222 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, type RequestOptions, request } from 'node:https';
+import { StartupError } from '../../../base/machinery/startup-error.js';
+import type { ApiAccess } from '../../../base/outgoing/api-access.js';
+import { printable } from '../format/printable.js';
+import { ItemSplitter } from './item-splitter.js';
+
+/** A server that is silent for longer than this does not answer any more. */
+const silenceMs = 90_000;
+/** Answers other than lists. */
+const mostBytes = 64 * 1024 * 1024;
+/** How often a request is sent again that the server put off, or did not answer, in all. */
+const mostTries = 6;
+const firstPauseMs = 250;
+
+/** An answer of the API that is no success. */
+export class ApiFault extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    /** Names the causes, as a Status does. */
+    readonly causes: readonly string[] = [],
+  ) {
+    super(message);
+    this.name = 'ApiFault';
+  }
+}
+
+/** A list broke off after some of its objects had been given. */
+export class BrokenList extends StartupError {}
+
+/** What a list says of itself. */
+export interface ListMetadata {
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+}
+
+export interface ClusterRequest {
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly signal: AbortSignal;
+}
+
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/** Requests to the API of one cluster, of any vendor, over a few connections that are kept. */
+export class ClusterClient {
+  private readonly agent: Agent;
+  private readonly base: URL;
+
+  /** @param pause waits between tries, or rejects when the signal is aborted */
+  constructor(
+    private readonly access: ApiAccess,
+    private readonly pause: Pause,
+    connections = 16,
+    private readonly userAgent = 'plinth-backup',
+  ) {
+    const { ca, cert, key, serverName, insecureSkipVerify } = access.tls;
+    this.base = new URL(access.server);
+    this.agent = new Agent({
+      keepAlive: true,
+      maxSockets: connections,
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: !insecureSkipVerify,
+      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+      ...(cert === undefined ? {} : { cert, key }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+    });
+  }
+
+  get server(): string {
+    return this.base.href.replace(/\/$/, '');
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  /**
+   * The answer to one request. Sent again when the server asks to come back later, and reads also when the connection
+   * fails.
+   *
+   * @throws ApiFault for an answer that is no success, StartupError when there is none
+   */
+  async send<T = Record<string, unknown>>(method: string, path: string, options: ClusterRequest): Promise<T> {
+    const text = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
+    return this.again(method === 'GET', options.signal, async () => {
+      const response = await this.begin(method, path, text, options);
+      return (await answerOf(response)) as T;
+    });
+  }
+
+  /**
+   * One part of a list, whose objects are given while it arrives. It is not sent again once the first object came.
+   *
+   * @param onItem gets each object as the server wrote it
+   * @throws BrokenList when it broke off later, StartupError when its next part is the same one
+   */
+  async list(
+    path: string,
+    signal: AbortSignal,
+    onItem: (item: Buffer) => Promise<void>,
+    accept?: string,
+  ): Promise<ListMetadata> {
+    let hasBegun = false;
+    return this.again(true, signal, async () => {
+      if (hasBegun) throw new BrokenList(`${this.server}: the connection ended in the middle of a list`);
+      const response = await this.begin('GET', path, undefined, {
+        signal,
+        ...(accept === undefined ? {} : { accept }),
+      });
+      if (response.statusCode !== 200) return listMetadata(await answerOf(response), path);
+      const splitter = new ItemSplitter();
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        for (const item of splitter.push(chunk)) {
+          hasBegun = true;
+          await onItem(item);
+        }
+      }
+      return listMetadata(splitter.end(), path);
+    });
+  }
+
+  private async again<T>(isRead: boolean, signal: AbortSignal, once: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once();
+      } catch (error) {
+        signal.throwIfAborted();
+        const isPutOff = error instanceof ApiFault && (error.status === 429 || (isRead && error.status === 503));
+        const isCut = isRead && !(error instanceof ApiFault) && !(error instanceof StartupError);
+        if ((!isPutOff && !isCut) || tries === mostTries) {
+          if (error instanceof ApiFault || error instanceof StartupError) throw error;
+          throw new StartupError(`${this.server}: ${(error as Error).message}`, { cause: error });
+        }
+        await this.pause(firstPauseMs * 2 ** (tries - 1), signal);
+      }
+    }
+  }
+
+  private async begin(
+    method: string,
+    path: string,
+    body: Buffer | undefined,
+    { accept = 'application/json', contentType = 'application/json', signal }: ClusterRequest,
+  ): Promise<IncomingMessage> {
+    const authorization = await this.access.authorization();
+    const prefix = this.base.pathname.replace(/\/$/, '');
+    const options: RequestOptions = {
+      method,
+      agent: this.agent,
+      host: this.base.hostname.replace(/^\[|\]$/g, ''),
+      port: this.base.port === '' ? 443 : this.base.port,
+      path: `${prefix}${path}`,
+      signal,
+      headers: {
+        accept,
+        'user-agent': this.userAgent,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': contentType, 'content-length': body.length }),
+      },
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request(options, resolve);
+      sent.setTimeout(silenceMs, () => sent.destroy(new Error('the server did not answer in time')));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+}
+
+/** What the list at a path tells of itself. */
+function listMetadata(list: unknown, path: string): ListMetadata {
+  const { resourceVersion = '', continue: token = '' } = fieldsOf(fieldsOf(list).metadata);
+  const [, query = ''] = path.split('?');
+  if (typeof token !== 'string' || (token !== '' && token === new URLSearchParams(query).get('continue'))) {
+    throw new StartupError('the server gave a list that does not come to its end');
+  }
+  return { resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '', continue: token };
+}
+
+/** The fields of an answer, none if it is no object: a server may answer anything. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+async function answerOf(response: IncomingMessage): Promise<object> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBytes) throw new StartupError('the server gave an answer that is too long');
+    chunks.push(chunk);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    body = undefined;
+  }
+  const status = response.statusCode ?? 0;
+  const isObject = typeof body === 'object' && body !== null;
+  if (status >= 200 && status < 300 && isObject) return body as object;
+  const { reason, message, details } = (isObject ? body : {}) as Partial<Record<'reason' | 'message', unknown>> & {
+    readonly details?: { readonly causes?: unknown };
+  };
+  const causes = Array.isArray(details?.causes) ? details.causes : [];
+  throw new ApiFault(
+    status,
+    typeof reason === 'string' ? reason : '',
+    printable(typeof message === 'string' ? message : answeredInstead(status)),
+    causes.map((cause) => String((cause as { field?: unknown } | null)?.field ?? '')),
+  );
+}
+
+function answeredInstead(status: number): string {
+  return status >= 200 && status < 300
+    ? 'the server answered with no object of the API'
+    : `the server answered ${status}`;
+}

@@ -1,0 +1,130 @@
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock } from '../../base/machinery/clock.js';
+import { fileProblem } from '../../base/machinery/file-problem.js';
+import { refuseOtherThanFile } from '../../base/machinery/files.js';
+import { errorCode, StartupError } from '../../base/machinery/startup-error.js';
+import type { ClusterClient } from './cluster/cluster-client.js';
+import { type DumpSink, dump, type Selection } from './cluster/dump.js';
+import { meansKind } from './cluster/kind-selection.js';
+import type { ServedKind } from './cluster/kinds.js';
+import { BackupReader } from './format/backup-reader.js';
+import { BackupWriter } from './format/backup-writer.js';
+import type { BackupHeader } from './format/lines.js';
+import { newSealing } from './format/sealing.js';
+import { type BackupSummary, verifyBackup } from './verify-backup.js';
+
+export interface BackupParts {
+  readonly client: ClusterClient;
+  readonly selection: Selection;
+  /** The file to make. It is there when it is whole. */
+  readonly path: string;
+  /** Passphrase or key. Without it nothing is sealed. */
+  readonly secret: Buffer | undefined;
+  /** Kinds to seal, as for the selection; `*` for all. */
+  readonly sealedKinds: readonly string[];
+  /** Whether to read the file and check it before it gets its name. */
+  readonly verify: boolean;
+  /** The program and its version. */
+  readonly program: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly warn: (line: string) => void;
+  /** Is told of each object. */
+  readonly onObject: (kind: ServedKind) => void;
+}
+
+/**
+ * Writes the objects of a cluster at one version to a file that only its owner may read. A file that is there already is
+ * replaced when the new one is whole, and stays as it is otherwise.
+ *
+ * @throws StartupError for what the user can mend
+ */
+export async function makeBackup(parts: BackupParts): Promise<BackupSummary> {
+  const temporary = `${parts.path}.${process.pid}.part`;
+  let file: FileHandle;
+  try {
+    await refuseOtherThanFile(parts.path);
+    await rm(temporary, { force: true });
+    // Appends, also after the file was emptied.
+    file = await open(temporary, 'ax', 0o600);
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`${parts.path} can't be written: ${fileProblem(error)}`, { cause: error });
+  }
+  try {
+    await write(file, parts);
+    const summary = await summaryOf(temporary, parts);
+    await rename(temporary, parts.path);
+    await syncFolder(dirname(parts.path));
+    return summary;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (isOfDisk(error)) throw new StartupError(`${parts.path}: ${fileProblem(error)}`, { cause: error });
+    throw error;
+  }
+}
+
+async function write(file: FileHandle, parts: BackupParts): Promise<void> {
+  const { client, selection, secret, sealedKinds, program, clock, signal, warn, onObject } = parts;
+  try {
+    let writer = new BackupWriter(file);
+    let present: ServedKind | undefined;
+    const sink: DumpSink = {
+      begin: async ({ resourceVersion, serverVersion }) => {
+        await writer.settle();
+        await file.truncate(0);
+        writer = new BackupWriter(file);
+        const header: BackupHeader = {
+          createdAt: new Date(clock.now()).toISOString(),
+          program,
+          serverVersion,
+          resourceVersion,
+          namespaces: selection.namespaces,
+          ...(secret === undefined ? {} : { sealing: newSealing() }),
+        };
+        await writer.begin(header, secret);
+      },
+      kind: async (kind) => {
+        present = kind;
+        const { apiVersion, resource, namespaced, hasStatus } = kind;
+        const sealed = secret !== undefined && sealedKinds.some((name) => name === '*' || meansKind(name, kind));
+        await writer.beginSection({ apiVersion, kind: kind.kind, resource, namespaced, hasStatus, sealed });
+      },
+      object: async (object) => {
+        await writer.object(object);
+        if (present !== undefined) onObject(present);
+      },
+    };
+    const notTaken = await dump({ client, selection, sink, signal, warn });
+    await writer.end(notTaken);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** What is in the new file: read from it, whole or only its ends. */
+async function summaryOf(path: string, { secret, verify, signal }: BackupParts): Promise<BackupSummary> {
+  const reader = await BackupReader.open(path);
+  try {
+    if (verify && secret !== undefined) await reader.unlock(secret);
+    return await verifyBackup(reader, { signal, whole: verify });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Makes the new name outlast a crash. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function isOfDisk(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? '');
+}

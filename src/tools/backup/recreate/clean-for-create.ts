@@ -1,0 +1,120 @@
+import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.js';
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { plainKind } from './creation-order.js';
+
+/** What of an object stays although another cluster, or another time, gave it. */
+export interface KeptFields {
+  /** Addresses and node ports of services. Without it only `None` stays, and the cluster gives new ones. */
+  readonly addresses?: boolean;
+  /** The nodes that pods were placed on. */
+  readonly nodeNames?: boolean;
+  /** The status: of use only to those who write it to `/status` afterwards. */
+  readonly status?: boolean;
+  /** Whether the volume of this name exists, or will, where the object is created. Without it claims get a new volume. */
+  readonly hasVolume?: (name: string) => boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+const serverSet = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+  'selfLink',
+  'generateName',
+] as const satisfies readonly (keyof ObjectMeta)[];
+
+/**
+ * A copy of an object that was read, as one to be created: without what a server sets (uid, versions, times, managed
+ * fields, status) and without what belongs to the place that it came from (addresses, nodes, bindings of volumes,
+ * tokens, selectors that a server made from the uid). Name, labels, finalizers and owners stay; {@link mapOwners} gives
+ * the owners their new uids. `generateName` goes, since the object has its name: created again it exists.
+ */
+export function cleanForCreate<T extends ApiObject>(object: T, keep: KeptFields = {}): T {
+  const clean = cloneJson(object);
+  for (const field of serverSet) delete clean.metadata[field];
+  if (keep.status !== true) delete (clean as Fields).status;
+  cleaners[plainKind(clean.apiVersion ?? '', clean.kind ?? '')]?.(clean, keep);
+  return clean;
+}
+
+type Cleaner = (object: ApiObject, keep: KeptFields) => void;
+
+const cleaners: Readonly<Record<string, Cleaner>> = {
+  '/Namespace': (object) => removeFrom(object.spec, ['finalizers']),
+  '/Node': (object) => removeFrom(object.spec, ['podCIDR', 'podCIDRs']),
+  '/Service': cleanService,
+  '/Pod': cleanPod,
+  '/Secret': cleanSecret,
+  '/PersistentVolume': cleanVolume,
+  '/PersistentVolumeClaim': cleanClaim,
+  'batch/Job': cleanJob,
+};
+
+function cleanService(object: ApiObject, keep: KeptFields): void {
+  const spec = fieldsOf(object.spec);
+  if (spec === undefined || keep.addresses === true) return;
+  if (spec.clusterIP !== 'None') removeFrom(spec, ['clusterIP', 'clusterIPs', 'ipFamilies']);
+  removeFrom(spec, ['healthCheckNodePort']);
+  for (const port of Array.isArray(spec.ports) ? spec.ports : []) removeFrom(port, ['nodePort']);
+}
+
+function cleanPod(object: ApiObject, keep: KeptFields): void {
+  // Computed from the class of the pod, which may have another value here.
+  removeFrom(object.spec, ['priority', 'preemptionPolicy']);
+  if (keep.nodeNames !== true) removeFrom(object.spec, ['nodeName']);
+}
+
+/** Tokens of accounts are signed by the old cluster and name the old uid. The loop of the accounts makes a new one. */
+function cleanSecret(object: ApiObject): void {
+  if (typeof object.type !== 'string' || !object.type.endsWith('/service-account-token')) return;
+  removeFrom(object, ['data']);
+  removeMarks(object, /(^|\/)service-account\.uid$/);
+}
+
+/** The claim is named, not bound: the binder completes it when it finds the claim, whose uid is a new one. */
+function cleanVolume(object: ApiObject): void {
+  const claim = fieldsOf(fieldsOf(object.spec)?.claimRef);
+  removeFrom(claim, ['uid', 'resourceVersion']);
+}
+
+function cleanClaim(object: ApiObject, keep: KeptFields): void {
+  removeMarks(object, /^pv\.[^/]*\/bind-completed$/);
+  const name = fieldsOf(object.spec)?.volumeName;
+  if (typeof name === 'string' && keep.hasVolume?.(name) === true) return;
+  removeFrom(object.spec, ['volumeName']);
+  removeMarks(object, /^(pv\.[^/]*\/bound-by-controller|volume\.[^/]*\/(storage-provisioner|selected-node))$/);
+}
+
+const jobLabels = /^(controller-uid|job-name|batch\.[^/]*\/(controller-uid|job-name))$/;
+
+/** Unless the user chose the selector, it consists of the uid that the job had. */
+function cleanJob(object: ApiObject): void {
+  const spec = fieldsOf(object.spec);
+  if (spec === undefined || spec.manualSelector === true) return;
+  removeFrom(spec, ['selector']);
+  const labels = [fieldsOf(object.metadata.labels), labelsOf(spec.template)];
+  for (const map of labels) for (const key of Object.keys(map ?? {})) if (jobLabels.test(key)) removeFrom(map, [key]);
+}
+
+function labelsOf(template: unknown): Fields | undefined {
+  return fieldsOf(fieldsOf(fieldsOf(template)?.metadata)?.labels);
+}
+
+function removeMarks({ metadata }: ApiObject, marks: RegExp): void {
+  for (const key of Object.keys(metadata.annotations ?? {})) if (marks.test(key)) delete metadata.annotations?.[key];
+}
+
+function removeFrom(fields: unknown, names: readonly string[]): void {
+  const object = fieldsOf(fields);
+  if (object !== undefined) for (const name of names) delete object[name];
+}
+
+/** The value if it is an object. What was read need not have the fields of its kind. */
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}

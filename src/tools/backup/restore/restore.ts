@@ -1,0 +1,101 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { ApiFault, type ClusterClient } from '../cluster/cluster-client.js';
+import { collectionPath } from '../cluster/kinds.js';
+import { objectPath } from './past.js';
+import { type RestorePlan, type RestoreStep, restoredObject } from './plan.js';
+
+/** How a step ended. `unchecked`: a dry run can't tell before an earlier step is done. */
+export interface StepResult {
+  readonly step: RestoreStep;
+  readonly outcome: 'done' | 'unchecked' | 'failed' | 'none';
+  readonly why?: string;
+}
+
+export interface RestoreParts {
+  readonly client: ClusterClient;
+  readonly plan: RestorePlan;
+  readonly dryRun: boolean;
+  readonly withStatus: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Works through a plan. A failure is told of, and the others go on. Writes state the version of what they replace: nothing
+ * that changed since the plan was made is overwritten.
+ */
+export async function* restore(parts: RestoreParts): AsyncGenerator<StepResult> {
+  /** Namespaces that a dry run only pretends to make. */
+  const pretended = new Set<string>();
+  for (const step of parts.plan.steps) {
+    if (step.action === 'unchanged' || step.action === 'leave') {
+      yield { step, outcome: 'none' };
+      continue;
+    }
+    const { namespace, name = '' } = step.past.metadata;
+    if (parts.dryRun && step.kind.namespaced && pretended.has(namespace ?? '')) {
+      yield { step, outcome: 'unchecked', why: 'its namespace comes first' };
+      continue;
+    }
+    try {
+      const why = await write(parts, step);
+      if (parts.dryRun && step.action === 'create' && step.kind.apiVersion === 'v1' && step.kind.kind === 'Namespace') {
+        pretended.add(name);
+      }
+      yield { step, outcome: 'done', ...(why === undefined ? {} : { why }) };
+    } catch (error) {
+      if (!(error instanceof ApiFault)) throw error;
+      yield { step, outcome: 'failed', why: error.message };
+    }
+  }
+}
+
+async function write(parts: RestoreParts, step: RestoreStep): Promise<string | undefined> {
+  const { client, plan, dryRun, signal } = parts;
+  const { kind, past, present } = step;
+  const query = dryRun ? '?fieldManager=plinth-restore&dryRun=All' : '?fieldManager=plinth-restore';
+  const { object } = restoredObject(step, plan.uids);
+  let written: ApiObject;
+  let note: string | undefined;
+  if (present === undefined) {
+    try {
+      const path = collectionPath(kind, kind.namespaced ? past.metadata.namespace : undefined);
+      written = await client.send<ApiObject>('POST', `${path}${query}`, { body: object, signal });
+    } catch (error) {
+      if (!(error instanceof ApiFault) || error.reason !== 'AlreadyExists') throw error;
+      // A loop that follows what was restored before was faster: accounts, replica sets, endpoints.
+      written = await againstLoops(async () => {
+        const other = await client.send<ApiObject>('GET', objectPath(kind, past.metadata), { signal });
+        const body = restoredObject({ ...step, present: other }, plan.uids).object;
+        return client.send<ApiObject>('PUT', `${objectPath(kind, past.metadata)}${query}`, { body, signal });
+      });
+      note = 'a loop had made it anew';
+    }
+  } else {
+    written = await client.send<ApiObject>('PUT', `${objectPath(kind, past.metadata)}${query}`, {
+      body: object,
+      signal,
+    });
+  }
+  if (!dryRun && past.metadata.uid !== undefined && written.metadata.uid !== undefined) {
+    plan.uids.set(past.metadata.uid, written.metadata.uid);
+  }
+  if (parts.withStatus && !dryRun && kind.hasStatus && past.status !== undefined) {
+    const body = { ...restoredObject({ ...step, present: written }, plan.uids).object, status: past.status };
+    await client.send('PUT', `${objectPath(kind, past.metadata)}/status${query}`, { body, signal });
+  }
+  return note;
+}
+
+/** How often an object is written that a loop writes, too. */
+const mostAttempts = 5;
+
+/** Tries again while a loop changes the object between the read and the write. */
+async function againstLoops<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiFault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { flagsOf, readFlagValue } from '../../base/config/flag.js';
+import { LoggingOptions } from '../../base/config/logging.options.js';
+import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../../base/config/parse-options.js';
+import type { StopSignals } from '../../base/machinery/lifecycle.js';
+import { Logger } from '../../base/observability/logger.js';
+import type { LastResort } from './last-resort.js';
+import type { VersionTexts } from './version-flag.js';
+
+/** The environment of a subcommand: the source of its options, and the signal to stop. */
+export interface CommandContext {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signals: StopSignals;
+  /** Takes uncaught faults. */
+  readonly lastResort: Pick<LastResort, 'logTo'>;
+  /** Writes a line for the user to standard output. */
+  readonly print: (line: string) => void;
+  /** The exit code when the command ends without an error; 0 unless it has to tell of something else. */
+  readonly endWith: (code: number) => void;
+}
+
+/** Arguments of a subcommand that are no flags. */
+export interface CommandOperands {
+  /** In the form of a manual page: `verify FILE`, a line for each way. */
+  readonly forms: readonly string[];
+  /** Words that the first of them can be. */
+  readonly words: readonly string[];
+  /** Whether names of files can stand there. */
+  readonly files: boolean;
+}
+
+/** One subcommand of the program. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly groups: OptionGroups;
+  /** What can stand beside its flags; nothing unless it says so. */
+  readonly operands?: CommandOperands;
+  /** Defaults by flag name that differ from the declared ones. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  /** What it prints for `--version`, where that is not the version of the whole program. */
+  readonly versions?: VersionTexts;
+  /**
+   * Returns when the work is done, or when a requested stop is complete.
+   *
+   * @throws OptionsError for a wrong command line, StartupError when it cannot start.
+   */
+  run(context: CommandContext): Promise<void>;
+}
+
+/** The input of `parseOptions` for a command. */
+export function parseRequest<Groups extends OptionGroups>(
+  groups: Groups,
+  defaults: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): ParseRequest<Groups> {
+  return { groups, defaults, argv: context.argv, environment: context.environment };
+}
+
+/** The log of a command. Warns of deprecated flags and values at once, unless `--deprecation-warnings` is off. */
+export function openLog<Groups extends OptionGroups>(request: ParseRequest<Groups>, options: LoggingOptions): Logger {
+  const logger = new Logger(options.logLevel, options.logFormat);
+  if (options.deprecationWarnings) for (const line of deprecationWarnings(request)) logger.warn(line);
+  return logger;
+}
+
+/**
+ * The same for a command that keeps no log: lines for standard error. The variable of `--deprecation-warnings` silences them,
+ * since it has no such flag. None for commands with a log.
+ */
+export function warningsWithoutLog(
+  { groups }: Pick<Command, 'groups'>,
+  argv: readonly string[],
+  environment: CommandContext['environment'],
+): readonly string[] {
+  if (Object.values(groups).includes(LoggingOptions)) return [];
+  const silencer = flagsOf(LoggingOptions).find(({ name }) => name === 'deprecation-warnings');
+  const text = silencer && environment[silencer.environment];
+  const reading = silencer && text ? readFlagValue(silencer, [text]) : {};
+  if ('value' in reading && reading.value === false) return [];
+  return deprecationWarnings({ groups, argv, environment });
+}

@@ -1,0 +1,172 @@
+import { join, relative, resolve } from 'node:path';
+import { DevOptions } from '../../../base/config/dev.options.js';
+import { givenFlags, type ParsedOptions, parseOptions } from '../../../base/config/parse-options.js';
+import { controllerOptionGroups, serverOptionGroups } from '../../../base/config/server-options.js';
+import { systemClock } from '../../../base/machinery/clock.js';
+import { type Running, stopAll, stopLimit } from '../../../base/machinery/lifecycle.js';
+import { makeFolder } from '../../../base/machinery/make-folder.js';
+import { checkPortFree } from '../../../base/machinery/port-check.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import { advertisedAddress } from '../../../server/advertise/advertised-address.js';
+import { lockDirectory } from '../../local-postgres/directory-lock.js';
+import { EmbeddedPostgres } from '../../local-postgres/embedded/embedded-postgres.js';
+import { checkFiles } from '../check-files.js';
+import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
+import { localUrl } from '../kubeconfig.js';
+import { keepFile, OwnFiles } from '../own-files.js';
+import {
+  authorityOf,
+  completeOptions,
+  kubeconfigText,
+  withLoopFiles,
+  withNodeAgents,
+  withTokenKey,
+} from '../own-server.js';
+import { ensureNodePki } from '../pki/node-pki.js';
+import { ensurePki } from '../pki/pki.js';
+import { isLoopback, publishedServers } from '../published-servers.js';
+import { startServing } from '../serving.js';
+import { migrateDatabase } from './migrate.command.js';
+
+const groups = {
+  dev: DevOptions,
+  ...serverOptionGroups,
+  ...controllerOptionGroups,
+} as const;
+const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
+
+const kubeconfigName = 'admin.kubeconfig';
+
+type Parsed = ParsedOptions<typeof groups>;
+
+export const devCommand: Command = {
+  name: 'dev',
+  summary: 'Serve the API on this machine, with its own database, certificates and kubeconfig.',
+  groups,
+  defaults,
+  async run(context) {
+    const request = parseRequest(groups, defaults, context);
+    const parsed = parseOptions(request);
+    await checkFiles(groups, parsed);
+    const logger = openLog(request, parsed.logging);
+    context.lastResort.logTo(logger);
+    const started: Running[] = [];
+    try {
+      await start(parsed, givenFlags(request), context, logger, started);
+      await context.signals.wait();
+      context.signals.endWithin(stopLimit(parsed.api));
+    } catch (error) {
+      // The reason for not starting matters more than faults while cleaning up.
+      await stopAll(started).catch((failure: unknown) => logger.error('could not stop cleanly', { error: failure }));
+      throw error;
+    }
+    await stopAll(started);
+  },
+};
+
+async function start(
+  parsed: Parsed,
+  given: ReadonlySet<string>,
+  context: CommandContext,
+  logger: Logger,
+  started: Running[],
+): Promise<void> {
+  const directory = resolve(parsed.dev.dataDir);
+  // The user that runs Postgres passes through root's folder; secret files inside have a mode of their own.
+  makeFolder(directory, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const lock = await lockDirectory(directory);
+  started.push({ stop: () => lock.release() });
+  const { bindAddress, securePort } = parsed.secureServing;
+  await checkPortFree(bindAddress, securePort);
+
+  context.print(`Starting with the data in ${directory}`);
+  const reached = await reachedAddress(parsed.secureServing);
+  const pkiDirectory = resolve(parsed.secureServing.certDir ?? join(directory, 'pki'));
+  const pki = await ensurePki({
+    directory: pkiDirectory,
+    bindAddress,
+    serviceClusterIpRange: parsed.cluster.serviceClusterIpRange,
+    names: reached === undefined ? [] : [reached],
+    clock: systemClock,
+  });
+  let { databaseUrl } = parsed.storage;
+  if (databaseUrl === undefined) {
+    context.print('Starting PostgreSQL');
+    const postgres = await EmbeddedPostgres.start({ directory, logger, port: parsed.dev.postgresPort });
+    started.push(postgres);
+    await reportOrphans(logger);
+    databaseUrl = postgres.databaseUrl;
+    await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);
+  }
+  if (context.signals.signal.aborted) return;
+  context.print('Preparing the database and the server');
+  await migrateDatabase(databaseUrl, logger);
+
+  const { dev, ...serverFlags } = parsed;
+  const { simulatedNodes } = dev;
+  const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock) : undefined;
+  const options = withNodeAgents(
+    await withTokenKey(completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes }), pkiDirectory),
+    given,
+    { pki, nodePki },
+  );
+  const kubeconfig = join(directory, kubeconfigName);
+  const authority = await authorityOf(options, given, pki);
+  await keepFile(new OwnFiles(directory), kubeconfigName, kubeconfigText(options, authority, pki), logger);
+  if (context.signals.signal.aborted) return;
+  const controllers = withLoopFiles(parsed.controllers, given, options, pki);
+  const server = await startServing(options, {
+    signal: context.signals.signal,
+    controllers: {
+      events: parsed.events,
+      nodeLoops: parsed.nodeLoops,
+      nodeIpam: parsed.nodeIpam,
+      autoscaler: parsed.autoscaler,
+      controllers,
+    },
+  });
+  started.push(server);
+  const { publishClusterInfo } = await import('../cluster-info.js');
+  const info = { server: localUrl(reached ?? bindAddress, securePort), authority };
+  await publishClusterInfo(options, info, logger, {
+    // What somebody has published for the nodes of other machines stays.
+    replaces: (document) => publishedServers(document).every(isLoopback),
+    grantsNodeAgents: true,
+  });
+  if (nodePki !== undefined) {
+    const { startDevNodes } = await import('../dev-nodes.js');
+    started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
+  }
+  const { startDevConsole } = await import('../dev-console.js');
+  const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
+  if (console !== undefined) started.push(console);
+  announce(context, server.url, kubeconfig, console?.url);
+}
+
+/** Databases whose data folder was deleted would stay for ever otherwise: nobody looks there. */
+async function reportOrphans(logger: Logger): Promise<void> {
+  const { databasesRoot, keptDatabases } = await import('../../local-postgres/embedded/orphans.js');
+  const orphans = (await keptDatabases(databasesRoot)).filter(({ state }) => state === 'orphaned');
+  if (orphans.length === 0) return;
+  logger.warn('databases of deleted data folders are left: plinth prune lists and removes them', {
+    folder: databasesRoot,
+    databases: orphans.length,
+  });
+}
+
+/** Where other machines reach the server; undefined when they don't. */
+async function reachedAddress(serving: Parsed['secureServing']): Promise<string | undefined> {
+  const { bindAddress, advertiseAddress } = serving;
+  if (advertiseAddress === undefined && isLoopback(bindAddress)) return undefined;
+  return advertisedAddress({ bindAddress, advertiseAddress });
+}
+
+function announce({ print }: CommandContext, url: string, kubeconfig: string, consoleUrl: string | undefined): void {
+  const near = relative(process.cwd(), kubeconfig);
+  const shown = near.startsWith('..') ? kubeconfig : near;
+  print(`Plinth serves the cluster API on ${url}`);
+  print(`Admin kubeconfig: ${kubeconfig}`);
+  if (consoleUrl !== undefined) print(`Console: ${consoleUrl}, log in with this kubeconfig`);
+  print('Try:');
+  print(`  kubectl --kubeconfig ${/^[\w./-]+$/.test(shown) ? shown : JSON.stringify(shown)} get namespaces`);
+}

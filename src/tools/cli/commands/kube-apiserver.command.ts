@@ -1,0 +1,98 @@
+import {
+  AssetOptions,
+  EtcdClientOptions,
+  IgnoredStoreOptions,
+  ignoredStoreFlags,
+} from '../../../base/config/assets.options.js';
+import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
+import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
+import { EventOptions } from '../../../base/config/event.options.js';
+import { ignoredFlagsNote } from '../../../base/config/ignored-flags.js';
+import { NodeIpamOptions } from '../../../base/config/node-ipam.options.js';
+import { NodeLoopOptions } from '../../../base/config/node-loops.options.js';
+import { givenFlags, OptionsError, parseOptions } from '../../../base/config/parse-options.js';
+import { serverOptionGroups } from '../../../base/config/server-options.js';
+import { serverVersions } from '../assets/asset-versions.js';
+import { watchParent } from '../assets/parent-watch.js';
+import { databaseOf } from '../assets/store-client.js';
+import { checkFiles } from '../check-files.js';
+import { type Command, openLog, parseRequest } from '../command.js';
+import { startServing } from '../serving.js';
+import { withServingCertificate } from './serve.command.js';
+
+const groups = {
+  etcdClient: EtcdClientOptions,
+  assets: AssetOptions,
+  ...serverOptionGroups,
+  events: EventOptions,
+  ignoredStore: IgnoredStoreOptions,
+} as const;
+const defaults = {
+  'cert-dir': '/var/run/kubernetes',
+  compat: 'kubernetes',
+  // Nobody asks these databases in SQL unless told to; without, the start is faster.
+  'sql-projection': 'off',
+} as const;
+
+/** From this verbosity on, servers elsewhere log each request. */
+const debugVerbosity = 4;
+/** Suites wait for 20 seconds, and what they left open at their end nobody reads. */
+const stopMs = 10_000;
+
+export const kubeApiServerCommand: Command = {
+  name: 'kube-apiserver',
+  summary: 'Stand in for kube-apiserver in a test suite: the API without control loops, over the database of etcd.',
+  groups,
+  defaults,
+  versions: serverVersions,
+  async run(context) {
+    const request = parseRequest(groups, defaults, context);
+    const { etcdClient, assets, events, ignoredStore: _, ...parsed } = parseOptions(request);
+    if (etcdClient.etcdServers.length === 0) throw new OptionsError(['--etcd-servers must name the store']);
+    await checkFiles(serverOptionGroups, parsed);
+    const given = givenFlags(request);
+    const note = ignoredFlagsNote(given, ignoredStoreFlags, 'the store is PostgreSQL');
+    if (note !== undefined) process.stderr.write(`plinth: ${note}\n`);
+    const { signals } = context;
+    const endWatch = assets.outliveParent ? () => undefined : watchParent(() => signals.abort());
+    const logging =
+      etcdClient.verbosity >= debugVerbosity && !given.has('log-level')
+        ? { ...parsed.logging, logLevel: 'debug' as const }
+        : parsed.logging;
+    context.lastResort.logTo(openLog(request, logging));
+    const stopped = () => {
+      if (!signals.signal.aborted) return false;
+      endWatch();
+      return true;
+    };
+    try {
+      const databaseUrl = await databaseOf(etcdClient.etcdServers, etcdClient.etcdPrefix, signals.signal);
+      const options = {
+        ...parsed,
+        logging,
+        storage: { ...parsed.storage, databaseUrl },
+        secureServing: await withServingCertificate(parsed),
+      };
+      const server = await startServing(options, { signal: signals.signal, controllers: ownLoops(events) });
+      await signals.wait();
+      signals.endWithin(stopMs);
+      await server.stop();
+    } catch (error) {
+      // It was told to stop while it waited for the store or the database.
+      if (!stopped()) throw error;
+    } finally {
+      endWatch();
+    }
+  },
+};
+
+/** Only what belongs to the server itself, such as taking new kinds into service: suites count the objects. */
+function ownLoops(events: EventOptions) {
+  return {
+    events,
+    controllers: { ...new ControlLoopOptions(), controllers: ['-*'] },
+    nodeLoops: new NodeLoopOptions(),
+    nodeIpam: new NodeIpamOptions(),
+    autoscaler: new AutoscalerOptions(),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ServerOptions } from '../../base/config/server-options.js';
+import { SimulatedNodesOptions } from '../../base/config/simulated-nodes.options.js';
+import type { Running } from '../../base/machinery/lifecycle.js';
+import { vendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import { localUrl } from './kubeconfig.js';
+import type { NodePki } from './pki/node-pki.js';
+import type { Pki } from './pki/pki.js';
+import { nodesOf } from './run-nodes.js';
+
+export interface DevNodes {
+  readonly count: number;
+  /** What the serving certificate is checked against. */
+  readonly authority: string;
+  readonly pki: Pki;
+  readonly nodePki: NodePki;
+  readonly logger: Logger;
+}
+
+/** The simulated nodes of a server on this machine, which act with the rights of its administrator. */
+export async function startDevNodes(
+  { secureServing, cluster }: ServerOptions,
+  { count, authority, pki, nodePki, logger }: DevNodes,
+): Promise<Running> {
+  return nodesOf({
+    access: {
+      server: localUrl(secureServing.bindAddress, secureServing.securePort),
+      tls: {
+        ca: authority,
+        cert: pki.admin.certificate,
+        key: pki.admin.privateKey,
+        serverName: undefined,
+        insecureSkipVerify: false,
+      },
+      authorization: async () => undefined,
+    },
+    names: vendorNames(cluster.vendor, cluster.compat),
+    logger,
+    options: { ...new SimulatedNodesOptions(), count, storageClass: true },
+    server: { ...nodePki.server, port: 0, clientAuthority: nodePki.clientAuthority },
+  });
+}

@@ -1,0 +1,36 @@
+import { DatabaseUrlError } from '../../base/database/database-url-error.js';
+import { protectionProblem } from '../../base/database/protection.js';
+import { errorText, StartupError } from '../../base/machinery/startup-error.js';
+import type { Logger } from '../../base/observability/logger.js';
+import { ClientConfigError, loadClientCluster } from '../../base/outgoing/client-config.js';
+import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
+import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
+import { Upstream } from '../console/upstream.js';
+
+/**
+ * Starts a console for the server of a kubeconfig.
+ *
+ * @throws StartupError for a file that can't be used, or a database role that may do more than read the views
+ */
+export async function openConsole(kubeconfig: string, settings: ConsoleSettings): Promise<RunningConsole> {
+  if (settings.sql !== undefined) await checkSql(settings.sql, settings.logger);
+  try {
+    return await startConsole(new Upstream(loadClientCluster(kubeconfig)), settings);
+  } catch (error) {
+    if (error instanceof ClientConfigError) throw new StartupError(error.message);
+    throw error;
+  }
+}
+
+/** Each question checks the role again; here whoever starts the console hears of it. */
+async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger): Promise<void> {
+  try {
+    const problem = protectionProblem(await new SqlReader(sql.url, sql).check());
+    if (problem !== undefined) logger.warn(problem);
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) throw new StartupError(`--sql-url: ${error.message}`);
+    if (error instanceof SqlRoleError) throw new StartupError(`--sql-url: ${error.message}`);
+    // It may come later.
+    logger.warn('the database of --sql-url does not answer', { error: errorText(error) });
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../../base/machinery/clock.js';
+import type { CertificateRequest, KeyPair } from './issue-certificate.js';
+import { ensurePair, type KeyPairFiles } from './pki.js';
+
+const leafDays = 365;
+
+/** What the server and simulated nodes of one machine know each other by. */
+export interface NodePki {
+  /** What the server checks the certificates of nodes with. */
+  readonly authorityFile: string;
+  /** The certificate that the server shows to nodes. */
+  readonly clientFiles: KeyPairFiles;
+  /** What nodes check that with. */
+  readonly clientAuthority: string;
+  /** The certificate of the nodes' own server. */
+  readonly server: KeyPair;
+}
+
+/** The certificate of a server of nodes at an address. */
+export function nodeServerRequest(address: string): CertificateRequest {
+  return { commonName: 'plinth-nodes', usage: 'server', names: [address], validDays: leafDays };
+}
+
+/**
+ * Makes the missing ones of these files: an authority, the certificate that the server shows to nodes, and that of the
+ * nodes. The authority has no other purpose, so no certificate of a user opens the logs on nodes.
+ *
+ * @throws StartupError for a foreign file that can't be used
+ */
+export async function ensureNodePki(directory: string, clock: Clock): Promise<NodePki> {
+  const own = { directory, clock };
+  const clients = await ensurePair(own, 'node-client-ca', {
+    commonName: 'plinth-node-client-ca',
+    usage: 'ca',
+    validDays: 10 * leafDays,
+  });
+  const client: CertificateRequest = { commonName: 'plinth', usage: 'client', validDays: leafDays };
+  const server = await ensurePair(own, 'nodes', nodeServerRequest('127.0.0.1'), clients.pair);
+  const shown = await ensurePair(own, 'node-client', client, clients.pair);
+  return {
+    authorityFile: clients.files.certificateFile,
+    clientFiles: shown.files,
+    clientAuthority: clients.pair.certificate,
+    server: server.pair,
+  };
+}

@@ -1,0 +1,144 @@
+import { environment } from '../../base/config/environment.js';
+import { formatFlags } from '../../base/config/help.js';
+import { OptionsError } from '../../base/config/parse-options.js';
+import { nearest } from '../../base/config/suggest.js';
+import { fileProblem, isFileError, withoutRoom } from '../../base/machinery/file-problem.js';
+import { StopSignals } from '../../base/machinery/lifecycle.js';
+import { errorCode, errorText } from '../../base/machinery/startup-error.js';
+import { limitStart } from '../../base/process/engine-phases.js';
+import { assetPrograms, commands } from './all-commands.js';
+import { type Command, warningsWithoutLog } from './command.js';
+import { keepIdleMemorySmall } from './idle-memory.js';
+import { LastResort } from './last-resort.js';
+import { readVersion } from './version.js';
+import { takeVersionFlag } from './version-flag.js';
+
+/** Exit codes: 1 for a failure, 2 for a wrong command line. A forced end is 128 plus the signal's number. */
+const failed = 1;
+const wrongUsage = 2;
+
+/**
+ * Runs the program for its arguments and returns the exit code. Failures go to standard error: one line per problem of
+ * the command line, one line for anything else.
+ */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  const [name = '', ...given] = argv;
+  const closed = { stop: () => {} };
+  watchOutput(() => closed.stop());
+  if (name === '--version' || name === 'version') {
+    print(await ownVersion());
+    return 0;
+  }
+  const command = [...commands, ...assetPrograms].find((candidate) => candidate.name === name);
+  if (command === undefined) {
+    const help = name === '--help' || name === '-h' || name === 'help';
+    if (!help) printError(name === '' ? 'no subcommand' : unknownCommand(name));
+    (help ? print : printRawError)(overview());
+    return help ? 0 : wrongUsage;
+  }
+  if (given.includes('--help') || given.includes('-h')) {
+    print(commandHelp(command));
+    return 0;
+  }
+  const signals = new StopSignals((signal) => process.exit(signal === 'SIGINT' ? 130 : 143));
+  closed.stop = () => signals.abort();
+  const lastResort = new LastResort({ stop: () => signals.abort(), exit: (code) => process.exit(code) });
+  keepIdleMemorySmall();
+  limitStart();
+  try {
+    const { rest, text } = takeVersionFlag(given, command.versions ?? { true: ownVersion });
+    if (text !== undefined) {
+      print(await text());
+      return 0;
+    }
+    let code = 0;
+    const endWith = (wanted: number) => {
+      code = wanted;
+    };
+    for (const line of warningsWithoutLog(command, rest, environment)) printError(line);
+    await command.run({ argv: rest, environment, signals, lastResort, print, endWith });
+    return lastResort.isFaulty ? failed : code;
+  } catch (error) {
+    return report(error, command);
+  } finally {
+    signals.release();
+    lastResort.release();
+  }
+}
+
+/**
+ * Nobody reads the output any more, as behind `| head`: that is no fault. What the program was asked to say can't be said,
+ * so it stops; logs that nobody reads are no reason to. Output that does not get into its file is a fault.
+ */
+function watchOutput(stop: () => void): void {
+  process.stdout.on('error', (error) => {
+    stop();
+    if (errorCode(error) === 'EPIPE') return;
+    printError(`the output can't be written: ${fileProblem(error)}`);
+    // Whatever the code is that the program ends with otherwise.
+    process.once('exit', () => {
+      process.exitCode = failed;
+    });
+  });
+  process.stderr.on('error', () => undefined);
+}
+
+async function ownVersion(): Promise<string> {
+  return `plinth ${await readVersion()}`;
+}
+
+function unknownCommand(name: string): string {
+  const names = commands.map((command) => command.name);
+  const meant = nearest(name, names);
+  return `unknown subcommand ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+function report(error: unknown, command: Command): number {
+  if (error instanceof OptionsError) {
+    for (const problem of error.problems) printError(problem);
+    printRawError(`Run plinth ${command.name} --help for all flags.`);
+    return wrongUsage;
+  }
+  printError(problemText(error).replaceAll(/\s*\n\s*/g, ' '));
+  const debug = environment.PLINTH_LOG_LEVEL === 'debug';
+  if (debug && error instanceof Error) printRawError(error.stack ?? '');
+  return failed;
+}
+
+function problemText(error: unknown): string {
+  if (isFileError(error)) return `${error.path}: ${fileProblem(error)}`;
+  return withoutRoom(error) ? `a file can't be written: ${fileProblem(error)}` : errorText(error);
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
+  const lines = commands.map((command) => `  ${command.name.padEnd(width)}${command.summary}`);
+  return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');
+}
+
+function commandHelp({ name, summary, operands, groups, defaults }: Command): string {
+  const forms = operands?.forms ?? [''];
+  const flags = formatFlags(groups, defaults);
+  const end = flags === '' ? '' : ' [flags]';
+  const usage = forms.map((form) => `plinth ${name}${form === '' ? '' : ` ${form}`}${end}`);
+  return [
+    ...usage.map((line, index) => `${index === 0 ? 'Usage:' : '      '} ${line}`),
+    '',
+    summary,
+    ...(flags === ''
+      ? []
+      : ['Each flag can also be set by the environment variable in brackets; the flag wins.', '', flags]),
+  ].join('\n');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function printRawError(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function printError(message: string): void {
+  printRawError(`plinth: ${message}`);
+}

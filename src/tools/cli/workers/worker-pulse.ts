@@ -1,0 +1,51 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+
+const askEveryMs = 5_000;
+/** The questions before it that a worker may leave unanswered. No work holds an event loop for nearly as long. */
+const mostUnanswered = 6;
+/** The same while it starts: on a starved machine it reads the program for longer. */
+const mostUnansweredAtStart = 24;
+
+/**
+ * Notices that a worker hangs: that its event loop does not turn any more. Such a worker keeps its connections, and the
+ * clients on them would wait for ever.
+ *
+ * It counts questions and not time. A parent that was frozen itself, or a whole machine that was, asks once when it goes on
+ * and blames nobody.
+ */
+export class WorkerPulse {
+  private unanswered = 0;
+  private limit = mostUnansweredAtStart;
+
+  /** @param ask sends the worker a question; each answer is reported to `answered` */
+  constructor(
+    private readonly timers: Timers,
+    private readonly ask: () => void,
+  ) {}
+
+  /** How long the worker may be silent, in milliseconds. */
+  get longestSilenceMs(): number {
+    return askEveryMs * this.limit;
+  }
+
+  /** The worker has started. */
+  ready(): void {
+    this.unanswered = 0;
+    this.limit = mostUnanswered;
+  }
+
+  answered(): void {
+    this.unanswered = 0;
+  }
+
+  /** Asks until the worker is silent for too long; false when the signal is aborted before that. */
+  async isLost(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      await this.timers.wait(askEveryMs, signal);
+      if (signal.aborted) return false;
+      if (this.unanswered >= this.limit) return true;
+      this.unanswered++;
+      this.ask();
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { eventually } from '../../../test/e2e/support/test-cluster.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { onlyViews } from '../../base/config/sql-projection.js';
+import { Logger } from '../../base/observability/logger.js';
+import { syncSqlViews } from '../../storage/postgres/sql-views.js';
+import { type RunningConsole, startConsole } from './console-server.js';
+import { SqlBusy, SqlError, SqlReader, SqlRoleError } from './sql-reader.js';
+import { RecordingServer } from './testing/recording-server.js';
+import { Upstream } from './upstream.js';
+
+describe('questions in SQL', () => {
+  let postgres: TestPostgres;
+  let ownerUrl: string;
+  let url: string;
+  let owner: pg.Client;
+  let reader: SqlReader;
+  const as = (role: string) => ownerUrl.replace('postgres@', `${role}@`);
+
+  before(async () => {
+    postgres = await startTestPostgres();
+    ownerUrl = await postgres.createTestDatabase();
+    owner = new pg.Client({ connectionString: ownerUrl });
+    await owner.connect();
+    await owner.query('create role asker login; grant create on schema public to asker; set role asker');
+    await owner.query('create table kept (id int); insert into kept values (1); create sequence numbers; reset role');
+    url = as('asker');
+    // The role may write, so that what stops it is the console.
+    reader = new SqlReader(url, { timeoutMs: 30_000, rows: 250 });
+  });
+  after(async () => {
+    await owner?.end();
+    await postgres?.stop();
+  });
+
+  it('are answered with texts as the database writes them', async () => {
+    const { columns, rows, isCut } = await reader.ask(
+      'alice',
+      `select 9007199254740993 as big, null as none, '{"a": 1.10}'::jsonb as json, 'a' as a, 'b' as a; -- the end`,
+    );
+    assert.deepEqual(columns, ['big', 'none', 'json', 'a', 'a']);
+    assert.deepEqual(rows, [['9007199254740993', null, '{"a": 1.10}', 'a', 'b']]);
+    assert.equal(isCut, false);
+    assert.deepEqual((await reader.ask('alice', 'select $1 || $2 as x', [`'; drop table kept --`, '"'])).rows, [
+      [`'; drop table kept --"`],
+    ]);
+    assert.deepEqual(
+      await reader.ask('alice', 'select 1 where false').then((answer) => [answer.columns.length, answer.rows]),
+      [1, []],
+    );
+  });
+
+  it('change nothing, however they are put', async () => {
+    const attacks = [
+      'delete from kept',
+      'drop table kept',
+      'commit; drop table kept',
+      'select 1; drop table kept',
+      'select 1; commit; delete from kept',
+      'select 1\n;\ndelete from kept',
+      'with gone as (delete from kept returning id) select * from gone',
+      'select 1 into other',
+      `select nextval('numbers')`,
+      'select * from kept for update',
+      `copy kept to program 'touch /tmp/hacked'`,
+      'set transaction read write',
+      `do $$ begin delete from kept; end $$`,
+      'select 1) ; delete from kept; --',
+      '/* */ rollback; begin; delete from kept; commit; select 1',
+      'execute something',
+      'fetch all from question',
+      `select set_config('transaction_read_only', 'off', false), nextval('numbers')`,
+    ];
+    for (const attack of attacks) {
+      await assert.rejects(reader.ask('alice', attack), SqlError, attack);
+    }
+    assert.deepEqual((await owner.query('select id from kept')).rows, [{ id: 1 }]);
+    assert.deepEqual((await owner.query('select is_called from numbers')).rows, [{ is_called: false }]);
+    assert.deepEqual((await owner.query(`select to_regclass('other') as other`)).rows, [{ other: null }]);
+  });
+
+  it('leave no settings to the next', async () => {
+    await reader.ask(
+      'alice',
+      `select set_config('statement_timeout', '0', false), set_config('search_path', 'nowhere', false)`,
+    );
+    assert.deepEqual((await reader.ask('alice', 'select id from kept')).rows, [['1']]);
+    assert.deepEqual((await reader.ask('alice', `select current_setting('statement_timeout')`)).rows, [['30s']]);
+  });
+
+  it('have limits of time, rows, size and number', async () => {
+    const hasty = new SqlReader(url, { timeoutMs: 200, rows: 1 });
+    // The database ends the question, unless it is so slow that the console is first.
+    await assert.rejects(hasty.ask('alice', 'select pg_sleep(60)'), /timeout|the time for one question is over/);
+    const many = await reader.ask('alice', 'select generate_series(1, 1000000000) as i');
+    assert.deepEqual([many.rows.length, many.isCut, many.rows.at(-1)], [250, true, ['250']]);
+    const large = await reader.ask('alice', `select repeat('x', 200000) from generate_series(1, 100)`);
+    assert.ok(large.isCut && large.rows.length <= 42);
+    await assert.rejects(reader.ask('alice', `select repeat('x', 100000000)`), /more than \d+ bytes/);
+  });
+
+  it('of one user wait behind their own, not before those of others', async () => {
+    const gone = new AbortController();
+    const asked = Array.from({ length: 12 }, () =>
+      reader.ask('mallory', 'select pg_sleep(600)', [], gone.signal).catch((error: unknown) => error),
+    );
+    const running = `select from pg_stat_activity where application_name = 'plinth-console' and wait_event = 'PgSleep'`;
+    await eventually(async () => (await owner.query(running)).rowCount === 2, 'two questions');
+    assert.deepEqual((await reader.ask('alice', 'select 1')).rows, [['1']]);
+    gone.abort();
+    const outcomes = await Promise.all(asked);
+    assert.deepEqual(
+      [SqlBusy, SqlError].map((kind) => outcomes.filter((outcome) => outcome instanceof kind).length),
+      [2, 10],
+    );
+    await eventually(async () => (await owner.query(running)).rowCount === 0, 'the end of all');
+  });
+
+  it('leave no work behind when the time is over, or whoever asked has gone', async () => {
+    const left = async () =>
+      (await owner.query(`select from pg_stat_activity where application_name = 'plinth-console'`)).rowCount;
+    // Without a limit of the database, which a question can take away.
+    const endless = `select set_config('statement_timeout', '0', false), case when i > 200 then pg_sleep(600) end
+      from generate_series(1, 300) i`;
+    // Long enough for the question to begin before the limit of the database is over.
+    const hasty = new SqlReader(url, { timeoutMs: 2_000, rows: 1000 });
+    await assert.rejects(hasty.ask('alice', endless), /the time for one question is over/);
+    await eventually(async () => (await left()) === 0, 'the end of what took too long');
+    const gone = new AbortController();
+    const asked = assert.rejects(reader.ask('alice', 'select pg_sleep(600)', [], gone.signal), SqlError);
+    await eventually(async () => (await left()) === 1, 'the question');
+    gone.abort();
+    await asked;
+    await eventually(async () => (await left()) === 0, 'the end of a question of somebody who left');
+  });
+
+  it('are refused as a role that may do more than read the views', async () => {
+    await syncSqlViews(ownerUrl, [], onlyViews);
+    await owner.query(`
+      create role reader login; grant plinth_reader to reader;
+      create role admin_by_set login noinherit; grant postgres to admin_by_set;
+      create role all_data login; grant pg_read_all_data to all_data;
+      create role all_files login; grant pg_read_server_files to all_files;
+      create role all_programs login; grant pg_execute_server_program to all_programs;
+      create role objects_too login; grant plinth_reader to objects_too;
+      grant usage on schema plinth to objects_too; grant select (data) on plinth.objects to objects_too`);
+    for (const role of ['postgres', 'admin_by_set', 'all_data', 'all_files', 'all_programs', 'objects_too']) {
+      const more = new SqlReader(as(role), { timeoutMs: 10_000, rows: 1 });
+      await assert.rejects(more.check(), SqlRoleError, role);
+      await assert.rejects(more.ask('alice', 'select 1'), SqlError, role);
+    }
+    const less = new SqlReader(as('reader'), { timeoutMs: 10_000, rows: 1 });
+    await less.check();
+    assert.deepEqual((await less.ask('alice', 'select count(*) from cluster.lag()')).rows, [['0']]);
+  });
+
+  it('say what the database says', async () => {
+    await assert.rejects(reader.ask('alice', 'select nothing'), /column "nothing" does not exist/);
+    const nowhere = new SqlReader('postgresql://u:secret-word@127.0.0.1:1/x', { timeoutMs: 1000, rows: 1 });
+    await assert.rejects(nowhere.ask('alice', 'select 1'), (error: Error) => !error.message.includes('secret-word'));
+  });
+
+  describe('in the console', () => {
+    let api: RecordingServer;
+    let running: RunningConsole;
+    let keys: Record<string, string>;
+    let allowed: boolean | undefined;
+    let origin: string;
+
+    before(async () => {
+      api = await RecordingServer.start();
+      const tls = {
+        ca: api.authority.cert,
+        cert: undefined,
+        key: undefined,
+        serverName: undefined,
+        insecureSkipVerify: false,
+      };
+      running = await startConsole(new Upstream({ server: api.url, tls, files: {} }), {
+        bindAddress: '127.0.0.1',
+        port: 0,
+        origins: [],
+        sessionMs: 60_000,
+        logger: new Logger('error'),
+        sql: { url, timeoutMs: 30_000, rows: 10 },
+      });
+      origin = running.url.slice(0, -1);
+      const groups = [{ name: 'authentication.example.io' }, { name: 'authorization.example.io' }];
+      api.answers.set('/apis', (response) => response.end(JSON.stringify({ groups })));
+      api.answers.set('/apis/authorization.example.io/v1/selfsubjectaccessreviews', (response) => {
+        if (allowed === undefined) response.writeHead(500);
+        response.end(JSON.stringify({ status: { allowed } }));
+      });
+      const answer = await post('/console/login', { login: 'token-of-alice' }, { origin });
+      const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? [];
+      keys = { origin, cookie, 'x-plinth-console': ((await answer.json()) as { key: string }).key };
+    });
+    after(async () => {
+      await running?.stop();
+      api?.stop();
+    });
+    beforeEach(() => {
+      allowed = true;
+    });
+
+    const post = (path: string, body: object, headers: Record<string, string>) =>
+      fetch(`${origin}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+    it('are for those whose role may, as the server says each time', async () => {
+      api.forget();
+      const answer = await post('/console/sql', { sql: 'select id from kept' }, keys);
+      assert.deepEqual(((await answer.json()) as { rows: unknown }).rows, [['1']]);
+      const review = api.arrived.find(({ method }) => method === 'POST');
+      assert.deepEqual((JSON.parse(review?.body ?? '{}') as { spec: unknown }).spec, {
+        nonResourceAttributes: { path: '/sql', verb: 'get' },
+      });
+      assert.equal(review?.headers.authorization, 'Bearer token-of-alice');
+      for (const outcome of [false, undefined]) {
+        allowed = outcome;
+        for (const [path, body] of [
+          ['/console/sql', { sql: 'select 1' }],
+          ['/console/timeline', { resource: 'pods', namespace: 'a', name: 'b' }],
+        ] as const) {
+          assert.equal((await post(path, body, keys)).status, 403);
+        }
+        const shown = await fetch(`${origin}/console/session`, { headers: keys });
+        assert.equal(((await shown.json()) as { sql: boolean }).sql, false);
+      }
+    });
+
+    it('need a session, and a text', async () => {
+      const { 'x-plinth-console': _, ...half } = keys;
+      assert.equal((await post('/console/sql', { sql: 'select 1' }, half)).status, 401);
+      assert.equal((await post('/console/sql', { sql: ['select 1'] }, keys)).status, 400);
+      assert.equal((await post('/console/timeline', { resource: {}, namespace: '', name: 'x' }, keys)).status, 400);
+      assert.equal((await post('/console/sql', { sql: 'select nothing' }, keys)).status, 422);
+      assert.equal((await post('/console/sql', { sql: `select '${'x'.repeat(70_000)}'` }, keys)).status, 413);
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import type pg from 'pg';
+import { cancelStatement } from '../../base/database/cancel-statement.js';
+import { connectDatabase, type DatabaseConnection } from '../../base/database/connect-database.js';
+import { type DatabaseTarget, databaseTargets } from '../../base/database/database-targets.js';
+import type { Protection } from '../../base/database/protection.js';
+import { FairSeats, NoSeat } from './fair-seats.js';
+
+/** Rows as texts, as the database writes them; null is no value. */
+export interface SqlAnswer {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Whether there are more rows than are shown. */
+  readonly isCut: boolean;
+  readonly ms: number;
+}
+
+/** The database refuses the question; the message is its own. */
+export class SqlError extends Error {}
+/** The role may do more than ask: nobody is to ask as that role. */
+export class SqlRoleError extends SqlError {}
+
+/** Others are asking already, or whoever asks has too many questions under way. */
+export class SqlBusy extends Error {}
+
+export interface SqlLimits {
+  readonly timeoutMs: number;
+  readonly rows: number;
+}
+
+/** Each takes a connection, and up to `mostReceived` bytes. Nobody can take all: two more users find a seat at once. */
+const seatLimits = { seats: 6, seatsOfUser: 2, waitingOfUser: 8 } as const;
+/** On top of the time of a question, after which the seats of the others are free. */
+const moreWaitMs = 15_000;
+const mostBytes = 8 * 1024 * 1024;
+/** Of what comes from the database before it is looked at: a single value may have a gigabyte. */
+const mostReceived = 4 * mostBytes;
+const batch = 100;
+/**
+ * Why a role must not be used: what it may become counts as well, since a question can change the role. Catalogs are open to
+ * everybody.
+ */
+const roleProblem = `
+select case
+  when bool_or(r.rolsuper) then 'is a superuser'
+  when bool_or(r.rolname like 'pg\\_%') then 'may read all data, or files of the server, or write, or run programs'
+  else 'may read the stored objects, with the values of Secrets'
+end
+from pg_catalog.pg_roles r
+left join (pg_catalog.pg_class o join pg_catalog.pg_namespace n on n.oid = o.relnamespace and n.nspname = 'plinth')
+  on o.relname in ('objects', 'changes', 'history', 'audit_events', 'server_keys')
+where pg_catalog.pg_has_role(session_user, r.oid, 'member') and (r.rolsuper
+  or r.rolname in ('pg_read_all_data', 'pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
+  or pg_catalog.has_any_column_privilege(r.oid, o.oid, 'select'))
+having count(*) > 0`;
+const connectMs = 10_000;
+const outOfTime = 'the time for one question is over';
+/** After the limit of the statement, for an answer that it was reached. */
+const graceMs = 2000;
+
+/**
+ * Asks a database questions that somebody typed. Each gets a connection of its own, so that settings that a question changes are
+ * gone with it, and a transaction that may only read. The text becomes a cursor, which takes a query and nothing else, and goes
+ * over the protocol that takes one statement only. What the role may see is for the database to say.
+ */
+export class SqlReader {
+  private readonly seats: FairSeats;
+  private readonly targets: readonly DatabaseTarget[];
+
+  /** @throws DatabaseUrlError */
+  constructor(
+    url: string,
+    readonly limits: SqlLimits,
+  ) {
+    this.targets = databaseTargets(url);
+    this.seats = new FairSeats({ ...seatLimits, waitMs: limits.timeoutMs + moreWaitMs });
+  }
+
+  /**
+   * Looks whether the role of the URL may ask, and how the connection is protected.
+   *
+   * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be asked
+   */
+  async check(): Promise<Protection> {
+    const connection = await this.connect().catch(asSqlError);
+    try {
+      await checkRole(connection.client);
+      return connection.protection;
+    } catch (error) {
+      return asSqlError(error);
+    } finally {
+      void connection.client.end().catch(() => {});
+    }
+  }
+
+  /**
+   * Waits for its turn first, if the user or others are asking.
+   *
+   * @param user whose limits it counts against
+   * @param values of the parameters `$1` and so on
+   * @param signal whoever asks has gone
+   *
+   * @throws SqlError, SqlBusy
+   */
+  async ask(user: string, text: string, values: readonly string[] = [], signal?: AbortSignal): Promise<SqlAnswer> {
+    const free = await this.seats.take(user, signal).catch((error: unknown) => {
+      throw error instanceof NoSeat ? new SqlBusy(error.message) : new SqlError((error as Error).message);
+    });
+    try {
+      return await this.askNow(text, values, signal);
+    } finally {
+      free();
+    }
+  }
+
+  private async askNow(text: string, values: readonly string[], signal: AbortSignal | undefined): Promise<SqlAnswer> {
+    let isLate = false;
+    let connection: DatabaseConnection | undefined;
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => this.abandon(connection);
+    try {
+      connection = await this.connect(signal);
+      const { client } = connection;
+      limitReceived(connection);
+      // A question can take the limit of its own statements away.
+      late = setTimeout(() => {
+        isLate = true;
+        stop();
+      }, this.limits.timeoutMs + graceMs);
+      signal?.addEventListener('abort', stop);
+      await checkRole(client);
+      signal?.throwIfAborted();
+      return await this.read(client, text, values);
+    } catch (error) {
+      if (error instanceof SqlRoleError) throw error;
+      throw new SqlError(isLate ? outOfTime : (error as Error).message, { cause: error });
+    } finally {
+      clearTimeout(late);
+      signal?.removeEventListener('abort', stop);
+      // A connection that is stuck is cut, whatever it says.
+      void connection?.client.end().catch(() => {});
+    }
+  }
+
+  /** To the first host of the URL that answers. */
+  private async connect(signal?: AbortSignal): Promise<DatabaseConnection> {
+    let failure: unknown;
+    for (const target of this.targets) {
+      try {
+        return await connectDatabase({ target, config: this.config, timeoutMs: connectMs, signal });
+      } catch (error) {
+        failure ??= error;
+        if (signal?.aborted === true) break;
+      }
+    }
+    throw failure;
+  }
+
+  private get config(): pg.ClientConfig {
+    return {
+      statement_timeout: this.limits.timeoutMs,
+      idle_in_transaction_session_timeout: this.limits.timeoutMs + graceMs,
+      application_name: 'plinth-console',
+      // Numbers and times stay as the database writes them.
+      types: { getTypeParser: () => (value: unknown) => String(value) } as unknown as pg.CustomTypesConfig,
+    };
+  }
+
+  /** Ends a connection and what it asks: the database itself does not look whether anybody still listens. */
+  private abandon(connection: DatabaseConnection | undefined): void {
+    if (connection === undefined) return;
+    void cancelStatement(connection);
+    connection.stream.destroy();
+  }
+
+  private async read(client: pg.Client, text: string, values: readonly string[]): Promise<SqlAnswer> {
+    const began = performance.now();
+    await client.query('begin transaction read only');
+    const question = text.trim().replace(/;\s*$/, '');
+    // The line break ends a comment at the end.
+    const cursor = `declare question no scroll cursor for ${question}\n`;
+    await client.query({ text: cursor, values: [...values], queryMode: 'extended' } as pg.QueryConfig);
+    const rows: (string | null)[][] = [];
+    let columns: readonly string[] = [];
+    let bytes = 0;
+    for (;;) {
+      const page = await client.query<(string | null)[]>({ text: `fetch ${batch} from question`, rowMode: 'array' });
+      columns = page.fields.map(({ name }) => name);
+      for (const row of page.rows) {
+        bytes += row.reduce((sum, cell) => sum + (cell?.length ?? 4), 0);
+        if (rows.length >= this.limits.rows || bytes > mostBytes) {
+          return { columns, rows, isCut: true, ms: performance.now() - began };
+        }
+        rows.push(row);
+      }
+      if (page.rows.length < batch) return { columns, rows, isCut: false, ms: performance.now() - began };
+      if (performance.now() - began > this.limits.timeoutMs) throw new Error(outOfTime);
+    }
+  }
+}
+
+async function checkRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<[string]>({ text: roleProblem, rowMode: 'array' });
+  if (rows[0] === undefined) return;
+  throw new SqlRoleError(
+    `the role of the console ${rows[0][0]}: give it one that may read the views and no more (plinth_reader)`,
+  );
+}
+
+function asSqlError(error: unknown): never {
+  throw error instanceof SqlError ? error : new SqlError((error as Error).message, { cause: error });
+}
+
+function limitReceived({ stream }: DatabaseConnection): void {
+  let received = 0;
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > mostReceived) stream.destroy(new Error(`the answer has more than ${mostReceived} bytes`));
+  });
+}
+
+/** What happened to an object, the newest first (docs/history.md). */
+export const timelineQuestion =
+  'select version, at, verb, manager, username, diff from cluster.history($1, $2, $3) order by version desc';

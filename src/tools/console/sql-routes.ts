@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../../base/observability/logger.js';
+import { refuse } from './refuse.js';
+import type { Session } from './sessions.js';
+import { SqlBusy, SqlError, type SqlReader, timelineQuestion } from './sql-reader.js';
+import { UnderWay } from './under-way.js';
+import { type Upstream, UpstreamError } from './upstream.js';
+
+/** The path that stands for SQL in rules about who may do what: `nonResourceURLs: ["/sql"]`, verb `get`. */
+const rulePath = '/sql';
+const askMs = 10_000;
+const mostText = 64 * 1024;
+/** Questions of one user and of all, from asking to the end of the answer, which may have 8 MiB. */
+const limits = { ofOne: 12, ofAll: 60 } as const;
+/** How long somebody may take to read an answer. */
+const readMs = 60_000;
+
+/** Questions in SQL, for those whose role may. */
+export class SqlRoutes {
+  private readonly underWay = new UnderWay(limits);
+
+  constructor(
+    private readonly upstream: Upstream,
+    private readonly reader: SqlReader | undefined,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Whether the API server lets the user of the session read `/sql`. It is asked each time: rights change. */
+  async mayAsk(session: Session): Promise<boolean> {
+    if (this.reader === undefined) return false;
+    try {
+      return await this.upstream.mayRead(
+        session,
+        rulePath,
+        AbortSignal.any([session.ended.signal, AbortSignal.timeout(askMs)]),
+      );
+    } catch (error) {
+      if (error instanceof UpstreamError || session.ended.signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => Session | undefined): void {
+    app.post('/console/sql', async (request, reply) => {
+      const { sql } = (request.body ?? {}) as { sql?: unknown };
+      if (typeof sql !== 'string' || sql.trim() === '') return refuse(reply, 400, 'sql must be a text');
+      return this.answer(sessionOf(request), reply, sql, []);
+    });
+    app.post('/console/timeline', async (request, reply) => {
+      const { resource, namespace, name } = (request.body ?? {}) as Record<string, unknown>;
+      const values = [resource, namespace, name];
+      const isText = (value: unknown): value is string => typeof value === 'string';
+      if (!values.every(isText)) return refuse(reply, 400, 'resource, namespace and name must be texts');
+      return this.answer(sessionOf(request), reply, timelineQuestion, values);
+    });
+  }
+
+  private async answer(
+    session: Session | undefined,
+    reply: FastifyReply,
+    sql: string,
+    values: readonly string[],
+  ): Promise<FastifyReply> {
+    if (session === undefined) return refuse(reply, 401, 'log in first');
+    if (this.reader === undefined) return refuse(reply, 404, 'this console has no database: see --sql-url');
+    if (sql.length > mostText) return refuse(reply, 413, 'the question is too long');
+    if (!(await this.mayAsk(session))) {
+      return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
+    }
+    // Until the answer has been read: it is in memory as long.
+    const end = this.underWay.begin(session.share);
+    if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
+    const left = new AbortController();
+    let patience: ReturnType<typeof setTimeout> | undefined;
+    reply.raw.once('close', () => {
+      clearTimeout(patience);
+      left.abort();
+      end();
+    });
+    try {
+      this.logger.info('SQL query in the console', { user: session.user.name });
+      const signal = AbortSignal.any([session.ended.signal, left.signal]);
+      const answer = await this.reader.ask(session.share, sql, values, signal);
+      patience = setTimeout(() => reply.raw.destroy(), readMs);
+      return reply.header('cache-control', 'no-store').send(answer);
+    } catch (error) {
+      if (error instanceof SqlBusy) return refuse(reply, 429, error.message);
+      if (error instanceof SqlError) return refuse(reply, 422, error.message);
+      throw error;
+    }
+  }
+}

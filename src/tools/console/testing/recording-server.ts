@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { serverAuth, TestIdentity } from '../../../../test/support/test-authority.js';
+
+/** A request that reached the server behind a console. */
+export interface Arrived {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Common name of the client's certificate. */
+  readonly certificate: string | undefined;
+  readonly body: string;
+}
+
+/** A server in place of the API's that tells what reached it. It knows tokens `token-of-<user>`, and client certificates. */
+export class RecordingServer {
+  readonly arrived: Arrived[] = [];
+  /** Answers that are not the usual ones, by path. */
+  readonly answers = new Map<string, (response: ServerResponse) => void>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly authority: TestIdentity,
+  ) {}
+
+  static async start(): Promise<RecordingServer> {
+    const authority = await TestIdentity.root('authority of the api');
+    const names = [{ type: 'ip', value: '127.0.0.1' }] as const;
+    const own = await authority.issue({ subject: [{ CN: ['api'] }], usages: [serverAuth], names });
+    const server = createServer({
+      cert: own.chain,
+      key: own.key,
+      ca: authority.cert,
+      requestCert: true,
+      rejectUnauthorized: false,
+    });
+    const recording = new RecordingServer(server, authority);
+    server.on('request', async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const subject = (request.socket as TLSSocket).getPeerCertificate()?.subject?.CN;
+      const { method = '', url = '', headers } = request;
+      const body = Buffer.concat(chunks).toString('utf8');
+      const arrived = { method, url, headers, certificate: subject as string | undefined, body };
+      recording.arrived.push(arrived);
+      recording.answer(arrived, response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return recording;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Counts from here on. */
+  forget(): void {
+    this.arrived.length = 0;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  private answer({ url, headers, certificate }: Arrived, response: ServerResponse): void {
+    const own = this.answers.get(url);
+    if (own !== undefined) {
+      own(response);
+      return;
+    }
+    const token = /^Bearer token-of-(.+)$/.exec(headers.authorization ?? '')?.[1];
+    const name = token ?? certificate ?? 'system:anonymous';
+    const send = (status: number, body: object, more = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...more });
+      response.end(JSON.stringify(body));
+    };
+    if (headers.authorization !== undefined && token === undefined) send(401, { kind: 'Status', code: 401 });
+    else if (url === '/apis') send(200, { groups: [{ name: 'authentication.example.io' }] });
+    else if (url === '/apis/authentication.example.io/v1/selfsubjectreviews') {
+      send(201, { status: { userInfo: { username: name, groups: ['testers'] } } });
+    } else send(200, { kind: 'Answer', name }, { 'set-cookie': 'evil=1', warning: '299 - "careful"', server: 'x' });
+  }
+}

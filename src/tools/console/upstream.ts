@@ -1,0 +1,176 @@
+import type { IncomingMessage } from 'node:http';
+import type { Agent } from 'node:https';
+import { Readable } from 'node:stream';
+import type { ClientConfig, ClientTls } from '../../base/outgoing/client-config.js';
+import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
+import { connectionReason } from '../../base/outgoing/connection-reason.js';
+import { exchange, Unsent } from '../../base/outgoing/exchange.js';
+import { readLogin, type UserCredentials } from './login.js';
+import { Sessions, type SessionUser } from './sessions.js';
+
+const connectLimitMs = 10_000;
+const mostAnswerBytes = 4 * 1024 * 1024;
+
+/** The API server could not be asked. The message may be shown to the user. */
+export class UpstreamError extends Error {}
+
+/** The API server does not accept the credentials. */
+export class RefusedLogin extends Error {}
+
+/** One request to the API server, with the credentials of one user. */
+export interface Call {
+  readonly agent: Agent;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body?: Readable | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The one API server of a console. It is verified as its kubeconfig says; credentials are those of whoever is logged in. */
+export class Upstream {
+  readonly server: string;
+  private readonly url: URL;
+  private readonly trust: ClientCredentials;
+
+  constructor({ server, tls, files }: Omit<ClientConfig, 'auth'>) {
+    this.url = new URL(server);
+    this.server = server.replace(/\/$/, '');
+    this.trust = new ClientCredentials({ tls, auth: { kind: 'none' }, files });
+  }
+
+  /** How to verify the server, now. */
+  tls(): Promise<ClientTls> {
+    return this.trust.tls();
+  }
+
+  /** Resolves with the beginning of the answer, whatever its status. Throws {@link UpstreamError}. */
+  async ask(call: Call): Promise<IncomingMessage> {
+    const { hostname, port, pathname } = this.url;
+    const base = pathname.replace(/\/$/, '');
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const headers = { ...call.headers, host: this.url.host } as Record<string, string>;
+    const target = { host, port: port === '' ? 443 : Number(port), path: base + call.path, headers };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await exchange({ ...call, ...target, connectLimitMs });
+        if (answer.kind === 'response') return answer.response;
+        answer.socket.destroy();
+        throw new Error('it changed the protocol');
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const reason = error instanceof Unsent ? error.reason : (error as Error);
+        // A kept connection that the server closed just then.
+        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
+        if (isStale && attempt === 1 && call.body === undefined) continue;
+        throw new UpstreamError(`the API server can't be reached: ${connectionReason(reason)}`, { cause: error });
+      }
+    }
+  }
+
+  /**
+   * Asks who the user of a login text is.
+   *
+   * @throws LoginError, RefusedLogin, UpstreamError
+   */
+  async login(text: string, signal: AbortSignal): Promise<LoggedIn> {
+    const credentials = readLogin(text);
+    const agent = Sessions.agentFor(await this.tls(), credentials);
+    try {
+      const user = await this.userOf(agent, credentials, signal);
+      return { user, agent, authorization: credentials.authorization, credentials };
+    } catch (error) {
+      agent.destroy();
+      throw error;
+    }
+  }
+
+  /** Whether the user of a session may `get` a non-resource URL, as the API server says. */
+  async mayRead(
+    session: Pick<LoggedIn, 'agent' | 'authorization'>,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { agent, authorization } = session;
+    const headers = headersOf(authorization);
+    const group = await this.groupOf('authorization', { agent, headers, signal });
+    if (group === undefined) return false;
+    const review = {
+      apiVersion: `${group}/v1`,
+      kind: 'SelfSubjectAccessReview',
+      spec: { nonResourceAttributes: { path, verb: 'get' } },
+    };
+    const reviews = `/apis/${group}/v1/selfsubjectaccessreviews`;
+    const { status, body } = await this.json(
+      { agent, method: 'POST', path: reviews, headers, signal },
+      JSON.stringify(review),
+    );
+    return status < 300 && (body as { status?: { allowed?: unknown } } | undefined)?.status?.allowed === true;
+  }
+
+  /** The name of a group that carries the vendor's suffix. */
+  private async groupOf(prefix: string, call: Pick<Call, 'agent' | 'headers' | 'signal'>): Promise<string | undefined> {
+    const { body } = await this.json({ ...call, method: 'GET', path: '/apis' });
+    const { groups = [] } = (body ?? {}) as { groups?: { name?: string }[] };
+    return groups.map(({ name = '' }) => name).find((name) => name.startsWith(`${prefix}.`));
+  }
+
+  private async userOf(agent: Agent, { authorization }: UserCredentials, signal: AbortSignal): Promise<SessionUser> {
+    const headers = headersOf(authorization);
+    const groups = await this.json({ agent, method: 'GET', path: '/apis', headers, signal });
+    if (groups.status === 401) throw new RefusedLogin('the API server does not accept these credentials');
+    const names = (groups.body as { groups?: { name?: string }[] } | undefined)?.groups ?? [];
+    const group = names.map(({ name = '' }) => name).find((name) => name.startsWith('authentication.'));
+    if (group === undefined) throw new RefusedLogin(`the API server lists no groups for this user (${groups.status})`);
+    const review = { apiVersion: `${group}/v1`, kind: 'SelfSubjectReview' };
+    const { status, body } = await this.json(
+      { agent, method: 'POST', path: `/apis/${group}/v1/selfsubjectreviews`, headers, signal },
+      JSON.stringify(review),
+    );
+    if (status === 401) throw new RefusedLogin('the API server does not accept these credentials');
+    const info = (body as { status?: { userInfo?: { username?: string; groups?: string[] } } } | undefined)?.status
+      ?.userInfo;
+    // Servers before 1.28 can't say who somebody is.
+    if (status === 404) return { name: '', groups: [] };
+    if (info?.username === undefined) throw new RefusedLogin(`the API server does not say who this is (${status})`);
+    if (info.username === 'system:anonymous') throw new RefusedLogin('the API server does not know these credentials');
+    return { name: info.username, groups: info.groups ?? [] };
+  }
+
+  /** One short call whose answer is JSON, or of no interest. */
+  async json(call: Omit<Call, 'body'>, text?: string): Promise<{ readonly status: number; readonly body: unknown }> {
+    const typed = text === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await this.ask({
+      ...call,
+      headers: { ...call.headers, ...typed },
+      ...(text === undefined ? {} : { body: Readable.from([text]) }),
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > mostAnswerBytes) throw new UpstreamError('the API server gave too long an answer');
+      chunks.push(chunk);
+    }
+    let body: unknown;
+    try {
+      body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    } catch {
+      body = undefined;
+    }
+    return { status: answer.statusCode ?? 0, body };
+  }
+}
+
+function headersOf(authorization: string | undefined): Readonly<Record<string, string>> {
+  const headers = { accept: 'application/json', 'user-agent': 'plinth-console' };
+  return authorization === undefined ? headers : { ...headers, authorization };
+}
+
+/** A user that the API server knows. */
+export interface LoggedIn {
+  readonly user: SessionUser;
+  readonly agent: Agent;
+  readonly authorization: string | undefined;
+  readonly credentials: UserCredentials;
+}
