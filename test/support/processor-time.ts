@@ -6,3 +6,28 @@ export function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
+
+/** What one round of `work` takes on an idle machine of the kind that the bounds of tests were measured on. */
+const idleMs = 4;
+const rounds = 5;
+const text = JSON.stringify(Array.from({ length: 3000 }, (_, i) => ({ name: `n${i}`, labels: { a: `${i}`, b: 'c' } })));
+
+function work(): number {
+  const parsed = JSON.parse(text) as readonly { readonly name: string; readonly labels: object }[];
+  const names = new Map(parsed.map((item) => [item.name, JSON.stringify(item.labels)]));
+  return [...names.keys()].filter((name) => /^n\d*7$/.test(name)).length;
+}
+
+/**
+ * How many times slower this processor is now than the idle one that bounds were measured on, at least 1: a slower
+ * machine, or a core that shares its caches and units with other work, needs more processor time for the same work.
+ */
+export function machinePace(): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < rounds; i++) {
+    const start = processorMs();
+    work();
+    best = Math.min(best, processorMs() - start);
+  }
+  return Math.max(1, best / idleMs);
+}
