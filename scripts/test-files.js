@@ -26,7 +26,7 @@ const outputLimit = 4 * 1024 * 1024;
  * @param options.limitMs how long a file may take
  * @param options.print gets finished lines
  * @param options.signal ends all running files and starts no more
- * @returns counts of tests, and how long each file took, in seconds
+ * @returns counts of tests, and how long each file took and how much processor time it and its processes used, in seconds
  */
 export async function runTestFiles(files, options) {
   const { concurrency, mostAtOnce, print } = options;
@@ -41,8 +41,9 @@ export async function runTestFiles(files, options) {
       running--;
       total.passed += outcome.passed;
       total.failed += outcome.failed;
-      times.push({ file, seconds: outcome.seconds });
-      const seconds = `${outcome.seconds.toFixed(1)} s`.padStart(8);
+      times.push({ file, seconds: outcome.seconds, processorSeconds: outcome.processorSeconds });
+      const failures = total.failed === 0 ? '' : `, ${total.failed} failed`;
+      const seconds = `${times.length}/${files.length}${failures} ${outcome.seconds.toFixed(1).padStart(6)} s`;
       if (outcome.failed === 0) print(`${seconds}  ok      ${file} (${outcome.passed})`);
       else print(`${seconds}  FAILED  ${file}\n${outcome.output}\n${seconds}  FAILED  ${file}: ${outcome.why}`);
       if (running >= concurrency) return;
@@ -125,7 +126,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
   if (!child.stdout.closed) await Promise.race([new Promise((resolve) => child.once('close', resolve)), pause(1000)]);
   child.stdout.destroy();
   child.stderr.destroy();
-  const { passed, failed, unfinished, isComplete } = readProgress(progress);
+  const { passed, failed, processorSeconds, unfinished, isComplete } = readProgress(progress);
   rmSync(folder, { recursive: true, force: true });
   why ??= how ?? (isComplete ? undefined : 'it ended before its tests did');
   if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
@@ -135,6 +136,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
     failed: why === undefined ? failed : Math.max(1, failed),
     why: why ?? `${failed} failed`,
     output: output.text(),
+    processorSeconds,
     seconds: (performance.now() - began) / 1000,
   };
 }

@@ -1,7 +1,7 @@
 // Builds, then runs the tests: all, or the files whose path contains one of the arguments.
 // Ends with the line `N passed, N failed`; fails when a test failed or none ran.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -92,10 +92,14 @@ function prepareShared(folder, files) {
   return made;
 }
 
-function tellSlowest(times) {
-  const slowest = times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 20);
-  console.log(`\nslowest of ${times.length} files:`);
-  for (const { file, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+function printSlowest(times) {
+  console.log(`\nslowest of ${times.length} files, with the processor time of their processes:`);
+  for (const { file, seconds, processorSeconds } of times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10)) {
+    const used = processorSeconds === undefined ? '' : `${processorSeconds.toFixed(1).padStart(6)} s`;
+    console.log(`${seconds.toFixed(1).padStart(7)} s ${used}  ${file}`);
+  }
+  const sum = times.reduce((all, { processorSeconds = 0 }) => all + processorSeconds, 0);
+  if (sum > 0) console.log(`${Math.round(sum)} s of processor time in all`);
 }
 
 async function main() {
@@ -125,7 +129,8 @@ async function main() {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
   const { passed, failed, times } = outcome;
-  if (times.length > 20) tellSlowest(times);
+  if (times.length > 20) printSlowest(times);
+  if (process.env.PLINTH_TEST_TIMES) writeFileSync(process.env.PLINTH_TEST_TIMES, JSON.stringify(times));
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 && !stop.signal.aborted ? 0 : 1;
 }

@@ -15,7 +15,11 @@ describe('layers', () => {
     ['base/machinery/names.ts', 'server/large/large-lane.js', 'base/machinery may not import server/large'],
     ['storage/storage.interface.ts', 'objects/quota/charges.js', 'storage may not import objects/quota'],
     ['storage/postgres/finder.ts', 'tools/backup/make-backup.js', 'storage/postgres may not import tools/backup'],
-    ['storage/cacher/cacher.ts', 'server/flow-control/flow-control.js', 'storage/cacher may not import server/flow-control'],
+    [
+      'storage/cacher/cacher.ts',
+      'server/flow-control/flow-control.js',
+      'storage/cacher may not import server/flow-control',
+    ],
     ['server/flow-control/flow-control.ts', 'tools/cli/serving.js', 'flow-control may not import tools/cli'],
     ['objects/registry/store/store.ts', 'storage/postgres/sequencer.js', 'registry may not import storage/postgres'],
     ['tools/console/ui/app.tsx', 'tools/console/upstream.js', 'tools/console/ui may not import tools/console'],
