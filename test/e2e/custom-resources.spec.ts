@@ -358,3 +358,60 @@ describe('definitions', () => {
     await undefine(made, clients);
   });
 });
+
+describe('a custom kind with merge markers under the name of the vendor', () => {
+  it('keeps them, publishes them and merges by them', async () => {
+    const { first, second } = cluster;
+    const item = { type: 'object', required: ['k'], properties: { k: { type: 'string' }, v: { type: 'integer' } } };
+    const lists = {
+      keyed: { type: 'array', items: item, 'x-k8s.io-list-type': 'map', 'x-k8s.io-list-map-keys': ['k'] },
+      names: { type: 'array', items: { type: 'string' }, 'x-k8s.io-list-type': 'set' },
+      whole: { type: 'object', additionalProperties: { type: 'string' }, 'x-k8s.io-map-type': 'atomic' },
+    };
+    const marked = customDefinition({ plural: 'marks', kind: 'Mark', group: 'marks.example' }, [
+      { name: 'v1', schema: { type: 'object', properties: { spec: { type: 'object', properties: lists } } } },
+    ]);
+    const clients = cluster.servers.map(({ client }) => client);
+    const strict = await first.client.post(`${definitionsPath}?fieldValidation=Strict&dryRun=All`, marked);
+    assert.deepEqual([strict.status, strict.headers.warning], [201, undefined], strict.text);
+    const made = await define(marked, clients);
+    const { properties } = made.body.spec.versions[0].schema.openAPIV3Schema.properties.spec;
+    assert.equal(properties.keyed['x-k8s.io-list-type'], 'map');
+    for (const document of ['/openapi/v2', '/openapi/v3/apis/marks.example/v1']) {
+      const { body } = await second.client.get(document);
+      const schemas = body.definitions ?? body.components.schemas;
+      const shown = schemas['example.marks.v1.Mark'].properties.spec.properties;
+      for (const prefix of ['x-k8s.io-', 'x-kubernetes-']) {
+        assert.equal(shown.keyed[`${prefix}list-type`], 'map', document);
+        assert.deepEqual(shown.keyed[`${prefix}list-map-keys`], ['k']);
+        assert.equal(shown.names[`${prefix}list-type`], 'set');
+        assert.equal(shown.whole[`${prefix}map-type`], 'atomic');
+      }
+    }
+    const path = `${objectsPath(marked)}/x`;
+    const apply = (manager: string, spec: object) =>
+      second.client.send('PATCH', `${path}?fieldManager=${manager}`, {
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: 'marks.example/v1', kind: 'Mark', metadata: { name: 'x' }, spec },
+      });
+    assert.equal((await apply('a', { keyed: [{ k: 'a', v: 1 }], names: ['a'], whole: { a: '1' } })).status, 201);
+    const merged = await apply('b', { keyed: [{ k: 'b', v: 2 }], names: ['b'] });
+    assert.deepEqual(merged.body.spec, {
+      keyed: [
+        { k: 'a', v: 1 },
+        { k: 'b', v: 2 },
+      ],
+      names: ['a', 'b'],
+      whole: { a: '1' },
+    });
+    assert.equal((await apply('b', { keyed: [{ k: 'b', v: 2 }], names: ['b'], whole: { b: '1' } })).status, 409);
+    const twice = await first.client.post(objectsPath(marked), {
+      apiVersion: 'marks.example/v1',
+      kind: 'Mark',
+      metadata: { name: 'twice' },
+      spec: { names: ['a', 'a'] },
+    });
+    assert.equal(twice.status, 422);
+    await undefine(marked, clients);
+  });
+});

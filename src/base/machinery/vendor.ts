@@ -5,6 +5,8 @@ export interface VendorNames {
   readonly systemNamespace: string;
   readonly publicNamespace: string;
   readonly nodeLeaseNamespace: string;
+  /** Prefix of the merge markers of schemas, e.g. `<prefix>list-type`. */
+  readonly markerPrefix: string;
   readonly protobufMediaType: string;
   /** All accepted spellings, starting with the one for messages; upstream's is always included. */
   readonly protobufMediaTypes: readonly string[];
@@ -57,6 +59,9 @@ const defaultTokenIssuer = 'https://kubernetes.default.svc';
 /** Clients request this type whatever the server's vendor. */
 const upstreamProtobuf = 'application/vnd.kubernetes.protobuf';
 
+/** Every schema may have these markers. */
+export const upstreamMarkers = 'x-kubernetes-';
+
 /**
  * The names for a `--vendor` suffix. With `kubernetes` compatibility, they use the upstream spellings, whatever the
  * suffix.
@@ -68,6 +73,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
       systemNamespace: 'kube-system',
       publicNamespace: 'kube-public',
       nodeLeaseNamespace: 'kube-node-lease',
+      markerPrefix: upstreamMarkers,
       protobufMediaType: upstreamProtobuf,
       protobufMediaTypes: Object.freeze([upstreamProtobuf]),
       signerPrefix: 'kubernetes.io',
@@ -102,6 +108,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
     systemNamespace: 'control-system',
     publicNamespace: 'control-public',
     nodeLeaseNamespace: 'control-node-lease',
+    markerPrefix: `x-${vendor}-`,
     protobufMediaType,
     protobufMediaTypes: Object.freeze(
       vendor === 'k8s.io' ? [upstreamProtobuf, protobufMediaType] : [protobufMediaType, upstreamProtobuf],

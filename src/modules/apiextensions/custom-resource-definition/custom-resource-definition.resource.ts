@@ -1,8 +1,10 @@
 import type { Clock } from '../../../base/machinery/clock.js';
-import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { groupName, upstreamMarkers, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type CustomResourceDefinition,
   customResourceDefinition,
+  customResourceDefinitionWithMarkers,
 } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import { defaultColumns } from '../../../objects/registry/definition/default-columns.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
@@ -20,10 +22,15 @@ export function customResourceDefinitionResource(names: VendorNames, clock: Cloc
     namespaced: false,
     shortNames: ['crd', 'crds'],
     categories: ['api-extensions'],
-    versions: [{ version: 'v1', type: customResourceDefinition }],
+    versions: [{ version: 'v1', type: declarationOf(names) }],
     strategy: customResourceDefinitionStrategy(names, clock),
     strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false, plainFinalizers: true },
     columns: defaultColumns,
     subresources: [statusSubresource<CustomResourceDefinition>({ validate: ({ status }) => statusErrors(status) })],
   });
+}
+
+function declarationOf({ markerPrefix }: VendorNames): KindType<CustomResourceDefinition> {
+  if (markerPrefix === upstreamMarkers) return customResourceDefinition;
+  return customResourceDefinitionWithMarkers(markerPrefix);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testClock, testNames, testTime } from '../../../../test/support/definition-tester.js';
+import { vendorNames } from '../../../base/machinery/vendor.js';
 import { setCondition } from '../../../objects/custom-resources/definition/definition-conditions.js';
 import { decideDelete } from '../../../objects/registry/metadata/before-delete.js';
 import { customResourceDefinitionResource } from './custom-resource-definition.resource.js';
@@ -41,6 +42,37 @@ describe('custom resource definitions', () => {
     assert.equal(object.metadata.generation, 1);
     assert.equal(object.metadata.finalizers, undefined);
     assert.deepEqual(definitions.cells(object), ['shelves.example.com', testTime]);
+  });
+
+  it('has merge markers under the name of the vendor and the usual one', () => {
+    const own = new DefinitionTester(customResourceDefinitionResource(vendorNames('example.dev'), testClock));
+    const item = { type: 'object', required: ['k'], properties: { k: { type: 'string' } } };
+    const schemaOf = (markers: object) => ({
+      type: 'object',
+      properties: {
+        a: { type: 'array', items: item, ...markers },
+        m: { type: 'object', 'x-example.dev-map-type': 'atomic' },
+      },
+    });
+    const ofVersions = (openAPIV3Schema: object) => ({
+      metadata,
+      spec: { ...spec, versions: [{ ...version, schema: { openAPIV3Schema } }] },
+    });
+    const markers = { 'x-example.dev-list-map-keys': ['k'], 'x-example.dev-list-type': 'map' };
+    const made = own.create(ofVersions(schemaOf(markers)));
+    assert.deepEqual(made.causes, []);
+    const { versions } = made.object.spec as { versions: typeof spec.versions };
+    const usual = { 'x-kubernetes-list-map-keys': ['k'], 'x-kubernetes-list-type': 'map' };
+    const expected = schemaOf({ ...usual, ...markers });
+    Object.assign(expected.properties.m, { 'x-kubernetes-map-type': 'atomic' });
+    assert.deepEqual(versions[0]?.schema.openAPIV3Schema, expected);
+    assert.deepEqual(own.create(ofVersions(schemaOf({ ...markers, 'x-kubernetes-list-type': 'atomic' }))).causes, [
+      'FieldValueInvalid | spec.validation.openAPIV3Schema.properties[a].x-kubernetes-list-type | Invalid value: "atomic": must be map if x-kubernetes-list-map-keys is non-empty',
+      'FieldValueInvalid | spec.validation.openAPIV3Schema.properties[a].x-example.dev-list-type | Invalid value: "map": must be the same as x-kubernetes-list-type',
+    ]);
+    assert.deepEqual(own.create(ofVersions(schemaOf({ 'x-example.dev-list-type': 'odd' }))).causes, [
+      'FieldValueNotSupported | spec.validation.openAPIV3Schema.properties[a].x-kubernetes-list-type | Unsupported value: "odd": supported values: "atomic", "set", "map"',
+    ]);
   });
 
   it('fills in the port of a conversion webhook', () => {

@@ -23,4 +23,5 @@ export {
 } from './structural-schema.js';
 export { type OpenApiForm, toOpenApi } from './to-open-api.js';
 export { type ValidateOptions, validateValue } from './validate-value.js';
+export { fillMarkers } from './vendor-markers.js';
 export { TooManyDefaultsError, withDefaults } from './with-defaults.js';

@@ -11,6 +11,7 @@ import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.ty
 import { shown } from './faults.js';
 import { listTypeErrors } from './list-type-rules.js';
 import { checkPattern, compileWork, PatternError } from './pattern.js';
+import { vendorMarkerErrors } from './vendor-markers.js';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
@@ -55,6 +56,7 @@ class KeywordRules {
     this.checkUnsupported(props, path, scope);
     this.checkExtensions(props, path);
     for (const error of listTypeErrors(props, path)) this.errors.push(error);
+    for (const error of vendorMarkerErrors(props, path)) this.errors.push(error);
     if (props.pattern) this.checkPattern(props.pattern, path.child('pattern'));
     yield* this.checkBelow(props, path, scope);
   }

@@ -1,6 +1,7 @@
 import { LazyJson, LazyMembers } from '../../../base/machinery/json/lazy-json.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import type { JsonRecord } from './json-objects.js';
+import { publishedMarkers } from './vendor-markers.js';
 
 export interface OpenApiForm {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
@@ -26,6 +27,7 @@ export function toOpenApi(props: JSONSchemaProps, form: OpenApiForm): JsonRecord
     const value = props[key];
     if (value !== undefined && value !== false && value !== '') published[key] = value;
   }
+  for (const [key, value] of publishedMarkers(props)) published[key] = value;
   if (isLoose || (form.version === 2 && props['x-kubernetes-int-or-string'] === true)) delete published.type;
   if (!isLoose) addContents(props, form, published);
   const { additionalProperties } = props;

@@ -6,19 +6,22 @@ import {
   type Infer,
   int32,
   int64,
+  type KindType,
   keyedBy,
   kind,
   list,
   optional,
   pointer,
   required,
+  type SchemaType,
+  type StructType,
   string,
   struct,
   time,
 } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { jsonSchemaProps } from './json-schema.types.js';
+import { jsonSchemaProps, jsonSchemaPropsWithMarkers } from './json-schema.types.js';
 
 export const customResourceDefinitionNames = struct('apiextensions.v1.CustomResourceDefinitionNames', {
   plural: required(1, string, { doc: 'Name in paths.' }),
@@ -173,3 +176,17 @@ export type CustomResourceDefinition = Infer<typeof customResourceDefinition>;
 
 export const customResourceDefinitionList = listKind(customResourceDefinition);
 export type CustomResourceDefinitionList = Infer<typeof customResourceDefinitionList>;
+
+/** The same kind, in whose schemas merge markers may begin with `prefix`, too. */
+export function customResourceDefinitionWithMarkers(prefix: string): KindType<CustomResourceDefinition> {
+  const validation = retyped(customResourceValidation, 'openAPIV3Schema', jsonSchemaPropsWithMarkers(prefix));
+  const version = retyped(customResourceDefinitionVersion, 'schema', validation);
+  const spec = retyped(customResourceDefinitionSpec, 'versions', list(version));
+  return retyped(customResourceDefinition, 'spec', spec);
+}
+
+/** The declaration with another one for one of its fields. */
+function retyped<T extends StructType>(declaration: T, name: string, type: SchemaType): T {
+  const fields = declaration.fields.map((field) => (field.name === name ? { ...field, type } : field));
+  return { ...declaration, fields };
+}

@@ -3,6 +3,7 @@ import {
   bool,
   double,
   enumOf,
+  type FieldMap,
   type Infer,
   int64,
   lazy,
@@ -92,66 +93,87 @@ export interface JSONSchemaProps {
   'x-kubernetes-validations'?: ValidationRule[];
 }
 
-const schemaReference = lazy<JSONSchemaProps>(() => jsonSchemaProps);
+/** The declarations of schemas, which refer to each other. */
+function schemaTypes(more: FieldMap) {
+  const schemaReference = lazy<JSONSchemaProps>(() => props);
+  const propsOrArray = structOrList('apiextensions.v1.JSONSchemaPropsOrArray', schemaReference);
+  const propsOrBool = structOrBool('apiextensions.v1.JSONSchemaPropsOrBool', schemaReference);
+  const propsOrStringArray = structOrStrings('apiextensions.v1.JSONSchemaPropsOrStringArray', schemaReference);
+  const props: StructType<JSONSchemaProps> = struct('apiextensions.v1.JSONSchemaProps', {
+    id: optional(1, string),
+    $schema: optional(2, string, { protoName: 'schema' }),
+    $ref: pointer(3, string, { protoName: 'ref' }),
+    description: optional(4, string),
+    type: optional(5, string),
+    format: optional(6, string),
+    title: optional(7, string),
+    default: pointer(8, anyJson),
+    maximum: pointer(9, double),
+    exclusiveMaximum: optional(10, bool),
+    minimum: pointer(11, double),
+    exclusiveMinimum: optional(12, bool),
+    maxLength: pointer(13, int64),
+    minLength: pointer(14, int64),
+    pattern: optional(15, string),
+    maxItems: pointer(16, int64),
+    minItems: pointer(17, int64),
+    uniqueItems: optional(18, bool),
+    multipleOf: pointer(19, double),
+    enum: optional(20, list(anyJson)),
+    maxProperties: pointer(21, int64),
+    minProperties: pointer(22, int64),
+    required: optional(23, list(string)),
+    items: pointer(24, propsOrArray),
+    allOf: optional(25, list(schemaReference)),
+    oneOf: optional(26, list(schemaReference)),
+    anyOf: optional(27, list(schemaReference)),
+    not: pointer(28, schemaReference),
+    properties: optional(29, map(schemaReference)),
+    additionalProperties: pointer(30, propsOrBool),
+    patternProperties: optional(31, map(schemaReference)),
+    dependencies: optional(32, map(propsOrStringArray)),
+    additionalItems: pointer(33, propsOrBool),
+    definitions: optional(34, map(schemaReference)),
+    externalDocs: pointer(35, externalDocumentation),
+    example: pointer(36, anyJson),
+    nullable: optional(37, bool),
+    'x-kubernetes-preserve-unknown-fields': pointer(38, bool, { protoName: 'xKubernetesPreserveUnknownFields' }),
+    'x-kubernetes-embedded-resource': optional(39, bool, { protoName: 'xKubernetesEmbeddedResource' }),
+    'x-kubernetes-int-or-string': optional(40, bool, { protoName: 'xKubernetesIntOrString' }),
+    'x-kubernetes-list-map-keys': optional(41, list(string), { protoName: 'xKubernetesListMapKeys' }),
+    'x-kubernetes-list-type': pointer(42, string, { protoName: 'xKubernetesListType' }),
+    'x-kubernetes-map-type': pointer(43, string, { protoName: 'xKubernetesMapType' }),
+    'x-kubernetes-validations': optional(44, list(validationRule), {
+      ...mergedBy('rule'),
+      protoName: 'xKubernetesValidations',
+    }),
+    ...more,
+  });
+  return { props, propsOrArray, propsOrBool, propsOrStringArray };
+}
 
-export const jsonSchemaPropsOrArray = structOrList('apiextensions.v1.JSONSchemaPropsOrArray', schemaReference);
+const declared = schemaTypes({});
+
+export const jsonSchemaPropsOrArray = declared.propsOrArray;
 export type JSONSchemaPropsOrArray = Infer<typeof jsonSchemaPropsOrArray>;
 
-export const jsonSchemaPropsOrBool = structOrBool('apiextensions.v1.JSONSchemaPropsOrBool', schemaReference);
+export const jsonSchemaPropsOrBool = declared.propsOrBool;
 export type JSONSchemaPropsOrBool = Infer<typeof jsonSchemaPropsOrBool>;
 
-export const jsonSchemaPropsOrStringArray = structOrStrings(
-  'apiextensions.v1.JSONSchemaPropsOrStringArray',
-  schemaReference,
-);
+export const jsonSchemaPropsOrStringArray = declared.propsOrStringArray;
 export type JSONSchemaPropsOrStringArray = Infer<typeof jsonSchemaPropsOrStringArray>;
 
-export const jsonSchemaProps: StructType<JSONSchemaProps> = struct('apiextensions.v1.JSONSchemaProps', {
-  id: optional(1, string),
-  $schema: optional(2, string, { protoName: 'schema' }),
-  $ref: pointer(3, string, { protoName: 'ref' }),
-  description: optional(4, string),
-  type: optional(5, string),
-  format: optional(6, string),
-  title: optional(7, string),
-  default: pointer(8, anyJson),
-  maximum: pointer(9, double),
-  exclusiveMaximum: optional(10, bool),
-  minimum: pointer(11, double),
-  exclusiveMinimum: optional(12, bool),
-  maxLength: pointer(13, int64),
-  minLength: pointer(14, int64),
-  pattern: optional(15, string),
-  maxItems: pointer(16, int64),
-  minItems: pointer(17, int64),
-  uniqueItems: optional(18, bool),
-  multipleOf: pointer(19, double),
-  enum: optional(20, list(anyJson)),
-  maxProperties: pointer(21, int64),
-  minProperties: pointer(22, int64),
-  required: optional(23, list(string)),
-  items: pointer(24, jsonSchemaPropsOrArray),
-  allOf: optional(25, list(schemaReference)),
-  oneOf: optional(26, list(schemaReference)),
-  anyOf: optional(27, list(schemaReference)),
-  not: pointer(28, schemaReference),
-  properties: optional(29, map(schemaReference)),
-  additionalProperties: pointer(30, jsonSchemaPropsOrBool),
-  patternProperties: optional(31, map(schemaReference)),
-  dependencies: optional(32, map(jsonSchemaPropsOrStringArray)),
-  additionalItems: pointer(33, jsonSchemaPropsOrBool),
-  definitions: optional(34, map(schemaReference)),
-  externalDocs: pointer(35, externalDocumentation),
-  example: pointer(36, anyJson),
-  nullable: optional(37, bool),
-  'x-kubernetes-preserve-unknown-fields': pointer(38, bool, { protoName: 'xKubernetesPreserveUnknownFields' }),
-  'x-kubernetes-embedded-resource': optional(39, bool, { protoName: 'xKubernetesEmbeddedResource' }),
-  'x-kubernetes-int-or-string': optional(40, bool, { protoName: 'xKubernetesIntOrString' }),
-  'x-kubernetes-list-map-keys': optional(41, list(string), { protoName: 'xKubernetesListMapKeys' }),
-  'x-kubernetes-list-type': pointer(42, string, { protoName: 'xKubernetesListType' }),
-  'x-kubernetes-map-type': pointer(43, string, { protoName: 'xKubernetesMapType' }),
-  'x-kubernetes-validations': optional(44, list(validationRule), {
-    ...mergedBy('rule'),
-    protoName: 'xKubernetesValidations',
-  }),
-});
+export const jsonSchemaProps: StructType<JSONSchemaProps> = declared.props;
+
+/**
+ * Schemas in which merge markers may have the vendor's name, too: `<prefix>list-type` and so on. No other protobuf
+ * declaration has their numbers, so they survive between servers of this kind only; what they say is also under the
+ * usual names.
+ */
+export function jsonSchemaPropsWithMarkers(prefix: string): StructType<JSONSchemaProps> {
+  return schemaTypes({
+    [`${prefix}list-map-keys`]: optional(1041, list(string), { protoName: 'xVendorListMapKeys' }),
+    [`${prefix}list-type`]: pointer(1042, string, { protoName: 'xVendorListType' }),
+    [`${prefix}map-type`]: pointer(1043, string, { protoName: 'xVendorMapType' }),
+  }).props;
+}
