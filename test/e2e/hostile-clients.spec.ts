@@ -153,6 +153,21 @@ describe('seats', () => {
   });
 });
 
+describe('bodies that are refused before their end', () => {
+  it('are read, so that what comes next on the connection is answered', async () => {
+    const authorization = `Authorization: Bearer ${tokens.alice}\r\n`;
+    const piece = 'x'.repeat(100_000);
+    const pieces = Array.from({ length: 38 }, () => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+    const { statuses } = await send(server.url, cluster.pki.authority, [
+      `POST ${core}/configmaps HTTP/1.1\r\nHost: x\r\n${authorization}Transfer-Encoding: chunked\r\n\r\n`,
+      ...pieces,
+      '0\r\n\r\n',
+      `GET /livez HTTP/1.1\r\nHost: x\r\n${authorization}Connection: close\r\n\r\n`,
+    ]);
+    assert.deepEqual(statuses, [413, 200]);
+  });
+});
+
 /** A POST whose body does not end. */
 async function holdRequest(token: string) {
   const { port } = new URL(server.url);

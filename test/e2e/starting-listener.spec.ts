@@ -62,6 +62,17 @@ describe('the port of a server that starts', () => {
     await listener.close();
   });
 
+  it('lets a client read the answer that has not sent all of its body yet', async () => {
+    await open();
+    const socket = await connected();
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 500000\r\n\r\n${'x'.repeat(1000)}`);
+    await once(socket, 'readable');
+    socket.write('x'.repeat(200_000));
+    await new Promise((resolve) => socket.write('x'.repeat(299_000), resolve));
+    assert.match(await answer(socket), /^HTTP\/1.1 503 /);
+    await listener.close();
+  });
+
   it('answers a request that comes just when the server itself takes over', async () => {
     await open();
     const socket = await connected();

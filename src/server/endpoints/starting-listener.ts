@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import type { FastifyReply } from 'fastify';
 import { serviceUnavailableError } from '../../base/machinery/status-error.js';
 import {
   findCheck,
@@ -18,6 +19,7 @@ import {
   runChecks,
   shownReport,
 } from './health/health-checks.js';
+import { readUnwanted } from './request-info/unwanted-body.js';
 
 /** Nobody needs more of them to ask whether the server is ready. */
 const maxConnections = 500;
@@ -120,6 +122,7 @@ function send(response: Http2ServerResponse, code: number, contentType: string, 
     'x-content-type-options': 'nosniff',
     'content-length': Buffer.byteLength(text),
   });
+  readUnwanted(response as unknown as FastifyReply['raw'], { answeredAt: undefined });
   response.end(text);
 }
 

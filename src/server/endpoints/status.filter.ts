@@ -24,6 +24,7 @@ import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
+import { isTooLongToRead } from './request-info/unwanted-body.js';
 import { EndpointServices } from './services.js';
 
 const newline = Buffer.from('\n');
@@ -123,6 +124,7 @@ export class StatusFilter implements ExceptionFilter {
     if (answer.isSelfDefence && context !== undefined) context.isTerminated = true;
     const retryAfter = answer.details?.retryAfterSeconds;
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+    if (isTooLongToRead(request.raw)) reply.header('connection', 'close');
     if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
     const warnings = context?.warnings ?? [];
     if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));

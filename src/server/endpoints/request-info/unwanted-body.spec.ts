@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { it } from 'node:test';
+import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
 import type { FastifyReply } from 'fastify';
 import { readUnwanted } from './unwanted-body.js';
 
@@ -30,5 +31,109 @@ it('a request takes until its answer is sent, however long its client goes on', 
   } finally {
     client.destroy();
     server.close();
+  }
+});
+
+describe('what follows a refusal over HTTP/1.1', () => {
+  const limits = { bytes: 100_000, patienceMs: 60_000 };
+  let server: Server;
+  let port: number;
+  /** Resolves once the server has refused its next POST. */
+  let refused: () => void = () => undefined;
+
+  /** Reads the beginning of a body, or nothing of it, and refuses it. Other requests are answered. */
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.method !== 'POST') {
+      response.end('next');
+      return;
+    }
+    const refuse = () => {
+      readUnwanted(response as unknown as FastifyReply['raw'], { answeredAt: undefined }, limitsOf(request));
+      response.writeHead(413, { 'content-length': 2 }).end('no');
+      refused();
+    };
+    if (request.url === '/unread') refuse();
+    else {
+      request.once('data', () => {
+        request.pause();
+        refuse();
+      });
+    }
+  };
+  const limitsOf = ({ headers }: IncomingMessage) =>
+    headers.hurry === undefined ? limits : { ...limits, patienceMs: 1 };
+
+  before(async () => {
+    server = createHttpServer({ keepAliveTimeout: 0, requestTimeout: 0 }, answer);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  after(() => server.close());
+
+  /** A client that reads nothing before it has sent all that it wants to. */
+  async function open(path: string, length: number, field = 'x-none: x'): Promise<Socket> {
+    const socket = connectTcp({ port, host: '127.0.0.1' });
+    await once(socket, 'connect');
+    const isRefused = new Promise<void>((resolve) => {
+      refused = resolve;
+    });
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n${field}\r\n\r\n${'x'.repeat(1000)}`,
+    );
+    await isRefused;
+    return socket;
+  }
+
+  /** All that the server says until it ends or resets the connection. */
+  async function restOf(socket: Socket): Promise<{ readonly text: string; readonly fault: string | undefined }> {
+    let text = '';
+    let fault: string | undefined;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      fault = error.code;
+    });
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await new Promise((resolve) => socket.once('close', resolve));
+    return { text, fault };
+  }
+
+  for (const path of ['/unread', '/begun']) {
+    it(`the rest of a body is read, and the next request answered (${path})`, async () => {
+      const socket = await open(path, 90_000);
+      socket.write('x'.repeat(89_000));
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+      const { text, fault } = await restOf(socket);
+      assert.deepEqual(
+        [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code),
+        ['413', '200'],
+      );
+      assert.equal(fault, undefined);
+    });
+
+    it(`a connection that ends with the answer is not reset (${path})`, async () => {
+      const socket = await open(path, 90_000, 'connection: close');
+      // The answer and the end of the connection have arrived: what comes now would reset a closed one.
+      await once(socket, 'readable');
+      socket.write('x'.repeat(40_000));
+      await new Promise((resolve) => socket.write('x'.repeat(49_000), resolve));
+      const { text, fault } = await restOf(socket);
+      assert.match(text, /^HTTP\/1\.1 413[\s\S]*no$/);
+      assert.equal(fault, undefined);
+    });
+
+    it(`a client that sends on and on is cut (${path})`, async () => {
+      const socket = await open(path, 10_000_000);
+      socket.write('x'.repeat(9_000_000));
+      const { text } = await restOf(socket);
+      assert.ok(!text.includes('next'));
+    });
+
+    it(`a client that sends nothing more is cut in time (${path})`, async () => {
+      const socket = await open(path, 90_000, 'hurry: yes');
+      const { text } = await restOf(socket);
+      assert.match(text, /^HTTP\/1\.1 413/);
+    });
   }
 });
