@@ -29,7 +29,11 @@ before(async () => {
   program = join(output, 'check');
   const built = spawnSync('go', ['build', '-o', program, '.'], { cwd: folder, stdio: 'inherit' });
   assert.equal(built.status, 0, 'Go could not build the program; is it installed?');
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await TestCluster.start({
+    servers: 2,
+    controllers: true,
+    flags: ['--feature-gates=CBORServingAndStorage=true'],
+  });
 });
 
 after(async () => {

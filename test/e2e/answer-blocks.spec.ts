@@ -23,7 +23,7 @@ const path = (namespace: string) => `/api/v1/namespaces/blocks-${namespace}/conf
 const textOf = (namespace: string, i: number) => `${namespace}${i}é€😀`.repeat(100 + ((i * 37) % 900));
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await TestCluster.start({ servers: 1, flags: ['--feature-gates=CBORServingAndStorage=true'] });
   const { client } = cluster.first;
   await Promise.all(
     namespaces.map(async (namespace) => {

@@ -18,7 +18,12 @@ const secrets = `${namespace}/secrets`;
 const as = (form: string) => `${cbor};as=${form};g=meta.k8s.io;v=v1`;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true, accounts: false });
+  cluster = await TestCluster.start({
+    servers: 2,
+    controllers: true,
+    accounts: false,
+    flags: ['--feature-gates=CBORServingAndStorage=true'],
+  });
   json = cluster.first.client;
   const [first, second] = cluster.servers.map(({ url }) => new CborClient(url, cluster.pki.authority, tokens.admin));
   client = first as CborClient;

@@ -8,7 +8,7 @@ import { follow, isBookmark, isEnd, listVersion, readAll, streaming, versionOf, 
 // What each feature gate (specification 9.8) changes, and the sizes of the watch cache, beside a server with the defaults.
 
 let cluster: TestCluster;
-/** Everything at its default. */
+/** Everything at its default, and CBOR. */
 let usual: ApiClient;
 /** Every beta feature off, except parts of lists. */
 let bare: ApiClient;
@@ -18,10 +18,13 @@ let whole: ApiClient;
 let wholeServer: TestServer;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await TestCluster.start({
+    servers: 1,
+    flags: ['--authorization-mode=RBAC', '--feature-gates=CBORServingAndStorage=true'],
+  });
   [bareServer, wholeServer] = await Promise.all([
     cluster.addServer(undefined, [
-      '--feature-gates=AllBeta=false,APIListChunking=true',
+      '--feature-gates=AllBeta=false,APIListChunking=true,CBORServingAndStorage=false',
       '--feature-gates=ServerSideApply=true',
     ]),
     cluster.addServer(undefined, [

@@ -23,7 +23,7 @@ before(async () => {
     servers: 1,
     controllers: true,
     accounts: false,
-    flags: ['--authorization-mode=RBAC'],
+    flags: ['--authorization-mode=RBAC', '--feature-gates=CBORServingAndStorage=true'],
   });
   keeping = cluster.first;
   plain = await cluster.addServer(undefined, ['--watch-cache=false']);

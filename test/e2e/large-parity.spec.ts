@@ -16,7 +16,7 @@ import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 const namespaces = ['space-one', 'space-two'] as const;
 let cluster: TestCluster;
 before(async () => {
-  const flags = ['--authorization-mode=RBAC'];
+  const flags = ['--authorization-mode=RBAC', '--feature-gates=CBORServingAndStorage=true'];
   cluster = await TestCluster.start({ servers: 1, flags, mainFile: compiledMainFile, accounts: false });
   const { NODE_OPTIONS } = process.env;
   process.env.NODE_OPTIONS = `${NODE_OPTIONS ?? ''} --import=${new URL('./support/force-large.js', import.meta.url)}`;

@@ -99,6 +99,31 @@ describe('pages about the process', () => {
     assert.ok(!text.includes(url.pathname.slice(1)) || url.password === '' || !text.includes(url.password));
   });
 
+  it('are objects for those who ask for their kinds, without secrets too', async () => {
+    const { client } = cluster.first;
+    const get = (path: string, accept: string) => client.get(path, { headers: { accept } });
+    const type = (kind: string, version = 'v1beta1') => `application/json;g=config.k8s.io;v=${version};as=${kind}`;
+    const status = await get('/statusz', type('Statusz'));
+    assert.equal(status.headers['content-type'], type('Statusz'));
+    assert.equal(status.body.kind, 'Statusz');
+    assert.equal(status.body.emulationVersion, '1.37');
+    assert.ok(status.body.paths.includes('/flagz') && status.body.uptimeSeconds >= 0);
+    const { flags } = (await get('/flagz', type('Flagz'))).body;
+    assert.equal(flags['authorization-mode'], 'RBAC');
+    assert.equal(flags['database-url'], 'CLASSIFIED');
+    const old = await get('/flagz', type('Flagz', 'v1alpha1'));
+    assert.equal(old.body.apiVersion, 'config.k8s.io/v1alpha1');
+    assert.match(String(old.headers.warning), /deprecated/);
+    assert.match(
+      (await get('/statusz', 'application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz')).text,
+      /^kind: Statusz$/m,
+    );
+    for (const accept of ['application/json', type('Flagz'), type('Statusz', 'v2')]) {
+      assert.equal((await get('/statusz', accept)).status, 406, accept);
+    }
+    assert.match((await get('/statusz', 'text/html,*/*;q=0.8')).text, /^apiserver statusz\n/);
+  });
+
   it('tell what the watch caches hold', async () => {
     const { client } = cluster.first;
     await client.get(`${maps}?resourceVersion=0`);

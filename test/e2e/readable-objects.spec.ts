@@ -21,7 +21,12 @@ let cluster: TestCluster;
 let client: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, controllers: true, accounts: false });
+  cluster = await TestCluster.start({
+    servers: 1,
+    controllers: true,
+    accounts: false,
+    flags: ['--feature-gates=CBORServingAndStorage=true'],
+  });
   client = cluster.first.client;
   const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const spec = {

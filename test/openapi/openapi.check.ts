@@ -35,7 +35,11 @@ before(async () => {
   writeFileSync(keyFile, privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });
   // The check has quotas of its own, which must not change by other writes.
   const disabled = '--disable-admission-plugins=ResourceQuota';
-  await cluster.addServer(undefined, [`--service-account-signing-key-file=${keyFile}`, disabled]);
+  await cluster.addServer(undefined, [
+    `--service-account-signing-key-file=${keyFile}`,
+    disabled,
+    '--feature-gates=CBORServingAndStorage=true',
+  ]);
   client = await DocumentClient.open(cluster.first.url, cluster.pki.authority, tokens.admin);
   documents = await readDocuments(client);
   for (const operation of documents.operations) byPlace.set(`${operation.method} ${operation.path}`, operation);

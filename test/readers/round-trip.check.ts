@@ -72,6 +72,7 @@ const cluster = await TestCluster.start({
   servers: 2,
   controllers: true,
   accounts: false,
+  flags: ['--feature-gates=CBORServingAndStorage=true'],
   controllerFlags: ['--controllers=customresourcedefinition-status,customresourcedefinition-cleanup'],
 });
 const { client } = cluster.first;

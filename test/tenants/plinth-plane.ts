@@ -59,6 +59,7 @@ export async function startPlinth(variant: 'serve' | 'dev', nodes: number): Prom
     '--authorization-mode=Node,RBAC',
     `--service-account-signing-key-file=${tokenKey}`,
     '--compat=kubernetes',
+    '--feature-gates=CBORServingAndStorage=true',
   ];
   const looping = [
     '--authorization-mode=Node,RBAC',

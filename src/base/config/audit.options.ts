@@ -82,7 +82,7 @@ export class AuditOptions {
     usage: 'Size at which the log file is rotated. 0: 100 megabytes.',
   })
   @Min(0, notNegative)
-  readonly auditLogMaxSize: number = 0;
+  readonly auditLogMaxSize: number = 100;
 
   @Flag({
     name: 'audit-log-maxage',
@@ -91,11 +91,11 @@ export class AuditOptions {
     usage: 'How long rotated log files are kept, by the time in their names. 0: no limit.',
   })
   @Min(0, notNegative)
-  readonly auditLogMaxAge: number = 0;
+  readonly auditLogMaxAge: number = 366;
 
   @Flag({ name: 'audit-log-maxbackup', type: 'int', usage: 'How many rotated log files are kept. 0: no limit.' })
   @Min(0, notNegative)
-  readonly auditLogMaxBackup: number = 0;
+  readonly auditLogMaxBackup: number = 100;
 
   @Flag({ name: 'audit-log-compress', type: 'bool', usage: 'Compress rotated log files with gzip.' })
   readonly auditLogCompress: boolean = false;

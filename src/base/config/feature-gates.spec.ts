@@ -58,9 +58,26 @@ describe('feature gates', () => {
       ['WatchList', '"WatchList" is not Name=true or Name=false'],
       ['=true', '"=true" is not Name=true or Name=false'],
       ['WatchList=maybe', 'WatchList must be true or false'],
+      ['CRDValidationRatcheting=false', "CRDValidationRatcheting can't be set to false: it is locked to true"],
+      ['AllAlpha=true', /^CompositePodGroup is on, but needs GenericWorkload, which is off; /],
+      [
+        'APIServerIdentity=false',
+        /^UnknownVersionInteroperabilityProxy is on, but needs APIServerIdentity, which is off$/,
+      ],
+      ['foo:WatchList=true', 'there is no feature gate foo:WatchList; did you mean WatchList?'],
       ['WatchBookmark=false', "WatchBookmark can't be set to false: it is locked to true"],
     ] as const) {
-      assert.equal(featureGatesProblem([pair]), problem);
+      const found = featureGatesProblem([pair]);
+      if (typeof problem === 'string') assert.equal(found, problem);
+      else assert.match(found ?? '', problem);
+    }
+    for (const pairs of [
+      ['AllBeta=false'],
+      ['AllAlpha=true', 'AllBeta=true'],
+      ['APIServerIdentity=false', 'UnknownVersionInteroperabilityProxy=false'],
+      ['kube:WatchList=false'],
+    ]) {
+      assert.equal(featureGatesProblem(pairs), undefined, pairs.join());
     }
     assert.throws(
       () => parse('--feature-gates=Nonsense=true,WatchBookmark=false'),
@@ -71,6 +88,17 @@ describe('feature gates', () => {
 
   it('warns of gates that come to an end', () => {
     assert.deepEqual(featureGateWarnings(['WatchList=true']), []);
+    for (const [pair, warning] of [
+      ['GenericWorkload=true', /^the feature gate GenericWorkload has no effect here: this server does not have/],
+      [
+        'WatchListCompression=false',
+        /^the feature gate WatchListCompression has no effect here: .* cannot be switched off/,
+      ],
+      ['CRDValidationRatcheting=true', /^the feature gate CRDValidationRatcheting will go with a later release/],
+      ['StorageNamespaceIndex=false', /^the feature gate StorageNamespaceIndex is deprecated/],
+    ] as const) {
+      assert.match(featureGateWarnings([pair]).join(), warning);
+    }
     const [line, ...more] = deprecationWarnings({
       groups: { cluster: ClusterOptions },
       argv: ['--feature-gates=ServerSideApply=true'],
@@ -83,8 +111,27 @@ describe('feature gates', () => {
     assert.deepEqual(more, []);
   });
 
+  it('knows every gate of the release, as it stands there', () => {
+    const states = new Map(defaultFeatureGates.states().map((state) => [state.name, state]));
+    for (const [name, stage, isOn] of [
+      ['AllAlpha', 'ALPHA', false],
+      ['CBORServingAndStorage', 'ALPHA', false],
+      ['ComponentStatusz', 'BETA', true],
+      ['GenericWorkload', 'BETA', false],
+      ['MutatingAdmissionPolicy', 'GA', true],
+      ['SeparateCacheWatchRPC', 'DEPRECATED', false],
+    ] as const) {
+      assert.deepEqual(states.get(name), { name, stage, isOn });
+    }
+    assert.ok(states.size >= 255);
+    for (const name of ['ComponentStatusz', 'CBORServingAndStorage'] as const) {
+      assert.ok(FeatureGates.of([`${name}=true`]).isOn(name));
+    }
+  });
+
   it('describes every gate', () => {
     const text = describeFeatureGates();
-    for (const { name } of defaultFeatureGates.states()) assert.ok(text.includes(name), name);
+    for (const { name } of defaultFeatureGates.states().filter(({ name: n }) => !n.startsWith('All')))
+      assert.ok(text.includes(name), name);
   });
 });

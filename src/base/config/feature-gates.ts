@@ -1,25 +1,30 @@
 import { describeDeprecation, describeEnd } from './deprecation.js';
+import { releaseGateNeeds, releaseGates } from './release-gates.js';
 import { nearest } from './suggest.js';
 
 /** How far a feature has come; the names are those of the metric `kubernetes_feature_enabled`. */
-export type FeatureStage = 'ALPHA' | 'BETA' | 'GA';
+export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 
 interface FeatureDeclaration {
   readonly stage: FeatureStage;
   readonly isOnByDefault: boolean;
   /** The feature can no longer be switched. */
   readonly isLocked?: boolean;
-  /** What is otherwise while it is off; for a locked one, what it is. */
-  readonly off: string;
+  /** What is otherwise while it is off; for a locked one, what it is. Nothing for a gate that changes nothing here. */
+  readonly off?: string;
 }
 
 /** Announced for the gates of all settled features at once: naming them changes nothing. */
 const settledEnd = { since: '0.1', until: '0.4' };
 
+const alpha = { stage: 'ALPHA', isOnByDefault: false } as const;
 const beta = { stage: 'BETA', isOnByDefault: true } as const;
 const settled = { stage: 'GA', isOnByDefault: true, isLocked: true } as const;
 
-/** The gates of `--feature-gates` (specification 9.8). Those of settled features are known because command lines name them. */
+/**
+ * The gates of `--feature-gates` (specification 9.8) that change something here, and those of settled features that newer
+ * releases no longer know and command lines still name.
+ */
 const featureDeclarations = {
   AdmissionWebhookMatchConditions: { ...settled, off: 'match conditions of webhooks' },
   AggregatedDiscoveryEndpoint: { ...settled, off: 'discovery in one document' },
@@ -28,8 +33,10 @@ const featureDeclarations = {
   APIPriorityAndFairness: { ...beta, off: 'requests are limited by number alone, as with its flag' },
   APIServerIdentity: { ...beta, off: 'processes keep no identity leases' },
   APIServerTracing: { ...settled, off: 'traces' },
-  CBORServingAndStorage: { ...beta, off: 'CBOR is neither read nor written; what is stored is always JSON' },
+  CBORServingAndStorage: { ...alpha, off: 'CBOR is neither read nor written; what is stored is always JSON' },
   ConsistentListFromCache: { ...beta, off: 'lists without a version are read from the database' },
+  ComponentFlagz: { ...beta, off: '/flagz is not there' },
+  ComponentStatusz: { ...beta, off: '/statusz is not there' },
   CRDValidationRatcheting: { ...settled, off: 'unchanged invalid values of custom resources are left alone' },
   CustomResourceFieldSelectors: { ...settled, off: 'selectable fields of custom resources' },
   CustomResourceValidationExpressions: { ...settled, off: 'rules in schemas of custom resources' },
@@ -58,7 +65,23 @@ const featureDeclarations = {
 /** A feature that can be asked for. */
 export type FeatureName = keyof typeof featureDeclarations;
 
-const declarations: ReadonlyMap<string, FeatureDeclaration> = new Map(Object.entries(featureDeclarations));
+/** The stage, the default and the lock of a gate of the release are those of the release. */
+const declarations: ReadonlyMap<string, FeatureDeclaration> = new Map([
+  ...Object.entries<FeatureDeclaration>(featureDeclarations),
+  ...releaseGates.flatMap(({ names, ...group }) =>
+    words(names).map((name): [string, FeatureDeclaration] => [
+      name,
+      { ...(featureDeclarations as Readonly<Record<string, FeatureDeclaration>>)[name], ...group },
+    ]),
+  ),
+]);
+const needs: readonly (readonly [name: string, needed: readonly string[]])[] = releaseGateNeeds
+  .trim()
+  .split('\n')
+  .map((line) => line.split(':'))
+  .map(([name = '', needed = '']) => [name.trim(), words(needed)]);
+/** The gates of the release, which end with it and not by an announcement of ours. */
+const ofRelease: ReadonlySet<string> = new Set(releaseGates.flatMap(({ names }) => words(names)));
 const groups: ReadonlyMap<string, FeatureStage> = new Map([
   ['AllAlpha', 'ALPHA'],
   ['AllBeta', 'BETA'],
@@ -87,6 +110,7 @@ export class FeatureGates {
       const byGroup = group === undefined || isLocked ? undefined : settings.get(group);
       if (settings.get(name) ?? byGroup ?? isOnByDefault) on.add(name);
     }
+    for (const name of groups.keys()) if (settings.get(name) === true) on.add(name);
     return new FeatureGates(on);
   }
 
@@ -97,6 +121,8 @@ export class FeatureGates {
   /** All gates, by name. */
   states(): readonly FeatureState[] {
     const states = [...declarations].map(([name, { stage }]) => ({ name, stage, isOn: this.on.has(name) }));
+    // The groups are gates themselves: they say whether a whole stage was switched.
+    for (const [name, stage] of groups) states.push({ name, stage, isOn: this.on.has(name) });
     return states.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
@@ -107,7 +133,23 @@ export const defaultFeatureGates = FeatureGates.of();
 /** The problem with one or more pairs `Name=true|false`; undefined when there is none. */
 export function featureGatesProblem(pairs: readonly string[]): string | undefined {
   const problems = pairs.map(pairProblem).filter((problem) => problem !== undefined);
+  if (problems.length === 0) problems.push(...missingNeeds(pairs));
   return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+/** One line for each gate that is on without one that it needs. */
+function missingNeeds(pairs: readonly string[]): string[] {
+  const states = new Map(
+    FeatureGates.of(pairs)
+      .states()
+      .map(({ name, isOn }) => [name, isOn]),
+  );
+  return needs.flatMap(([name, needed]) => {
+    const missing = needed.filter((other) => states.get(other) !== true);
+    return states.get(name) !== true || missing.length === 0
+      ? []
+      : [`${name} is on, but needs ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} off`];
+  });
 }
 
 function pairProblem(pair: string): string | undefined {
@@ -123,14 +165,28 @@ function pairProblem(pair: string): string | undefined {
   return `${name} can't be set to ${value}: it is locked to ${declared.isOnByDefault}`;
 }
 
-/** Warnings about gates that come to an end, one per gate that is set. */
+/** Warnings about gates that come to an end or change nothing here, at most one per gate that is set. */
 export function featureGateWarnings(pairs: readonly string[]): readonly string[] {
-  const names = new Set(pairs.map((pair) => readPair(pair).name));
-  return [...names].flatMap((name) => {
-    if (declarations.get(name)?.isLocked !== true) return [];
-    const end = describeDeprecation({ ...settledEnd, advice: 'the feature is settled' });
-    return [`the feature gate ${name} is deprecated ${end}`];
+  const settings = new Map(pairs.map(readPair).map(({ name, value }) => [name, value]));
+  return [...settings].flatMap(([name, value]) => {
+    const declared = declarations.get(name);
+    if (declared === undefined) return [];
+    const { stage, isLocked, off, isOnByDefault } = declared;
+    if (!ofRelease.has(name)) {
+      if (isLocked !== true) return [];
+      const end = describeDeprecation({ ...settledEnd, advice: 'the feature is settled' });
+      return [`the feature gate ${name} is deprecated ${end}`];
+    }
+    if (stage === 'GA') return [`the feature gate ${name} will go with a later release: the feature is settled`];
+    if (stage === 'DEPRECATED') return [`the feature gate ${name} is deprecated and will go with a later release`];
+    if (off !== undefined || value === isOnByDefault) return [];
+    return [`the feature gate ${name} has no effect here: ${whyNoEffect(stage, value === true)}`];
   });
+}
+
+function whyNoEffect(stage: FeatureStage, isOn: boolean): string {
+  if (isOn) return 'this server does not have the feature';
+  return stage === 'BETA' ? 'the feature cannot be switched off, or belongs to another program' : 'it is always on';
 }
 
 /** Every pair that can be given. */
@@ -139,22 +195,34 @@ export const featureGateTexts: readonly string[] = [
   ...groups.keys(),
 ].flatMap((name) => [`${name}=true`, `${name}=false`]);
 
-/** The gates for `--help`, one sentence. */
+/** The gates for `--help`, a few sentences. */
 export function describeFeatureGates(): string {
-  const switchable = [...declarations].filter(([, { isLocked }]) => isLocked !== true);
-  const locked = [...declarations].filter(([, { isLocked }]) => isLocked === true);
+  const sorted = [...declarations].sort(([a], [b]) => (a < b ? -1 : 1));
+  const namesOf = (wanted: (declaration: FeatureDeclaration, name: string) => boolean) =>
+    sorted.flatMap(([name, declaration]) => (wanted(declaration, name) ? [name] : [])).join(', ');
+  const own = sorted.filter(([, { off, isLocked }]) => off !== undefined && isLocked !== true);
   const one = ([name, { stage, isOnByDefault, off }]: [string, FeatureDeclaration]) =>
     `${name} (${stage}, default ${isOnByDefault}; off: ${off})`;
-  const names = locked.map(([name]) => name).join(', ');
-  return `Gates: ${switchable.map(one).join(', ')}. Settled and locked, deprecated ${describeEnd(settledEnd)}: ${names}.`;
+  const idle = ({ off, isLocked }: FeatureDeclaration) => off === undefined && isLocked !== true;
+  return [
+    `Gates: ${own.map(one).join(', ')}.`,
+    `Known, as in release 1.37, and without effect here; on: ${namesOf((g) => idle(g) && g.isOnByDefault)}; off: ${namesOf((g) => idle(g) && !g.isOnByDefault)}.`,
+    `Locked: ${namesOf((g, name) => g.isLocked === true && ofRelease.has(name))}.`,
+    `Settled and locked, deprecated ${describeEnd(settledEnd)}: ${namesOf((g, name) => g.isLocked === true && !ofRelease.has(name))}.`,
+  ].join(' ');
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
 }
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
+/** A name may stand behind `kube:`, the component that these gates belong to. */
 function readPair(pair: string): { readonly name: string; readonly value: boolean | undefined } {
   const equals = pair.indexOf('=');
-  const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+  const name = (equals < 0 ? pair : pair.slice(0, equals)).trim().replace(/^kube:/, '');
   const text = equals < 0 ? '' : pair.slice(equals + 1).trim();
   return { name, value: trueTexts.has(text) ? true : falseTexts.has(text) ? false : undefined };
 }

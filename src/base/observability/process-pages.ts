@@ -3,6 +3,8 @@ export interface ProcessFacts {
   /** The name of the program's part: `apiserver` or `controller-manager`. */
   readonly component: string;
   readonly version: string;
+  /** The release that it answers as. */
+  readonly emulatedVersion: string;
   readonly runtime: string;
   /** Its paths for operators. */
   readonly paths: readonly string[];
@@ -13,7 +15,7 @@ export interface ProcessFacts {
 const warning = 'For people only: the form of this page may change at any time.';
 
 /** The text of `/statusz`. */
-export function statusPage({ component, version, runtime, paths }: ProcessFacts): string {
+export function statusPage({ component, version, emulatedVersion, runtime, paths }: ProcessFacts): string {
   const upSeconds = Math.floor(process.uptime());
   const started = new Date(Date.now() - process.uptime() * 1000);
   const [hours, minutes] = [Math.floor(upSeconds / 3600), Math.floor(upSeconds / 60) % 60];
@@ -25,10 +27,30 @@ export function statusPage({ component, version, runtime, paths }: ProcessFacts)
     `Up: ${hours} hr ${String(minutes).padStart(2, '0')} min ${String(upSeconds % 60).padStart(2, '0')} sec`,
     `Go version: ${runtime}`,
     `Binary version: ${version}`,
+    `Emulation version: ${emulatedVersion}`,
     `Process: ${process.pid}`,
     `Paths: ${paths.join(' ')}`,
     '',
   ].join('\n');
+}
+
+/** The same as the fields of an object of kind Statusz. */
+export function statusFields({ version, emulatedVersion, runtime, paths }: ProcessFacts): object {
+  const started = new Date(Date.now() - process.uptime() * 1000);
+  return {
+    startTime: started.toISOString().replace(/\.\d+Z$/, 'Z'),
+    uptimeSeconds: Math.floor(process.uptime()),
+    goVersion: runtime,
+    binaryVersion: version,
+    emulationVersion: emulatedVersion,
+    paths,
+  };
+}
+
+/** The same as the fields of an object of kind Flagz. */
+export function flagsFields({ flags }: ProcessFacts): object {
+  const pairs = flags.map((flag) => [flag.slice(0, flag.indexOf('=')), flag.slice(flag.indexOf('=') + 1)]);
+  return { flags: Object.fromEntries(pairs) as Record<string, string> };
 }
 
 /** The text of `/flagz`. */

@@ -18,7 +18,7 @@ export interface NodesToRun {
 }
 
 /** The release whose node agents the simulated ones stand for. */
-const agentVersion = 'v1.36.0';
+const agentVersion = 'v1.37.2';
 
 /** Starts the simulated nodes that the options ask for, and the volumes beside them. */
 export async function nodesOf(wanted: NodesToRun): Promise<Pick<RunningNodes, 'registered' | 'stop'>> {

@@ -1,5 +1,6 @@
 import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { stringify } from 'yaml';
 import { DebuggingOptions } from '../../../base/config/debugging.options.js';
 import {
   badRequestError,
@@ -10,9 +11,11 @@ import {
 import { Metrics } from '../../../base/observability/metrics.js';
 import {
   activitiesPage,
+  flagsFields,
   flagsPage,
   type ProcessFacts,
   profilesPage,
+  statusFields,
   statusPage,
 } from '../../../base/observability/process-pages.js';
 import {
@@ -25,6 +28,8 @@ import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { labelsOf } from '../request-info/request-labels.js';
+import { EndpointServices } from '../services.js';
+import { isOldPage, pageForm } from './page-form.js';
 import { PROCESS_FACTS } from './process-facts.module.js';
 
 /** Requests below it may last: they have no time limit, and their time says nothing about the server. */
@@ -52,16 +57,19 @@ export class DebugController {
     @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(STORAGE) private readonly storage: Storage,
+    @Inject(EndpointServices) private readonly services: EndpointServices,
   ) {}
 
   @Get('statusz')
   status(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.sendPage(request, reply, statusPage(this.facts));
+    if (!this.services.features.isOn('ComponentStatusz')) throw unknownPathError();
+    this.sendKind(request, reply, 'Statusz', statusPage, statusFields);
   }
 
   @Get('flagz')
   flags(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.sendPage(request, reply, flagsPage(this.facts));
+    if (!this.services.features.isOn('ComponentFlagz')) throw unknownPathError();
+    this.sendKind(request, reply, 'Flagz', flagsPage, flagsFields);
   }
 
   /** The watch caches, the largest first: objects, estimated bytes, watchers. */
@@ -106,6 +114,29 @@ export class DebugController {
     } finally {
       ended();
     }
+  }
+
+  /** Sends a page as text, or as an object of its kind to those who ask for it. */
+  private sendKind(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    kind: string,
+    page: (facts: ProcessFacts) => string,
+    fields: (facts: ProcessFacts) => object,
+  ): void {
+    const group = `config.${this.services.names.suffix}`;
+    const form = pageForm(request.headers.accept, group, kind);
+    if (form.mediaType === 'text') {
+      this.sendPage(request, reply, page(this.facts));
+      return;
+    }
+    const context = request.plinthContext as HttpRequestContext;
+    if (isOldPage(form)) context.warnings.push(`${group}/${form.version} ${kind} is deprecated; use v1beta1`);
+    const head = { kind, apiVersion: `${group}/${form.version}`, metadata: { name: this.facts.component } };
+    const value = { ...head, ...fields(this.facts) };
+    const text = form.mediaType === 'yaml' ? stringify(value) : JSON.stringify(value, null, 2);
+    reply.header('x-content-type-options', 'nosniff');
+    sendText({ context, reply }, 200, form.contentType, text);
   }
 
   private sendPage(request: FastifyRequest, reply: FastifyReply, text: string): void {

@@ -9,8 +9,9 @@ const paths = ['/debug', '/flagz', '/healthz', '/livez', '/metrics', '/readyz', 
 
 /** @param flags from `shownFlags` */
 export function processFacts(component: ProcessFacts['component'], flags: readonly string[]): ProcessFacts {
-  const { gitVersion, goVersion } = versionInfo();
-  return { component, version: gitVersion, runtime: goVersion, paths, flags };
+  const { gitVersion, goVersion, emulationMajor, emulationMinor } = versionInfo();
+  const emulatedVersion = `${emulationMajor}.${emulationMinor}`;
+  return { component, version: gitVersion, emulatedVersion, runtime: goVersion, paths, flags };
 }
 
 /** What the pages about the process tell of it. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatApiVersion } from '../../../base/machinery/group-version.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import {
   isStoredKind,
   type StoredResource,
@@ -100,7 +100,8 @@ function sortedSubresources({ definition }: ServedResource): SubresourceDefiniti
 
 /** Shows clients when objects are stored in another version: a digest of the stored group, version and kind. */
 export function storageVersionHash(definition: StoredResource): string {
-  const text = `${definition.group}/${definition.versions[0].version}/${definition.kind}`;
+  const { group } = definition.storedAs ?? definition;
+  const text = `${group}/${definition.versions[0].version}/${definition.kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
@@ -142,9 +143,16 @@ export function* aggregatedDiscovery(
 function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {
   const { definition } = resource;
   const subresources = sortedSubresources(resource);
+  // Clients take an empty group and version for those of the document; kinds of definitions are named in full.
+  const isDefined = definition.type === 'stored' && definition.definedBy !== undefined;
+  const own = isDefined ? { group, version } : { group: '', version: '' };
+  const kindOf = (kind: GroupVersionKind | undefined) => {
+    if (kind === undefined) return { ...own, kind: definition.kind };
+    return kind.group === group && kind.version === version ? { ...own, kind: kind.kind } : kind;
+  };
   return {
     resource: definition.resource,
-    responseKind: { group, version, kind: definition.kind },
+    responseKind: kindOf(undefined),
     scope: definition.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: definition.singular,
     verbs: verbsOf(definition),
@@ -155,7 +163,7 @@ function aggregatedResource(resource: ServedResource, group: string, version: st
         ? undefined
         : subresources.map((sub) => ({
             subresource: sub.name,
-            responseKind: bodyKindOf(sub)?.kind ?? { group, version, kind: definition.kind },
+            responseKind: kindOf(bodyKindOf(sub)?.kind),
             verbs: [...subresourceVerbs(sub)].sort(),
           })),
   };

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KindType } from '../../../base/machinery/schema/index.js';
-import { unknownPathError } from '../../../base/machinery/status-error.js';
+import { notAcceptableError, unknownPathError } from '../../../base/machinery/status-error.js';
 import type { OrderedGroup } from '../../aggregation/group-order.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
@@ -28,6 +28,10 @@ import { readOnlyPaths } from './read-only-paths.js';
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
+  readonly emulationMajor: string;
+  readonly emulationMinor: string;
+  readonly minCompatibilityMajor: string;
+  readonly minCompatibilityMinor: string;
   readonly gitVersion: string;
   readonly gitCommit: string;
   readonly gitTreeState: string;
@@ -39,7 +43,7 @@ export interface VersionInfo {
 
 export const VERSION_INFO = Symbol('VersionInfo');
 
-const aggregatedVersions = ['v2', 'v2beta1'] as const;
+const aggregatedVersions = ['v2'] as const;
 
 interface HeldDocument {
   readonly content: Promise<Packed>;
@@ -116,7 +120,8 @@ export class DiscoveryController {
   }
 
   private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType): void {
-    const accepted = this.services.accept.negotiate(plainAccept(request.headers.accept), false);
+    const { accept } = this.services;
+    const accepted = accept.negotiate(plainAccept(request.headers.accept, accept.mediaTypes()), false);
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
@@ -201,9 +206,14 @@ function aggregatedVersion(accept: string | undefined, group: string): string | 
   return undefined;
 }
 
-/** The Accept header without the clauses for forms that this path does not have. */
-function plainAccept(accept: string | undefined): string | undefined {
+/**
+ * The Accept header without the clauses for forms that this path does not have.
+ *
+ * @throws StatusError NotAcceptable when nothing else is accepted
+ */
+function plainAccept(accept: string | undefined, mediaTypes: readonly string[]): string | undefined {
   if (accept === undefined || !accept.includes('as=')) return accept;
   const plain = accept.split(',').filter((clause) => !clause.includes('as='));
-  return plain.length === 0 ? undefined : plain.join(',');
+  if (plain.length === 0) throw notAcceptableError(mediaTypes);
+  return plain.join(',');
 }

@@ -2,14 +2,23 @@ import { createRequire } from 'node:module';
 import type { VersionInfo } from './discovery.controller.js';
 
 /** The API release that this server implements; clients compare it with their own for skew. */
-const apiRelease = { major: '1', minor: '36' } as const;
+const apiRelease = { major: '1', minor: '37' } as const;
+/** The release of these types and rules, in full. */
+const patch = 2;
+/** The oldest release whose servers can run beside this one. */
+const oldest = { major: '1', minor: '36' } as const;
 
 /** The answer of `/version`. */
 export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../../package.json') as { version: string };
   return {
     ...apiRelease,
-    gitVersion: `v${apiRelease.major}.${apiRelease.minor}.0+plinth-${version}`,
+    // It answers as its own release, and never as an older one.
+    emulationMajor: apiRelease.major,
+    emulationMinor: apiRelease.minor,
+    minCompatibilityMajor: oldest.major,
+    minCompatibilityMinor: oldest.minor,
+    gitVersion: `v${apiRelease.major}.${apiRelease.minor}.${patch}+plinth-${version}`,
     gitCommit: '',
     gitTreeState: '',
     buildDate: '',

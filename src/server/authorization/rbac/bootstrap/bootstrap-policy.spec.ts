@@ -63,8 +63,6 @@ describe('default roles of people', () => {
   /** What viewers of a namespace do not see, and why. */
   const unseen: Readonly<Record<string, string>> = {
     'csistoragecapacities.storage.k8s.io': 'told to the scheduler',
-    'endpointslices.discovery.k8s.io': 'told to proxies',
-    'events.events.k8s.io': 'seen as events of the core group',
     'leases.coordination.k8s.io': 'elections among components',
     podtemplates: 'no component uses them',
     'rolebindings.rbac.authorization.k8s.io': 'for admins',
@@ -78,9 +76,6 @@ describe('default roles of people', () => {
     'csistoragecapacities.storage.k8s.io': 'made by storage drivers',
     endpoints: 'would send the traffic of services anywhere (CVE-2021-25740)',
     'endpointslices.discovery.k8s.io': 'made by a control loop',
-    events: 'made by components',
-    'events.events.k8s.io': 'made by components',
-    'leases.coordination.k8s.io': 'elections among components',
     limitranges: 'bind the editors themselves',
     'localsubjectaccessreviews.authorization.k8s.io': 'for admins',
     podtemplates: 'no component uses them',

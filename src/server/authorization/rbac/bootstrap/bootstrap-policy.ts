@@ -20,6 +20,7 @@ export interface BootstrapPolicy {
 const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'cluster-admin': [`group ${privilegedGroup}`],
   'system:basic-user': ['group system:authenticated'],
+  'system:cluster-trust-bundle-discovery': ['group system:serviceaccounts'],
   'system:discovery': ['group system:authenticated'],
   'system:public-info-viewer': ['group system:authenticated', 'group system:unauthenticated'],
   'system:service-account-issuer-discovery': ['group system:serviceaccounts'],

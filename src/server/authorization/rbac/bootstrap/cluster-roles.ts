@@ -8,12 +8,21 @@ import { allow, change, manage, paths, type RoleData, read, writeEvents } from '
 export function componentRoles(names: VendorNames): readonly RoleData[] {
   const certificates = groupName('certificates', names);
   return [
-    { name: 'admin', collects: 'admin', rules: [] },
+    {
+      name: 'admin',
+      collects: 'admin',
+      rules: [],
+    },
     {
       name: 'cluster-admin',
       rules: [allow('*', '*', '*'), paths('*', '*')],
     },
-    { name: 'edit', aggregatesTo: 'admin', collects: 'edit', rules: [] },
+    {
+      name: 'edit',
+      aggregatesTo: 'admin',
+      collects: 'edit',
+      rules: [],
+    },
     {
       name: 'system:aggregate-to-admin',
       aggregatesTo: 'admin',
@@ -29,11 +38,14 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow(read, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
         allow('impersonate', 'core', 'serviceaccounts'),
         allow(change, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
+        allow('create', 'core', 'pods/eviction'),
         allow(
           change,
           'core',
           'configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
         ),
+        allow('create', 'core', 'serviceaccounts/token'),
+        allow(change, 'core events', 'events'),
         allow(
           change,
           'apps',
@@ -48,6 +60,8 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         ),
         allow(change, 'policy', 'poddisruptionbudgets'),
         allow(change, 'networking', 'ingresses networkpolicies'),
+        allow(manage, 'coordination', 'leases'),
+        allow(change, 'resource', 'resourceclaims resourceclaimtemplates'),
       ],
     },
     {
@@ -62,9 +76,11 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow(
           read,
           'core',
-          'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+          'bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
         ),
         allow(read, 'core', 'namespaces'),
+        allow(read, 'core events', 'events'),
+        allow(read, 'discovery', 'endpointslices'),
         allow(
           read,
           'apps',
@@ -79,6 +95,7 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         ),
         allow(read, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
         allow(read, 'networking', 'ingresses ingresses/status networkpolicies'),
+        allow(read, 'resource', 'resourceclaims resourceclaims/status resourceclaimtemplates'),
       ],
     },
     {
@@ -120,6 +137,10 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
       rules: [allow('approve', 'certificates', 'signers', names.legacyUnknownSigner)],
     },
     {
+      name: 'system:cluster-trust-bundle-discovery',
+      rules: [allow(read, 'certificates', 'clustertrustbundles')],
+    },
+    {
       name: 'system:discovery',
       rules: [paths('get', '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/')],
     },
@@ -156,7 +177,8 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
       rules: [
         writeEvents,
         allow('create', 'coordination', 'leases'),
-        allow('get update', 'coordination', 'leases', 'kube-scheduler'),
+        allow('get list update watch', 'coordination', 'leases', 'kube-scheduler'),
+        allow(manage, 'coordination', 'leasecandidates'),
         allow(read, 'core', 'nodes'),
         allow('delete get list watch', 'core', 'pods'),
         allow('create', 'core', 'bindings pods/binding'),
@@ -169,6 +191,18 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow('create', 'authentication', 'tokenreviews'),
         allow('create', 'authorization', 'subjectaccessreviews'),
         allow(read, 'storage', 'csinodes'),
+        allow(read, 'storage', 'volumeattachments'),
+        allow(read, 'core', 'namespaces'),
+        allow(read, 'storage', 'csidrivers'),
+        allow(read, 'storage', 'csistoragecapacities'),
+        allow(read, 'resource', 'deviceclasses'),
+        allow('get list patch update watch', 'resource', 'resourceclaims'),
+        allow('get list patch update watch', 'resource', 'resourceclaims/status'),
+        allow('update', 'core', 'pods/finalizers'),
+        allow(read, 'resource', 'resourceslices'),
+        allow('create delete', 'resource', 'resourceclaims'),
+        allow(read, 'resource', 'devicetaintrules'),
+        allow('patch update', 'resource', 'resourceclaims/binding'),
       ],
     },
     {
@@ -177,12 +211,14 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow(read, 'core', 'nodes'),
         allow('proxy', 'core', 'nodes'),
         allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+        allow('*', 'core', 'nodes/configz nodes/healthz nodes/pods'),
       ],
     },
     {
       name: 'system:monitoring',
       rules: [
         paths('get', '/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz'),
+        allow('get', 'core', 'nodes/metrics'),
       ],
     },
     {
@@ -194,7 +230,7 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow('create get list watch', 'core', 'nodes'),
         allow('patch update', 'core', 'nodes/status'),
         allow('patch update', 'core', 'nodes'),
-        allow('create patch update', 'core', 'events'),
+        writeEvents,
         allow(read, 'core', 'pods'),
         allow('create delete', 'core', 'pods'),
         allow('patch update', 'core', 'pods/status'),
@@ -210,6 +246,11 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow(read, 'storage', 'csidrivers'),
         allow('create delete get patch update', 'storage', 'csinodes'),
         allow(read, 'node', 'runtimeclasses'),
+        allow('get', 'resource', 'resourceclaims'),
+        allow('deletecollection', 'resource', 'resourceslices'),
+        allow(read, 'certificates', 'clustertrustbundles'),
+        allow('get', 'core', 'serviceaccounts'),
+        allow('create get list watch', 'certificates', 'podcertificaterequests'),
       ],
     },
     {
@@ -226,6 +267,7 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow('list watch', 'core', 'endpoints services'),
         allow(read, 'core', 'nodes'),
         writeEvents,
+        allow('list watch', 'networking', 'servicecidrs'),
         allow('list watch', 'discovery', 'endpointslices'),
       ],
     },
@@ -245,7 +287,12 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
     },
     {
       name: 'system:service-account-issuer-discovery',
-      rules: [paths('get', '/.well-known/openid-configuration /openid/v1/jwks')],
+      rules: [
+        paths(
+          'get',
+          '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+        ),
+      ],
     },
     {
       name: 'system:volume-scheduler',
@@ -255,6 +302,11 @@ export function componentRoles(names: VendorNames): readonly RoleData[] {
         allow('get list patch update watch', 'core', 'persistentvolumeclaims'),
       ],
     },
-    { name: 'view', aggregatesTo: 'edit', collects: 'view', rules: [] },
+    {
+      name: 'view',
+      aggregatesTo: 'edit',
+      collects: 'view',
+      rules: [],
+    },
   ];
 }

@@ -16,11 +16,11 @@ const scheduler = 'kube-scheduler';
 /** The Roles in the system's namespace and in the public one. */
 export function namespacedRoles(names: VendorNames): readonly NamespacedRole[] {
   const { systemNamespace, publicNamespace } = names;
-  const leaderLock = (component: string): NamespacedRole => ({
+  const leaderLock = (component: string, ...others: string[]): NamespacedRole => ({
     namespace: systemNamespace,
     name: `system::leader-locking-${component}`,
-    rules: [allow('create get list update watch', 'coordination', 'leases')],
-    subjects: [`user system:${component}`, `account ${component}`],
+    rules: ['leases', 'leasecandidates'].map((lock) => allow('create get list update watch', 'coordination', lock)),
+    subjects: [`user system:${component}`, `account ${component}`, ...others],
   });
   return [
     {
@@ -36,7 +36,7 @@ export function namespacedRoles(names: VendorNames): readonly NamespacedRole[] {
       rules: [allow(read, 'core', 'configmaps', 'extension-apiserver-authentication')],
       subjects: [`user system:${controllerManager}`, `user system:${scheduler}`],
     },
-    leaderLock(controllerManager),
+    leaderLock(controllerManager, 'account leader-election-controller'),
     leaderLock(scheduler),
     {
       namespace: systemNamespace,
