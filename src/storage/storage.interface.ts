@@ -52,6 +52,8 @@ export interface WatchScope extends Scope {
    * does not want.
    */
   readonly select?: SelectionPredicate | undefined;
+  /** The tenant whose watch it is; undefined: the process itself. Of whoever holds most, the slowest watch ends first. */
+  readonly owner?: string | undefined;
 }
 
 /** The last key already returned. The next page starts right after it in (namespace, name) byte order. */

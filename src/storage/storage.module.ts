@@ -24,6 +24,8 @@ import { STORAGE, type Storage } from './storage.interface.js';
 import { type SettledStorageOptions, storageSettings } from './storage-settings.js';
 import { WAY_TO_DATABASE } from './way-to-database.module.js';
 
+/** The part of the heap for changes that watchers have not got yet. */
+const backlogPart = 1 / 8;
 /** How long a stopping process lets the reads of the cache go on. */
 const cachePatienceMs = 5_000;
 
@@ -148,6 +150,7 @@ function cached(
   const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes,
+    backlogCharacters: Math.floor(limits.heap * backlogPart),
     room: (cacheBytes, onChange) => new HeapRoom(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),
@@ -157,6 +160,7 @@ function cached(
       logger,
       () => cache.statistics(),
       () => cache.formBytes,
+      () => cache.backlog.characters,
     ),
   });
   return cache;

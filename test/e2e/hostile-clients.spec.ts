@@ -21,6 +21,7 @@ before(async () => {
     '--max-unauthenticated-requests-inflight=1',
     '--unread-answer-timeout=1s',
     `--max-connections-per-address=${maxConnections}`,
+    '--max-long-running-request-bytes=4000000',
   ];
   cluster = await TestCluster.start({ servers: 1, flags });
   server = cluster.first;
@@ -150,6 +151,79 @@ describe('seats', () => {
     const write = () => server.client.patch(`${core}/configmaps/large-0`, 'merge', {}, { token: tokens.bob });
     await eventually(async () => (await write()).status === 200, 'a seat to be taken from those who wait');
     for (const socket of held) socket.destroy();
+  });
+});
+
+describe('long-running requests', () => {
+  const bytesKept = async () => {
+    const { text } = await server.client.get('/metrics');
+    return Number(/^plinth_long_running_request_bytes (\S+)/m.exec(text)?.[1]);
+  };
+  const selector = (n: number) => Array.from({ length: 900 }, (_, i) => `!a${n}x${i}`).join();
+  let version = '';
+  const watchPath = (query = '') => `${core}/configmaps?watch=true&resourceVersion=${version}&${query}`;
+
+  it('of a user keep so much memory and no more, others have theirs, and it is free again', async () => {
+    const [alice, bob, admin] = (await Promise.all(
+      [tokens.alice, tokens.bob, tokens.admin].map((token) =>
+        Http2Client.connect(server.url, cluster.pki.authority, token),
+      ),
+    )) as [Http2Client, Http2Client, Http2Client];
+    version = (await server.client.get(`${core}/configmaps?limit=1`)).body.metadata.resourceVersion;
+    const before = await bytesKept();
+    const kept: ClientHttp2Stream[] = [];
+    const watch = async (client: Http2Client, query: string) => {
+      const stream = client.open('GET', watchPath(query));
+      stream.on('error', () => undefined);
+      stream.resume();
+      const head = await responseOf(stream);
+      if (Number(head[':status']) === 200) kept.push(stream);
+      else stream.close();
+      return head;
+    };
+    const refused = async (query: (n: number) => string) => {
+      for (let n = 0; n < 60; n++) {
+        const head = await watch(alice, query(n));
+        if (Number(head[':status']) !== 200) return head;
+      }
+      return undefined;
+    };
+    for (const query of [(n: number) => `labelSelector=${selector(n)}`, () => '']) {
+      const head = await refused(query);
+      assert.equal(head?.[':status'], 429);
+      assert.ok(Number(head['retry-after']) > 0);
+    }
+    assert.ok((await bytesKept()) > 1_500_000, 'a user has half of all');
+    // The long field selectors, logs and WebSockets of the same user as well.
+    const fields = Array.from({ length: 900 }, (_, i) => `metadata.name!%3Dx${i}`).join();
+    assert.equal((await watch(alice, `fieldSelector=${fields}`))[':status'], 429);
+    const long = 'x'.repeat(50_000);
+    for (const [path, more] of [
+      [`${core}/pods/none/log?follow=true&container=${long}`, ''],
+      [
+        watchPath(`labelSelector=${selector(99)}`),
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+      ],
+    ] as const) {
+      const fields = `Host: x\r\nAuthorization: Bearer ${tokens.alice}\r\n${more}`;
+      const { status } = await send(server.url, cluster.pki.authority, [`GET ${path} HTTP/1.1\r\n${fields}\r\n`]);
+      assert.equal(status, 429, path.slice(0, 80));
+    }
+    assert.equal((await watch(bob, `labelSelector=${selector(0)}`))[':status'], 200);
+    for (let n = 0; n < 20; n++) {
+      assert.equal(
+        (await watch(admin, `labelSelector=${selector(n)}`))[':status'],
+        200,
+        'administrators are not refused',
+      );
+    }
+    // Other requests are none of it.
+    assert.equal((await server.client.get(`${core}/configmaps/large-0`, { token: tokens.alice })).status, 200);
+    for (const stream of kept) stream.close(8);
+    await eventually(async () => (await bytesKept()) === before, 'all of it to be free');
+    assert.equal((await watch(alice, ''))[':status'], 200);
+    await Promise.all([alice, bob, admin].map((client) => client.close()));
+    await eventually(async () => (await bytesKept()) === before, 'that of a lost connection to be free');
   });
 });
 

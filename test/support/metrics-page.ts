@@ -21,6 +21,8 @@ import { AuthorizationMetrics } from '../../src/server/authorization/authorizati
 import { AuthorizationMetrics as AuthorizerMetrics } from '../../src/server/authorization/configuration/authorization-metrics.js';
 import { versionInfo } from '../../src/server/endpoints/discovery/version-info.js';
 import { registerFlowMetrics } from '../../src/server/flow-control/flow-metrics.js';
+import { LastingMemory } from '../../src/server/flow-control/lasting-memory.js';
+import { registerLastingMetrics } from '../../src/server/flow-control/lasting-metrics.js';
 import { WorkerMetrics } from '../../src/tools/cli/workers/worker-metrics.js';
 
 /** A metric as it is registered. */
@@ -63,7 +65,9 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
     logger,
     () => [],
     () => 0,
+    () => 0,
   );
+  registerLastingMetrics(registry, new LastingMemory(0));
   const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };
   metrics.outgoing.stop();
   const of = (from: Registry) => from.getMetricsAsArray() as unknown as Registered[];

@@ -1,4 +1,4 @@
-import { Min } from 'class-validator';
+import { IsOptional, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
@@ -64,6 +64,19 @@ export class ApiOptions {
   })
   @Min(0, notNegative)
   readonly maxUnauthenticatedRequestsInflight: number = 100;
+
+  @Flag({
+    name: 'max-long-running-request-bytes',
+    type: 'int',
+    unit: 'bytes',
+    usage:
+      'Most memory that open watches and other long-running requests may keep in each process; more get 429. One user, or ' +
+      'the service accounts of one namespace, may have half of what the others leave. 0: no limit. Default: a quarter of ' +
+      'the heap.',
+  })
+  @IsOptional()
+  @Min(0, notNegative)
+  readonly maxLongRunningRequestBytes: number | undefined = undefined;
 
   @Flag({
     name: 'unread-answer-timeout',

@@ -47,6 +47,14 @@ export function parseFieldSelector(text: string): FieldSelector {
   return requirements.size === 0 ? everyField : new ParsedFieldSelector([...requirements.values()]);
 }
 
+/** What a selector takes in memory for as long as it is in use, without its text, in bytes; rather too high an estimate. */
+export function fieldSelectorBytes({ requirements }: Pick<FieldSelector, 'requirements'>): number {
+  return requirements.length * requirementBytes;
+}
+
+/** An object with three members, two of them texts cut out of a longer one, and its places in a list and a map. */
+const requirementBytes = 224;
+
 function splitUnescaped(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -79,6 +87,8 @@ function parseTerm(term: string, whole: string): FieldRequirement {
 }
 
 function unescapeValue(value: string, whole: string): string {
+  // Text that is put together from characters takes many times its length.
+  if (!/[\\,=]/.test(value)) return value;
   let out = '';
   for (let i = 0; i < value.length; i++) {
     const c = value[i] as string;

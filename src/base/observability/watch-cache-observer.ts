@@ -14,12 +14,14 @@ interface CacheStatistics {
  *
  * @param statistics called when metrics are collected
  * @param formBytes the memory of forms of objects, in bytes; called then, too
+ * @param backlogCharacters the text of changes that watchers have not got yet; called then, too
  */
 export function watchCacheObserver(
   registry: Registry,
   logger: Logger,
   statistics: () => Iterable<CacheStatistics>,
   formBytes: () => number,
+  backlogCharacters: () => number,
 ) {
   const registers = [registry];
   new Gauge({
@@ -28,6 +30,14 @@ export function watchCacheObserver(
     registers,
     collect() {
       this.set(formBytes());
+    },
+  });
+  new Gauge({
+    name: 'plinth_watch_backlog_characters',
+    help: 'Text of recent changes that some watch has not got yet; each change counts once.',
+    registers,
+    collect() {
+      this.set(backlogCharacters());
     },
   });
   const gauges = {

@@ -2,6 +2,7 @@ import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown
 import { ApiOptions } from '../../base/config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
 import { formatGroupResource } from '../../base/machinery/group-version.js';
+import { memoryLimits } from '../../base/machinery/memory-limits.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
@@ -13,12 +14,17 @@ import { StorageModule } from '../../storage/storage.module.js';
 import { FlowConfiguration } from './flow-configuration.js';
 import { FLOW_CONTROL, FlowControl } from './flow-control.js';
 import { registerFlowMetrics } from './flow-metrics.js';
+import { LastingMemory } from './lasting-memory.js';
+import { registerLastingMetrics } from './lasting-metrics.js';
 import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
 
+/** What long-running requests may keep of the heap, unless a flag says otherwise. */
+const partOfHeap = 1 / 4;
+
 /**
- * API priority and fairness (specification 8). With `--enable-priority-and-fairness=false`, or without the feature gate
- * of that name, it provides nothing.
+ * API priority and fairness (specification 8); with `--enable-priority-and-fairness=false`, or without the feature gate of
+ * that name, there is no such thing. The memory of long-running requests has its limit in any case.
  */
 @Module({
   imports: [StorageModule, RegistryModule],
@@ -40,13 +46,22 @@ import type { FindUsage } from './work-estimator.js';
       },
     },
     {
+      provide: LastingMemory,
+      inject: [ApiOptions, Metrics],
+      useFactory: ({ maxLongRunningRequestBytes: limit }: ApiOptions, metrics: Metrics): LastingMemory => {
+        const memory = new LastingMemory(limit ?? Math.floor(memoryLimits().heap * partOfHeap));
+        registerLastingMetrics(metrics.registry, memory);
+        return memory;
+      },
+    },
+    {
       provide: FlowConfiguration,
       inject: [FLOW_CONTROL, ResourceStores, VENDOR_NAMES, Logger],
       useFactory: (control: FlowControl | undefined, stores: ResourceStores, names: VendorNames, logger: Logger) =>
         control && new FlowConfiguration({ stores, names, control, logger }),
     },
   ],
-  exports: [FLOW_CONTROL],
+  exports: [FLOW_CONTROL, LastingMemory],
 })
 export class FlowControlModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

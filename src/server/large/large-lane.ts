@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
+import { tenantOf } from '../../base/machinery/tenant-of.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
 import type { LargeRequests } from '../endpoints/large-requests.interface.js';
@@ -10,7 +11,6 @@ import { forward } from './forward.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneHost, type LaneParts } from './lane-host.js';
 import type { FromThread, LaneAnswer, LaneRequest, LaneSettings, ToThread } from './lane-messages.js';
-import { tenantOf } from './tenant-of.js';
 
 export interface LaneOptions {
   /** An idle thread ends after this time, in milliseconds. */

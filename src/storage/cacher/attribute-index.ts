@@ -11,17 +11,32 @@ export interface Term {
   readonly values: readonly string[];
 }
 
-/** Most indexed labels and fields of a resource; further ones are answered by a scan. */
+/** Most indexed labels and fields of a resource; those that are not indexed are answered by a scan. */
 const MOST_TERMS = 16;
+/** Most terms that are indexed for one request. */
+const MOST_NEW_TERMS = 4;
+/** How many of the last terms that found no room are remembered. */
+const MOST_WANTED = 64;
+
+interface IndexedTerm {
+  readonly byValue: Map<string, Postings>;
+  /** It does not have all entries yet. */
+  isUnfinished: boolean;
+  /** The number of the last request that it answered. */
+  usedAt: number;
+}
 
 /**
  * Entries by the values of labels and fields that clients select by. A term is indexed when a client first asks for it,
  * and kept up to date from then on. A resource that nobody selects from costs nothing.
+ *
+ * When there are too many terms, one that is asked for a second time takes the place of the one that has answered nothing
+ * for longest: no client can keep others out, and terms that come once drive nothing away.
  */
 export class AttributeIndex {
-  private readonly terms = new Map<string, Map<string, Postings>>();
-  /** Terms that do not have all entries yet. */
-  private readonly unfinished = new Set<string>();
+  private readonly terms = new Map<string, IndexedTerm>();
+  private readonly wanted = new Set<string>();
+  private requests = 0;
   private source: AttributeSource | undefined;
 
   /** Whether anybody has selected entries. */
@@ -42,20 +57,24 @@ export class AttributeIndex {
     this.source ??= predicate.source;
     if (this.source !== predicate.source) return undefined;
     const terms = termsOf(predicate);
-    for (const { id } of terms) if (!this.terms.has(id)) yield* this.build(id, some);
+    this.requests++;
+    for (const { id } of this.newTerms(terms)) yield* this.build(id, some);
     // From here on without a pause: the candidates are those of one moment.
     let best: readonly Postings[] | undefined;
+    let used: IndexedTerm | undefined;
     let bestSize = Number.POSITIVE_INFINITY;
     for (const { id, values } of terms) {
-      const byValue = this.terms.get(id);
-      if (byValue === undefined || this.unfinished.has(id)) continue;
-      const postings = values.map((value) => byValue.get(value)).filter((found) => found !== undefined);
+      const term = this.terms.get(id);
+      if (term === undefined || term.isUnfinished) continue;
+      const postings = values.map((value) => term.byValue.get(value)).filter((found) => found !== undefined);
       const size = postings.reduce((sum, found) => sum + (found instanceof Set ? found.size : 1), 0);
       if (size < bestSize) {
         best = postings;
+        used = term;
         bestSize = size;
       }
     }
+    if (used !== undefined) used.usedAt = this.requests;
     if (best === undefined || !most(bestSize)) return undefined;
     return best.flatMap((found) => (found instanceof Set ? [...found] : [found]));
   }
@@ -64,21 +83,51 @@ export class AttributeIndex {
   update(before: CacheEntry | undefined, after: CacheEntry | undefined): void {
     const source = this.source;
     if (source === undefined) return;
-    for (const [id, byValue] of this.terms) {
+    for (const [id, { byValue }] of this.terms) {
       if (before !== undefined) remove(byValue, indexedValue(id, before.attributes(source)), before);
       if (after !== undefined) add(byValue, indexedValue(id, after.attributes(source)), after);
     }
   }
 
+  /** The terms of a request that have to be indexed for it. */
+  private newTerms(terms: readonly Term[]): Term[] {
+    const found = terms.filter(({ id }) => !this.terms.has(id)).slice(0, MOST_NEW_TERMS);
+    const free = MOST_TERMS - this.terms.size;
+    if (found.length <= free) return found;
+    // At most one more than there is room for: indexing takes as long as a scan.
+    const further = found.slice(free).find(({ id }) => this.isWantedAgain(id));
+    return [...found.slice(0, free), ...(further === undefined ? [] : [further])];
+  }
+
+  private isWantedAgain(id: string): boolean {
+    if (this.wanted.delete(id)) return true;
+    this.wanted.add(id);
+    const [oldest] = this.wanted;
+    if (this.wanted.size > MOST_WANTED) this.wanted.delete(oldest as string);
+    return false;
+  }
+
   /** Changes are followed from the first step on, so an entry may be added twice. */
   private *build(id: string, some: (visit: (entry: CacheEntry) => void) => Steps): Steps {
-    if (this.terms.size >= MOST_TERMS) return;
+    // Another request may have indexed it, or taken the room.
+    if (this.terms.has(id) || (this.terms.size >= MOST_TERMS && !this.dropOldest())) return;
     const source = this.source as AttributeSource;
-    const byValue = new Map<string, Postings>();
-    this.terms.set(id, byValue);
-    this.unfinished.add(id);
-    yield* some((entry) => add(byValue, indexedValue(id, entry.attributes(source)), entry));
-    this.unfinished.delete(id);
+    const term: IndexedTerm = { byValue: new Map(), isUnfinished: true, usedAt: this.requests };
+    this.terms.set(id, term);
+    yield* some((entry) => add(term.byValue, indexedValue(id, entry.attributes(source)), entry));
+    term.isUnfinished = false;
+  }
+
+  /** False if all of them are being made. */
+  private dropOldest(): boolean {
+    let oldest: string | undefined;
+    let usedAt = Number.POSITIVE_INFINITY;
+    for (const [id, term] of this.terms) {
+      if (term.isUnfinished || term.usedAt >= usedAt) continue;
+      oldest = id;
+      usedAt = term.usedAt;
+    }
+    return oldest !== undefined && this.terms.delete(oldest);
   }
 }
 

@@ -3,6 +3,7 @@ import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
   AgedQuery,
+  Change,
   ChangeSubscription,
   CreateOptions,
   ListPage,
@@ -20,10 +21,11 @@ import type {
   Write,
 } from '../storage.interface.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
-import { Cacher } from './cacher.js';
+import { Cacher, type SharedAmongCaches } from './cacher.js';
 import { FormBlocks } from './form-blocks.js';
 import type { MemoryRoom } from './memory-room.js';
 import { RecentObjects } from './recent-objects.js';
+import { WatchBacklog } from './watch-backlog.js';
 import type { WatchCache } from './watch-cache.js';
 
 /** The part of the memory for all caches that forms made of their objects may take. */
@@ -50,7 +52,8 @@ export interface CacheStatistics {
  * A list without a version first asks the database for the newest version, and waits until the cache has reached it. So
  * the answer has every write that was committed before the call, by any process.
  */
-export class CachedStorage implements Storage {
+export class CachedStorage implements Storage, SharedAmongCaches {
+  readonly backlog: WatchBacklog;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
   private readonly cachers = new Map<string, Cacher>();
@@ -65,6 +68,7 @@ export class CachedStorage implements Storage {
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
     this.inner = inner;
     this.options = { ...defaultCacheOptions, ...options };
+    this.backlog = new WatchBacklog(this.options.backlogCharacters);
     this.recent = new RecentObjects(() => this.options.timers.now());
     this.room = this.options.room(
       () => this.bytes,
@@ -190,6 +194,11 @@ export class CachedStorage implements Storage {
     return this.inner.ping();
   }
 
+  readonly isKept = ({ key, resourceVersion }: Change): boolean => {
+    const { cache } = this.cachers.get(key.resource) ?? {};
+    return cache !== undefined && resourceVersion > cache.oldest;
+  };
+
   private keeps(resource: string): boolean {
     return this.options.leastChanges(resource) > 0;
   }
@@ -240,7 +249,7 @@ export class CachedStorage implements Storage {
     let cacher = this.cachers.get(resource);
     if (cacher === undefined) {
       const room = { most: () => this.most, admits: (bytes: number) => this.makeRoom(resource, bytes) };
-      cacher = new Cacher(resource, this.inner, this.options, room);
+      cacher = new Cacher(resource, this.inner, this.options, room, this);
       this.cachers.set(resource, cacher);
     }
     return cacher;

@@ -58,6 +58,8 @@ export interface CacheOptions {
   /** Lists of an exact version may come from memory. */
   readonly pastLists: boolean;
   readonly buffer: BufferLimits;
+  /** Most that all watchers together may not have got yet, in UTF-16 units of JSON; the slowest are ended above that. */
+  readonly backlogCharacters: number;
   readonly observer: CacheObserver;
   readonly timers: CacheTimers;
 }
@@ -97,6 +99,7 @@ export const defaultCacheOptions: CacheOptions = {
   consistentLists: true,
   pastLists: true,
   buffer: { changes: 50_000, characters: 64 * 1024 * 1024 },
+  backlogCharacters: 128 * 1024 * 1024,
   observer: silentCacheObserver,
   timers: systemTimers,
 };

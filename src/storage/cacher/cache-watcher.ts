@@ -2,21 +2,26 @@ import type { BufferLimits } from '../feed/subscription.js';
 import type { StorageError } from '../storage.errors.js';
 import type { Change, ChangeBatch, ChangeSubscription, TakeBatch, WatchScope } from '../storage.interface.js';
 import type { DeliveryTurn, DueWatcher } from './delivery.js';
+import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 
 /** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {
   /** UTF-16 units of the JSON of its changes. */
   readonly characters: number;
+  /** How many watchers have it in their queues. */
+  holders: number;
 }
 
 export function sizedBatch(changes: readonly Change[], position: bigint): SizedBatch {
   let characters = 0;
   for (const change of changes) characters += change.json.length;
-  return { changes, position, characters };
+  return { changes, position, characters, holders: 0 };
 }
 
 /** The source of a watcher's changes. */
 export interface WatcherHome {
+  /** What watchers have not got yet. */
+  readonly backlog: WatchBacklog;
   /** Opens a subscription to the database's log after `from`. */
   openLog(scope: WatchScope, from: bigint): Promise<ChangeSubscription>;
   /**
@@ -47,9 +52,9 @@ const JOINED_CHARACTERS = 128 * 1024;
  * dropped cache sends its watchers back to `log`, after the last change that they got. So no change is skipped or
  * doubled.
  *
- * Watchers of the same scope share batches: never change one.
+ * Watchers of the same scope share batches: never change one, apart from the count of its holders.
  */
-export class CacheWatcher implements ChangeSubscription, DueWatcher {
+export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher {
   readonly scope: WatchScope;
   lastTurn: DeliveryTurn | undefined;
   private readonly home: WatcherHome;
@@ -58,7 +63,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
   private isLive = false;
   private queue: SizedBatch[] = [];
   private queuedChanges = 0;
-  private queuedCharacters = 0;
+  private characters = 0;
   /** Complete up to here, once the queue is empty. */
   private position: bigint;
   private told: bigint;
@@ -82,6 +87,14 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
     this.position = from;
     this.told = from;
     if (log !== undefined) this.attach(log);
+  }
+
+  get owner(): string | undefined {
+    return this.scope.owner;
+  }
+
+  get queuedCharacters(): number {
+    return this.characters;
   }
 
   /** Takes the changes that the cache has after the position; false when the cache does not go back that far. */
@@ -124,7 +137,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.queue = [];
+    this.dropQueue();
     this.log?.close();
     this.home.leave(this);
     const waiting = this.waiting;
@@ -147,7 +160,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
     if (this.follower?.isBusy === false) return 'due';
     this.settle();
     const { changes, characters } = this.limits;
-    return this.queuedChanges <= changes && this.queuedCharacters <= characters ? 'taken' : 'slow';
+    return this.queuedChanges <= changes && this.characters <= characters ? 'taken' : 'slow';
   }
 
   /** Says that the scope is complete up to `position`. */
@@ -195,7 +208,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
   fail(error: StorageError): void {
     if (this.closed || this.failure !== undefined) return;
     this.failure = error;
-    this.queue = [];
+    this.dropQueue();
     this.log?.close();
     this.home.leave(this);
     const waiting = this.waiting;
@@ -262,7 +275,25 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
     this.position = batch.position;
     this.queue.push(batch);
     this.queuedChanges += batch.changes.length;
-    this.queuedCharacters += batch.characters;
+    this.characters += batch.characters;
+    const { backlog } = this.home;
+    if (batch.holders++ === 0) backlog.hold(batch.changes);
+    if (this.queue.length === 1) backlog.add(this);
+  }
+
+  /** The batches were taken, or are not wanted any longer. */
+  private release(batches: readonly SizedBatch[]): void {
+    const { backlog } = this.home;
+    for (const batch of batches) if (--batch.holders === 0) backlog.release(batch.changes);
+    if (this.queue.length === 0) backlog.delete(this);
+  }
+
+  private dropQueue(): void {
+    const { queue } = this;
+    this.queue = [];
+    this.queuedChanges = 0;
+    this.characters = 0;
+    this.release(queue);
   }
 
   /** Gives who waits for it the next batch. */
@@ -279,7 +310,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
     const batch = this.joined();
     if (batch !== undefined) {
       this.queuedChanges -= batch.changes.length;
-      this.queuedCharacters -= batch.characters;
+      this.characters -= batch.characters;
       this.told = batch.position;
       return batch;
     }
@@ -302,7 +333,9 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher {
     }
     if (count === queue.length) this.queue = [];
     else this.queue = queue.slice(count);
-    return count === 1 ? first : join(queue.slice(0, count));
+    const taken = queue.slice(0, count);
+    this.release(taken);
+    return count === 1 ? first : join(taken);
   }
 }
 

@@ -129,6 +129,59 @@ describe('watches of CachedStorage', () => {
     }
   });
 
+  it('end when all of them together have not got too much: the slowest of the tenant that holds most', async () => {
+    const { cached, stop } = await open({ backlogCharacters: 100_000, window: { changes: 1, bytes: 1 } });
+    try {
+      const resource = 'things';
+      const write = (name: string) =>
+        cached.create({ resource, namespace: 'a', name }, 'u', JSON.stringify({ text: 'x'.repeat(20_000) }));
+      const from = (await cached.list({ resource })).resourceVersion;
+      const greedy = [
+        await cached.watch({ resource, owner: 'greedy' }, from),
+        await cached.watch({ resource, owner: 'greedy' }, from),
+        await cached.watch({ resource, namespace: 'a', owner: 'greedy' }, from),
+      ];
+      const own = await cached.watch({ resource }, from);
+      let middle = from;
+      for (let i = 0; i < 3; i++) middle = (await write(`early-${i}`)).resourceVersion;
+      const modest = await cached.watch({ resource, owner: 'modest' }, middle);
+      const ended = Promise.all(greedy.map((watch) => new Promise<void>((resolve) => watch.onFailure(resolve))));
+      assert.equal((await collectUpTo(own, middle)).length, 3);
+      for (let i = 0; i < 3; i++) await write(`late-${i}`);
+      await ended;
+      for (const watch of greedy) await assert.rejects(watch.next(), failsWith('SlowConsumer'));
+      const head = await cached.head();
+      assert.equal((await collectUpTo(modest, head)).length, 3);
+      assert.equal((await collectUpTo(own, head)).length, 3);
+      assert.equal(cached.backlog.characters, 0);
+      for (const watch of [own, modest]) watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
+  it('count nothing twice: many watches that lag together keep what one of them does', async () => {
+    const { cached, stop } = await open({ backlogCharacters: 100_000, window: { changes: 1, bytes: 1 } });
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const scopes = Array.from({ length: 30 }, (_, i) => ({
+        resource,
+        owner: 'x',
+        ...(i % 2 === 0 && { name: 'a' }),
+      }));
+      const watches = await Promise.all(scopes.map((scope) => cached.watch(scope, from)));
+      const json = JSON.stringify({ text: 'x'.repeat(20_000) });
+      for (const namespace of ['b', 'c', 'd', 'e']) await cached.create({ resource, namespace, name: 'a' }, 'u', json);
+      const head = await cached.head();
+      for (const watch of watches) assert.equal((await collectUpTo(watch, head)).length, 4);
+      assert.equal(cached.backlog.characters, 0);
+      for (const watch of watches) watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
   it('end when the client is too slow, and never skip', async () => {
     const { cached, stop } = await open({ buffer: { changes: 5, characters: 1_000_000 } });
     try {

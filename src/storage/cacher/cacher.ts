@@ -13,6 +13,7 @@ import type {
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
+import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
@@ -32,6 +33,13 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
+/** What the caches of all resources share. */
+export interface SharedAmongCaches {
+  readonly backlog: WatchBacklog;
+  /** Whether the cache of its resource keeps the change. */
+  isKept(change: Change): boolean;
+}
+
 /** A cache that can be read, and the subscription that keeps it up to date. */
 interface Live {
   readonly cache: WatchCache;
@@ -45,9 +53,11 @@ interface Live {
  */
 export class Cacher implements WatcherHome {
   readonly resource: string;
+  readonly backlog: WatchBacklog;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
   private readonly room: RoomOfCache;
+  private readonly shared: SharedAmongCaches;
   private readonly groups = new WatcherGroups();
   private readonly delivery: Delivery;
   private readonly waiters = new LinkedItems<Waiter>();
@@ -66,11 +76,13 @@ export class Cacher implements WatcherHome {
   private toldAt = Number.NEGATIVE_INFINITY;
   private cancelTell: (() => void) | undefined;
 
-  constructor(resource: string, inner: Storage, options: CacheOptions, room: RoomOfCache) {
+  constructor(resource: string, inner: Storage, options: CacheOptions, room: RoomOfCache, shared: SharedAmongCaches) {
     this.resource = resource;
     this.inner = inner;
     this.options = options;
     this.room = room;
+    this.shared = shared;
+    this.backlog = shared.backlog;
     this.lastUsedAt = options.timers.now();
     this.delivery = new Delivery(options.timers);
   }
@@ -386,13 +398,18 @@ export class Cacher implements WatcherHome {
 
   private offer(changes: readonly Change[], position: bigint): void {
     const { slow, due } = this.groups.offer(changes, position);
-    for (const watcher of slow) {
-      this.options.observer.slowConsumer(this.resource);
-      watcher.fail(new StorageError('SlowConsumer', `a watch of ${this.resource} fell too far behind`));
-    }
+    for (const watcher of slow) this.endSlow(watcher);
+    this.backlog.relieve(this.shared.isKept, this.endSlow);
     for (const watcher of due) this.delivery.add(watcher);
     this.delivery.start();
   }
+
+  private readonly endSlow = (late: LateWatcher): void => {
+    const watcher = late as CacheWatcher;
+    const { resource } = watcher.scope;
+    this.options.observer.slowConsumer(resource);
+    watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
+  };
 
   /** Moves the positions of watchers that have no changes. */
   private tell(): void {

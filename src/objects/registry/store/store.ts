@@ -77,15 +77,16 @@ export class Store {
     }
   }
 
-  /** Changes of the scope after `from`; those that `select` is not about may be left out. */
+  /** Changes of the scope after `from`; those that `select` is not about may be left out. `owner`: the tenant. */
   async watch(
     namespace: string | undefined,
     name: string | undefined,
     from: bigint,
     select?: SelectionPredicate,
+    owner?: string,
   ): Promise<ChangeSubscription> {
     try {
-      const scope = { resource: this.resource.storageResource, namespace, name, select };
+      const scope = { resource: this.resource.storageResource, namespace, name, select, owner };
       return await this.parts.storage.watch(scope, from);
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', from, 'watch');

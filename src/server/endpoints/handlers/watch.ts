@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
+import { fieldSelectorBytes } from '../../../base/machinery/field-selector.js';
+import { selectorBytes } from '../../../base/machinery/label-selector.js';
 import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import type { WatchSeries } from '../../../base/observability/watch-metrics.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
@@ -71,9 +75,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const name = request.name !== '' ? request.name : selection.name;
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
-  // Nothing that stands for labels has a character code of zero; a line may end in either.
-  const selectionKey = `${context.query.get('labelSelector') ?? ''}\0${context.query.get('fieldSelector') ?? ''}`;
-  const encoder = new WatchEncoder(services, resource, parsed, selectionKey, accepted, include);
+  context.lasting?.add(selectorBytes(parsed.labels) + fieldSelectorBytes(parsed.fields));
+  const encoder = new WatchEncoder(services, resource, parsed, selectionKey(context.query), accepted, include);
 
   const open = (): WatchStream =>
     isWebSocket
@@ -97,7 +100,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const from = state?.resourceVersion ?? options.from ?? (await store.head());
   const subscribe = async () => {
     if (state === undefined && options.from !== undefined) await store.checkDefined(from);
-    return store.watch(namespace, name, from, query.select);
+    const owner = context.user && tenantOf(context.user.name);
+    return store.watch(namespace, name, from, query.select, owner);
   };
   const subscription = await subscribe().catch(async (error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
@@ -168,6 +172,16 @@ async function initialObjects(
 ): Promise<readonly StoredObject[]> {
   if (remoteConversionOf(resource.definition) === undefined) return items;
   return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
+}
+
+/** Longer texts are kept as their hash, in characters. */
+const longestKey = 256;
+
+/** Equal for watches with the same selectors. */
+function selectionKey(query: URLSearchParams): string {
+  // Nothing that stands for labels has a character code of zero; a line may end in either.
+  const key = `${query.get('labelSelector') ?? ''}\0${query.get('fieldSelector') ?? ''}`;
+  return key.length > longestKey ? createHash('sha256').update(key).digest('base64') : key;
 }
 
 /** Sends changes until the time is over, the client leaves or the subscription ends. */

@@ -3,6 +3,7 @@ import type { RequestContext, RequestInfo, UserInfo } from '../../../base/machin
 import type { TraceSpan } from '../../../base/observability/trace-scope.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
+import type { LastingShare } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
@@ -40,6 +41,8 @@ export class HttpRequestContext implements RequestContext {
   body: Buffer | undefined;
   /** The request's place among those under way, or in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
+  /** What a long-running request keeps in memory; unset until the user is known. */
+  lasting: LastingShare | undefined;
   /** Watches over answers that their client has not read. */
   unread: UnreadAnswers | undefined;
   /** The resource of the request; undefined for an unknown path. */
@@ -92,6 +95,7 @@ export class HttpRequestContext implements RequestContext {
     this.isCostly = false;
     this.body = undefined;
     this.seat = undefined;
+    this.lasting = undefined;
     this.unread = undefined;
     this.resourceRequest = undefined;
     this.remote = undefined;

@@ -2,17 +2,22 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noteWait, type UserInfo } from '../../../base/machinery/request-context.js';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import { LastingMemory } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight.js';
+import { keptBytes } from './kept-bytes.js';
 
+const nobody: UserInfo = { name: '', uid: '', groups: [], extra: {} };
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
  * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse it
  * with a 429.
  *
- * Without flow control, it takes one of the in-flight seats or is refused. Long-running requests take none. Health checks
+ * A long-running request is refused in the same way when its user keeps too much memory by others of that kind.
+ *
+ * Without flow control, a request takes one of the in-flight seats or is refused. Long-running requests take none. Health checks
  * are never refused, because a busy server would look broken. Administrators are never refused, because they must be able
  * to fix the problem.
  */
@@ -21,13 +26,16 @@ export class InFlightGuard implements CanActivate {
   constructor(
     @Inject(InFlightLimiter) private readonly limiter: InFlightLimiter,
     @Inject(FLOW_CONTROL) private readonly flowControl: FlowControl | undefined,
+    @Inject(LastingMemory) private readonly lasting: LastingMemory,
   ) {}
 
   canActivate(host: ExecutionContext): boolean | Promise<boolean> {
-    const { method, plinthContext } = host.getArgByIndex<FastifyRequest>(0);
+    const request = host.getArgByIndex<FastifyRequest>(0);
+    const { method, plinthContext } = request;
     const context = plinthContext as HttpRequestContext;
     const { path, verb } = context.requestInfo;
     const { flowControl, limiter } = this;
+    if (context.isLongRunning) this.keep(context, request);
     if (context.isLongRunning && (flowControl === undefined || verb !== 'watch')) return true;
     const kind = InFlightLimiter.kindOf(method);
     const isAnonymous = isUnauthenticated(context.user);
@@ -40,6 +48,12 @@ export class InFlightGuard implements CanActivate {
     // Anonymous requests have a limit of their own in any case, waiting ones included.
     const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
     return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), kind, other);
+  }
+
+  private keep(context: HttpRequestContext, { raw }: FastifyRequest): void {
+    context.lasting = this.lasting.enter(context.user ?? nobody, keptBytes(raw));
+    // Its client may have left while it was authenticated.
+    if (context.isOver) context.lasting.leave();
   }
 }
 

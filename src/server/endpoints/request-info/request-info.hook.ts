@@ -145,6 +145,7 @@ export function registerRequestHooks(
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
+    context.lasting?.leave();
     context.audit?.closed();
     const endedAt = context.answeredAt ?? performance.now();
     const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;

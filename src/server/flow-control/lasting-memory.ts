@@ -1,0 +1,98 @@
+import type { UserInfo } from '../../base/machinery/request-context.js';
+import { StatusError } from '../../base/machinery/status-error.js';
+import { tenantOf } from '../../base/machinery/tenant-of.js';
+
+/** How long a client should wait for memory that is free only when long-running requests end, in seconds. */
+const retryAfterSeconds = 10;
+
+/**
+ * The memory that long-running requests keep for as long as they last: their heads, parsed selectors and connections. All
+ * have a limit together, and one tenant (a user, or the service accounts of a namespace) may have half of what the others
+ * leave of it, so that there is always something left for one more. Administrators count, but are never refused, because
+ * they must be able to fix the problem.
+ */
+export class LastingMemory {
+  private readonly byTenant = new Map<string, number>();
+  private total = 0;
+  private refused = 0;
+
+  /** @param limitBytes 0: no limit */
+  constructor(readonly limitBytes: number) {}
+
+  /** What all of them keep, in bytes; an estimate. */
+  get bytes(): number {
+    return this.total;
+  }
+
+  /** How many requests were refused. */
+  get refusals(): number {
+    return this.refused;
+  }
+
+  /** Counts a request that begins. @throws a 429 when it does not fit */
+  enter(user: UserInfo, bytes: number): LastingShare {
+    const share = new Share(this, tenantOf(user.name), user.groups.includes('system:masters'));
+    share.add(bytes);
+    return share;
+  }
+
+  /** @throws a 429 when that is too much for the tenant */
+  take(tenant: string, bytes: number, isExempt: boolean): void {
+    const own = this.byTenant.get(tenant) ?? 0;
+    const leftByOthers = this.limitBytes - (this.total - own);
+    if (!isExempt && this.limitBytes > 0 && own + bytes > leftByOthers / 2) {
+      this.refused++;
+      throw tooMuchMemoryError();
+    }
+    this.set(tenant, own + bytes);
+  }
+
+  give(tenant: string, bytes: number): void {
+    this.set(tenant, (this.byTenant.get(tenant) ?? 0) - bytes);
+  }
+
+  private set(tenant: string, bytes: number): void {
+    this.total += bytes - (this.byTenant.get(tenant) ?? 0);
+    if (bytes > 0) this.byTenant.set(tenant, bytes);
+    else this.byTenant.delete(tenant);
+  }
+}
+
+/** What one request keeps. */
+export interface LastingShare {
+  /** Counts more for the request. @throws a 429 when it does not fit; what was counted before still counts */
+  add(bytes: number): void;
+  /** The request is over. May be called more than once. */
+  leave(): void;
+}
+
+class Share implements LastingShare {
+  private bytes = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly memory: LastingMemory,
+    private readonly tenant: string,
+    private readonly isExempt: boolean,
+  ) {}
+
+  add(bytes: number): void {
+    if (this.isOver || bytes <= 0) return;
+    this.memory.take(this.tenant, bytes, this.isExempt);
+    this.bytes += bytes;
+  }
+
+  leave(): void {
+    this.isOver = true;
+    if (this.bytes > 0) this.memory.give(this.tenant, this.bytes);
+    this.bytes = 0;
+  }
+}
+
+function tooMuchMemoryError(): StatusError {
+  return new StatusError(
+    'TooManyRequests',
+    'Too many requests, please try again later: your open watches and other long-running requests keep too much memory.',
+    { details: { retryAfterSeconds }, isSelfDefence: true },
+  );
+}
