@@ -36,6 +36,7 @@ const otherSections = new Set([
   'proto3',
   'enums',
   'wrappers',
+  'bindings_ext',
   'block_ext',
   'math_ext',
   'encoders_ext',

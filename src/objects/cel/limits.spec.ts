@@ -42,7 +42,7 @@ const text = 'a'.repeat(100_000);
 const nested = (body: string) => `object.all(a, object.all(b, object.all(c, object.all(d, object.all(e, ${body})))))`;
 const doubled = (steps: number) => {
   let made = '"aaaaaaaaaa"';
-  for (let i = 0; i < steps; i++) made = `cel.bind(v${i}, ${made}, v${i} + v${i})`;
+  for (let i = 0; i < steps; i++) made = `optional.of(${made}).optMap(v${i}, v${i} + v${i}).value()`;
   return made;
 };
 const pairs = (body: string) => `object.map(i, object.map(j, ${body}))`;

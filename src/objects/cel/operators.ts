@@ -194,7 +194,7 @@ function shownKey(key: Value): string {
 /** `operand.field`. */
 export function select(operand: Value, field: string, budget: Budget): Value {
   if (operand instanceof OptionalValue) return selectOptional(operand, field, budget);
-  const value = fieldOf(operand, field, budget);
+  const value = operand === null ? undefined : fieldOf(operand, field, budget);
   if (value === undefined) throw new CelError(`no such key: ${field}`);
   return value;
 }

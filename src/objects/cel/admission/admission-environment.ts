@@ -54,8 +54,6 @@ const namespaceType = objectOf('Namespace', {
 export interface AdmissionNames {
   /** `params`; default: no. */
   readonly hasParams?: boolean;
-  /** `namespaceObject`; default: no. Match conditions of webhooks do not have it. */
-  readonly hasNamespace?: boolean;
   /** `authorizer`; default: yes. */
   readonly hasAuthorizer?: boolean;
   /** Types of `variables.<name>`; unset: there is no such name. */
@@ -70,14 +68,7 @@ export interface AdmissionNames {
 
 /** The environment of expressions about requests: match conditions and policies. */
 export function admissionEnvironment(names: AdmissionNames = {}): CelEnvironment {
-  const {
-    hasParams = false,
-    hasNamespace = false,
-    hasAuthorizer = true,
-    variables,
-    object = dyn,
-    params = dyn,
-  } = names;
+  const { hasParams = false, hasAuthorizer = true, variables, object = dyn, params = dyn } = names;
   return {
     functions: names.functions ?? apiFunctions,
     ...(names.messages === undefined ? {} : { messages: names.messages }),
@@ -87,7 +78,7 @@ export function admissionEnvironment(names: AdmissionNames = {}): CelEnvironment
       request: requestType,
       ...(hasAuthorizer ? { authorizer: authorizerVariable, 'authorizer.requestResource': resourceCheckVariable } : {}),
       ...(hasParams ? { params } : {}),
-      ...(hasNamespace ? { namespaceObject: namespaceType } : {}),
+      namespaceObject: namespaceType,
       ...(variables === undefined
         ? {}
         : { variables: { kind: 'object', name: 'Variables', fields: (field) => variables.get(field) } as CelType }),

@@ -61,7 +61,7 @@ export function* policyEnvironmentInSteps(
   work?: CompileWork,
 ): Steps<PolicyEnvironment> {
   const known = new Map<string, CelType>();
-  const full = admissionEnvironment({ ...names, hasNamespace: true, variables: known });
+  const full = admissionEnvironment({ ...names, variables: known });
   const compiled: (PolicyVariable & CompiledText)[] = [];
   for (const variable of variables) {
     if (work?.isUsedUp === true) break;
@@ -72,7 +72,7 @@ export function* policyEnvironmentInSteps(
   }
   return {
     full,
-    messages: admissionEnvironment({ ...names, hasNamespace: true, hasAuthorizer: false, variables: known }),
+    messages: admissionEnvironment({ ...names, hasAuthorizer: false, variables: known }),
     conditions: admissionEnvironment(names),
     variables: compiled,
   };

@@ -5,7 +5,8 @@ import type { Overload, OverloadCode } from '../function-table.js';
 import { type CallExpression, dottedName, type Expression } from '../syntax/expression.js';
 import { type CelType, hasType, isAssignable, types, valueTypeName } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
-import { type Code, type Compiled, type ExpressionCompiler, type Scope, sizeOf } from './compiled.js';
+import { type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { sizeOf } from './declared-sizes.js';
 import { callEstimate } from './operation-cost.js';
 import { resultOf } from './operator-types.js';
 
@@ -45,12 +46,13 @@ export function compileCall(
     }
     codes.push(special ?? overload.run);
   }
-  const { cost, size = sizeOf(type) } = callEstimate(isMethod ? name : qualified, args);
+  const { cost, size = sizeOf(type), entries } = callEstimate(compiler, isMethod ? name : qualified, args);
   return {
     type,
     code: callCode(name, isMethod, fitting, codes, args),
     cost: sum(cost, ...args.map((arg) => arg.cost)),
     size,
+    entries,
   };
 }
 

@@ -1,9 +1,10 @@
 import { CelError } from '../cel-error.js';
-import { nothing, one, type Range, unbounded } from '../cost-estimate.js';
+import type { Range } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import type { Expression } from '../syntax/expression.js';
 import type { CelType } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
+import type { EntrySizes, PathStep, Place } from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
 
 /** Computes the value of an expression. Throws a CelError if it has none. */
@@ -16,6 +17,10 @@ export interface Compiled {
   readonly cost: Range;
   /** Number of elements or characters of the value. */
   readonly size: Range;
+  /** Where the value is declared, if it is a part of a variable. */
+  readonly place?: Place | undefined;
+  /** Sizes of keys and values, if the expression makes a list or map. */
+  readonly entries?: EntrySizes | undefined;
   /** The value, if the expression is a literal. */
   readonly literal?: Value | undefined;
 }
@@ -25,6 +30,10 @@ export interface Scope {
   readonly outer: Scope | undefined;
   readonly name: string;
   readonly type: CelType;
+  /** What is known of the value, as of a {@link Compiled}. */
+  readonly place?: Place | undefined;
+  readonly size?: Range | undefined;
+  readonly entries?: EntrySizes | undefined;
   /** Place in the locals of an evaluation. */
   readonly slot: number;
 }
@@ -43,6 +52,8 @@ export interface ExpressionCompiler {
   expectType(compiled: Compiled, expected: CelType, at: number): void;
   /** Whether a name is a variable of a macro or a declared one. */
   isVariable(name: string, scope: Scope | undefined): boolean;
+  /** The place of a part of a value at a place. */
+  below(place: Place | undefined, step: PathStep): Place | undefined;
   /** Notes that no form of a function or an operator takes these types. */
   noOverload(name: string, argTypes: readonly CelType[], at: number, target?: CelType): Compiled;
 }
@@ -59,23 +70,4 @@ export function absorb(
   if (!(error instanceof CelError)) throw error;
   budget.charge(ignoredErrorCost);
   return before ?? error;
-}
-
-const scalarKinds: ReadonlySet<CelType['kind']> = new Set([
-  'null',
-  'bool',
-  'int',
-  'uint',
-  'double',
-  'timestamp',
-  'duration',
-  'type',
-]);
-
-/** What is known of the size of values of a type. Values without elements and characters count as one. */
-export function sizeOf(type: CelType): { readonly min: number; readonly max: number } {
-  if ('maxSize' in type && type.maxSize !== undefined) return { min: 0, max: type.maxSize };
-  // The newest release counts nothing for values with declared fields.
-  if (type.kind === 'object' && type.isClosed === true) return nothing;
-  return scalarKinds.has(type.kind) ? one : unbounded;
 }

@@ -12,8 +12,9 @@ import {
 import { type CelType, isAssignable, joinTypes, optionalOf, typeName, typeNames, types } from '../values/cel-type.js';
 import { TypeValue, type Value } from '../values/value.js';
 import { compileCall } from './calls.js';
-import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope, sizeOf } from './compiled.js';
-import { compileBind, compileComprehension, compileOptionalMap } from './comprehensions.js';
+import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { compileComprehension, compileOptionalMap } from './comprehensions.js';
+import { eitherEntries, type PathStep, type Place, placeBelow, sizeAt, sizeOf } from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
 import { compileList, compileMap, compileMessage } from './literals.js';
 import { operatorEstimate } from './operation-cost.js';
@@ -58,8 +59,6 @@ export class Compiler implements ExpressionCompiler {
         return compileMessage(this, expression, scope);
       case 'comprehension':
         return compileComprehension(this, expression, scope);
-      case 'bind':
-        return compileBind(this, expression, scope);
       case 'optionalMap':
         return compileOptionalMap(this, expression, scope);
     }
@@ -85,11 +84,12 @@ export class Compiler implements ExpressionCompiler {
   private identifier(name: string, at: number, scope: Scope | undefined): Compiled {
     const local = findLocal(name, scope);
     if (local !== undefined) {
-      const { slot, type } = local;
-      return { type, code: ({ locals }) => locals[slot] as Value, cost: one, size: sizeOf(type) };
+      const { slot, type, place, size, entries } = local;
+      const code: Code = ({ locals }) => locals[slot] as Value;
+      return { type, code, cost: one, size: sizeAt(place, type, size), place, entries };
     }
     if (Object.hasOwn(this.environment.variables, name)) return this.variable(name);
-    if (typeNames.has(name)) return typeLiteral(name);
+    if (typeNames.has(name)) return this.typeLiteral(name);
     return this.fault(at, `undeclared reference to '${name}' (in container '')`);
   }
 
@@ -102,7 +102,19 @@ export class Compiler implements ExpressionCompiler {
       if (value === undefined) throw new CelError(`no such attribute(s): ${name}`);
       return value;
     };
-    return { type, code, cost: one, size: sizeOf(type) };
+    const place = this.below(undefined, { field: name });
+    return { type, code, cost: one, size: sizeAt(place, type), place };
+  }
+
+  private typeLiteral(name: string): Compiled {
+    const value = new TypeValue(name);
+    const place = this.below(undefined, { field: name });
+    return { type: types.type, code: () => value, cost: one, size: sizeAt(place, types.type), place };
+  }
+
+  /** The place of a part of a value. */
+  below(place: Place | undefined, step: PathStep): Place | undefined {
+    return placeBelow(place, step, this.environment.declared);
   }
 
   private select(expression: SelectExpression, scope: Scope | undefined): Compiled {
@@ -111,7 +123,7 @@ export class Compiler implements ExpressionCompiler {
     if (dotted !== undefined && findLocal(dotted.split('.')[0] as string, scope) === undefined) {
       // Variables may have dots in their names: authorizer.requestResource.
       if (Object.hasOwn(this.environment.variables, dotted)) return this.variable(dotted);
-      if (typeNames.has(dotted)) return typeLiteral(dotted);
+      if (typeNames.has(dotted)) return this.typeLiteral(dotted);
     }
     const operand = this.compile(inner, scope);
     const type = this.fieldType(operand.type, field, at);
@@ -128,9 +140,10 @@ export class Compiler implements ExpressionCompiler {
           return selectOptional(value, field, evaluation.budget);
         },
         cost,
-        size: unbounded,
+        size: sizeOf(result),
       };
     }
+    const place = this.below(operand.place, { field });
     return {
       type,
       code: (evaluation) => {
@@ -139,7 +152,8 @@ export class Compiler implements ExpressionCompiler {
         return select(value, field, evaluation.budget);
       },
       cost,
-      size: sizeOf(type),
+      size: sizeAt(place, type),
+      place,
     };
   }
 
@@ -197,7 +211,7 @@ export class Compiler implements ExpressionCompiler {
     const type = operatorType(name, operandTypes);
     if (type === undefined) return this.noOverload(name, operandTypes, at);
     const [left, right] = operands as [Compiled, Compiled];
-    const estimate = operatorEstimate(name, operands);
+    const estimate = operatorEstimate(this, name, operands);
     const cost = sum(estimate.cost, ...operands.map((operand) => operand.cost));
     if (unary !== undefined) {
       const { code } = left;
@@ -206,7 +220,8 @@ export class Compiler implements ExpressionCompiler {
     const run = binary as NonNullable<typeof binary>;
     const leftCode = left.code;
     const rightCode = right.code;
-    const size = estimate.size ?? sizeOf(type);
+    const { place, entries } = estimate;
+    const size = estimate.size ?? sizeAt(place, type);
     return {
       type,
       code: (evaluation) => {
@@ -217,6 +232,8 @@ export class Compiler implements ExpressionCompiler {
       },
       cost,
       size,
+      place,
+      entries,
     };
   }
 
@@ -280,14 +297,12 @@ export class Compiler implements ExpressionCompiler {
       code,
       cost: sum(condition.cost, either(whenTrue.cost, whenFalse.cost)),
       size: either(whenTrue.size, whenFalse.size),
+      entries: eitherEntries(whenTrue.entries, whenFalse.entries),
     };
   }
 }
 
-/**
- * The type of one of two values. A value without elements says nothing about elements: those of `cond ? list : []` are the
- * elements of the list, with their declared sizes.
- */
+/** The type of one of two values. A list or map without entries says nothing about their types. */
 function typeOfEither(a: Compiled, b: Compiled): CelType {
   if (a.type.kind === b.type.kind && (a.type.kind === 'list' || a.type.kind === 'map')) {
     if (b.size.max === 0) return a.type;
@@ -315,11 +330,6 @@ function findLocal(name: string, scope: Scope | undefined): Scope | undefined {
 
 function unknown(code: Code): Compiled {
   return { type: types.dyn, code, cost: one, size: unbounded };
-}
-
-function typeLiteral(name: string): Compiled {
-  const value = new TypeValue(name);
-  return { type: types.type, code: () => value, cost: one, size: one };
 }
 
 function literal(value: Value): Compiled {

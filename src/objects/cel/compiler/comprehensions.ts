@@ -1,8 +1,8 @@
 import { CelError } from '../cel-error.js';
-import { exactly, nothing, one, product, type Range, sum, unbounded } from '../cost-estimate.js';
+import { either, exactly, nothing, one, product, type Range, sum } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import { noSuchOverload } from '../operators.js';
-import type { BindExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
+import type { ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
 import { type CelType, listOf, mapOf, optionalOf, typeName, types } from '../values/cel-type.js';
 import {
   isList,
@@ -19,6 +19,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { type EntrySizes, sizeAt, sizeOf } from './declared-sizes.js';
 
 /** Calls `visit` for each element until it returns false. Charges for each. */
 type Walk = (evaluation: Evaluation, range: Value, visit: () => boolean) => void;
@@ -39,8 +40,11 @@ export function compileComprehension(
   const over = compiler.compile(range, scope);
   const [first, second] = elementTypes(compiler, over.type, variables.length, range.at);
   const slot = (scope?.slot ?? -1) + 1;
-  let inner: Scope = { outer: scope, name: variables[0] as string, type: first, slot };
-  if (variables.length === 2) inner = { outer: inner, name: variables[1] as string, type: second, slot: slot + 1 };
+  const [firstSize, secondSize] = elementSizes(compiler, over, variables.length);
+  let inner: Scope = { outer: scope, name: variables[0] as string, type: first, slot, ...firstSize };
+  if (variables.length === 2) {
+    inner = { outer: inner, name: variables[1] as string, type: second, slot: slot + 1, ...secondSize };
+  }
   const parts = args.map((arg) => compiler.compile(arg, inner));
   const hasFilter = parts.length === 2;
   const [head, last] = [parts[0] as Compiled, parts.at(-1) as Compiled];
@@ -57,12 +61,12 @@ export function compileComprehension(
   };
   const loops = product(over.size, stepCost(macro, parts, hasFilter));
   const [before, after] = aroundLoop(macro);
-  const keepsSize = !hasFilter && macro !== 'filter';
   return {
     type: resultType(macro, over.type, first, last.type),
     code,
     cost: sum(over.cost, before, loops, after),
-    size: isBool(macro) ? one : keepsSize ? over.size : { min: 0, max: over.size.max },
+    size: isBool(macro) ? one : over.size,
+    entries: madeEntries(macro, macro === 'filter' ? sizeAt(inner.place, first, inner.size) : last.size),
   };
 
   function elementTypes(of: ExpressionCompiler, type: CelType, count: number, where: number): [CelType, CelType] {
@@ -77,31 +81,52 @@ export function compileComprehension(
   }
 }
 
-/** A list, or a map, of one element is made and added. */
+/** What is known of the variables of a macro. */
+type VariableSize = Pick<Scope, 'place' | 'size'>;
+
+function elementSizes(
+  compiler: ExpressionCompiler,
+  { type, entries, place }: Compiled,
+  count: number,
+): readonly [VariableSize, VariableSize] {
+  const isList = entries?.isList ?? type.kind === 'list';
+  const keys: VariableSize = { place: compiler.below(place, isList ? '@indices' : '@keys'), size: entries?.key };
+  const values: VariableSize = { place: compiler.below(place, isList ? '@items' : '@values'), size: entries?.value };
+  return count === 1 && isList ? [values, keys] : [keys, values];
+}
+
+/** The sizes of the elements of a list that begins empty. */
+function madeEntries(macro: ComprehensionExpression['macro'], element: Range): EntrySizes | undefined {
+  if (macro !== 'filter' && macro !== 'map' && macro !== 'transformList') return undefined;
+  return { isList: true, key: one, value: { min: 0, max: element.max } };
+}
+
+/** A list of one element is made and added. */
 const addToList = exactly(12);
-const addToMap = exactly(32);
 
 /** What one element costs, as the newest release counts what the macro stands for. */
 function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compiled[], hasFilter: boolean): Range {
   const [head, last] = [(parts[0] as Compiled).cost, (parts.at(-1) as Compiled).cost];
   // An operator that may decide early costs at least its first operand: the result so far.
   const quantified: Range = { min: 1, max: 1 + head.max };
-  const either = (made: Range): Range => ({ min: head.min + 1, max: head.max + Math.max(1, made.max) });
+  const ifHolds = (made: Range): Range => sum(head, either(made, one));
   switch (macro) {
     case 'all':
       return sum(exactly(2), quantified);
     case 'exists':
       return sum(exactly(3), quantified);
     case 'exists_one':
-      return either(exactly(2));
+      return ifHolds(exactly(2));
     case 'filter':
-      return either(sum(addToList, one));
+      return ifHolds(sum(addToList, one));
     case 'map':
     case 'transformList':
-      return hasFilter ? either(sum(addToList, last)) : sum(addToList, last);
+      return hasFilter ? ifHolds(sum(addToList, last)) : sum(addToList, last);
+    // The accumulated map, the key, and their call; entries come as a map that the expression makes.
     case 'transformMap':
+      return hasFilter ? ifHolds(sum(exactly(3), last)) : sum(exactly(3), last);
     case 'transformMapEntry':
-      return hasFilter ? either(sum(addToMap, last)) : sum(addToMap, last);
+      return hasFilter ? ifHolds(sum(exactly(2), last)) : sum(exactly(2), last);
   }
 }
 
@@ -278,26 +303,6 @@ const collectors: Readonly<Record<ComprehensionExpression['macro'], MakeCollecto
   }),
 };
 
-/** Compiles `cel.bind(name, init, body)`. */
-export function compileBind(
-  compiler: ExpressionCompiler,
-  { name, init, body }: BindExpression,
-  scope: Scope | undefined,
-): Compiled {
-  const value = compiler.compile(init, scope);
-  const slot = (scope?.slot ?? -1) + 1;
-  const result = compiler.compile(body, { outer: scope, name, type: value.type, slot });
-  return {
-    ...result,
-    literal: undefined,
-    code: (evaluation) => {
-      evaluation.locals[slot] = value.code(evaluation);
-      return result.code(evaluation);
-    },
-    cost: sum(value.cost, result.cost),
-  } as Compiled;
-}
-
 /** Compiles `optional.optMap(name, body)` and `optFlatMap`. */
 export function compileOptionalMap(
   compiler: ExpressionCompiler,
@@ -322,7 +327,16 @@ export function compileOptionalMap(
       if (!(result instanceof OptionalValue)) throw noSuchOverload();
       return result;
     },
-    cost: sum(over.cost, { min: 0, max: made.cost.max }, one),
-    size: unbounded,
+    cost: optionalCost(over.cost, made.cost, isFlat),
+    size: sizeOf(isFlat ? made.type : optionalOf(made.type)),
   };
+}
+
+/**
+ * What the newest release counts for `optMap` and `optFlatMap`: the question for the value, and then a loop over no
+ * elements that starts with the value, or an empty optional.
+ */
+function optionalCost(target: Range, body: Range, isFlat: boolean): Range {
+  const whenPresent = sum(isFlat ? nothing : one, exactly(10), one, target, body);
+  return sum(one, target, either(whenPresent, one));
 }

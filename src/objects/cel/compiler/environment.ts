@@ -13,6 +13,8 @@ export interface MessageType {
 export interface CelEnvironment {
   readonly variables: Readonly<Record<string, CelType>>;
   readonly functions: FunctionTable;
+  /** The type whose declared sizes bound the values of the variables in estimates of costs. Default: nothing bounds them. */
+  readonly declared?: CelType;
   /** Types that expressions may construct; default: none. */
   readonly messages?: (name: string) => MessageType | undefined;
   /** Whether the elements of a list or map must be of one type. Default: yes. */

@@ -1,5 +1,5 @@
 import { CelError } from '../cel-error.js';
-import { exactly, type Range, sum } from '../cost-estimate.js';
+import { either, exactly, nothing, one, type Range, sum } from '../cost-estimate.js';
 import { noSuchOverload } from '../operators.js';
 import type { ListExpression, MapExpression, MessageExpression } from '../syntax/expression.js';
 import {
@@ -69,12 +69,13 @@ export function compileList(
   scope: Scope | undefined,
 ): Compiled {
   const common = new ElementType(compiler, compiler.mayMix);
+  let sizes: Range | undefined;
   const parts = elements.map(({ value, isOptional }) => {
     const part = compiler.compile(value, scope);
     common.add(unwrapped(compiler, part, isOptional, value.at), value.at);
+    sizes = sizes === undefined ? part.size : either(sizes, part.size);
     return { code: part.code, isOptional, cost: part.cost };
   });
-  const required = elements.filter((element) => !element.isOptional).length;
   return {
     type: listOf(common.type),
     code: (evaluation) => {
@@ -87,7 +88,8 @@ export function compileList(
       return new ListValue(items);
     },
     cost: sum(exactly(listCost), ...parts.map((part) => part.cost)),
-    size: { min: required, max: elements.length },
+    size: exactly(elements.length),
+    entries: { isList: true, key: one, value: sizes ?? nothing },
   };
 }
 
@@ -100,6 +102,8 @@ export function compileMap(
   const keyType = new ElementType(compiler, mayDiffer);
   const valueType = new ElementType(compiler, mayDiffer);
   const costs: Range[] = [exactly(mapCost)];
+  let keySize: Range | undefined;
+  let valueSize: Range | undefined;
   const parts = entries.map((entry) => {
     const key = compiler.compile(entry.key, scope);
     const value = compiler.compile(entry.value, scope);
@@ -107,6 +111,8 @@ export function compileMap(
     keyType.add(key.type, entry.key.at);
     valueType.add(unwrapped(compiler, value, entry.isOptional, entry.value.at), entry.value.at);
     costs.push(key.cost, value.cost);
+    keySize = keySize === undefined ? key.size : either(keySize, key.size);
+    valueSize = valueSize === undefined ? value.size : either(valueSize, value.size);
     return { key: key.code, value: value.code, isOptional: entry.isOptional };
   });
   return {
@@ -127,6 +133,7 @@ export function compileMap(
     },
     cost: sum(...costs),
     size: exactly(entries.length),
+    entries: { isList: false, key: keySize ?? nothing, value: valueSize ?? nothing },
   };
 }
 

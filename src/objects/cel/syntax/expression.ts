@@ -81,14 +81,6 @@ export interface ComprehensionExpression extends Node {
   readonly args: readonly Expression[];
 }
 
-/** `cel.bind(name, init, body)`. */
-export interface BindExpression extends Node {
-  readonly kind: 'bind';
-  readonly name: string;
-  readonly init: Expression;
-  readonly body: Expression;
-}
-
 /** `optional.optMap(name, body)`, or `optFlatMap` if flat. */
 export interface OptionalMapExpression extends Node {
   readonly kind: 'optionalMap';
@@ -109,7 +101,6 @@ export type Expression =
   | MapExpression
   | MessageExpression
   | ComprehensionExpression
-  | BindExpression
   | OptionalMapExpression;
 
 /** The dotted name that an expression spells (`a.b.c`), or undefined if it is something else. */

@@ -38,10 +38,6 @@ export function expandMacro(
 ): Expression | undefined {
   if (target === undefined)
     return name === 'has' && args.length === 1 ? presence(args[0] as Expression, at, fail) : undefined;
-  if (name === 'bind' && args.length === 3 && target.kind === 'identifier' && target.name === 'cel') {
-    const [variable, init, body] = args as [Expression, Expression, Expression];
-    return { kind: 'bind', at, name: variableName(variable, fail), init, body };
-  }
   if ((name === 'optMap' || name === 'optFlatMap') && args.length === 2) {
     const [variable, body] = args as [Expression, Expression];
     const isFlat = name === 'optFlatMap';

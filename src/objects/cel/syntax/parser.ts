@@ -172,11 +172,10 @@ class Parser {
   private prefixed(name: string, at: number, operator: string): Expression {
     let count = 1;
     while (this.accept(operator)) count++;
-    let result = this.member();
-    for (let i = 0; i < count; i++) {
-      result = this.made({ kind: 'call', at, name, target: undefined, args: [result] }, result);
-    }
-    return result;
+    const operand = this.member();
+    // Two of them cancel each other out, as in the newest release.
+    if (count % 2 === 0) return operand;
+    return this.made({ kind: 'call', at, name, target: undefined, args: [operand] }, operand);
   }
 
   private member(isNegative = false): Expression {

@@ -106,6 +106,7 @@ function compileRule(
   const environment: CelEnvironment = {
     variables: { self: type.cel, oldSelf: hasOptionalOld ? optionalOf(type.cel) : type.cel },
     functions: apiFunctions,
+    declared: type.cel,
   };
   const compiled = compileText(source.rule, environment, types.bool, 'cel expression must evaluate to a bool', work);
   const message = source.messageExpression

@@ -36,6 +36,11 @@ describe('match conditions', () => {
     [[], 'match'],
     [['true', 'object.metadata.name == "p"'], 'match'],
     [['true', 'false'], 'no match'],
+    [['namespaceObject == null || has(namespaceObject.metadata)'], 'match'],
+    [
+      ['namespaceObject.metadata.name == "n"'],
+      'expression \'namespaceObject.metadata.name == "n"\' resulted in error: no such key: metadata',
+    ],
     [['object.x == 1', 'false'], 'no match'],
     [['object.x == 1', 'true'], "expression 'object.x == 1' resulted in error: no such key: x"],
     [['request.operation == "CREATE" && request.userInfo.username == "alice" && request.dryRun'], 'match'],
@@ -77,7 +82,7 @@ describe('match conditions', () => {
     const broken: Authorizer = { authorize: () => Promise.reject(new Error('down')) };
     const check = "authorizer.requestResource.check('use')";
     assert.equal(
-      await result([`cel.bind(c, ${check}, c.errored() && c.error() == 'down' && !c.allowed())`], broken),
+      await result([`[${check}].all(c, c.errored() && c.error() == 'down' && !c.allowed())`], broken),
       'match',
     );
   });

@@ -68,7 +68,13 @@ export function* matchConditionsInSteps(
   if (compiled.length === 0) return { matches: () => Promise.resolve('match') };
   return {
     async matches(input, more = {}) {
-      const variables = { ...requestVariables(input), ...authorizerVariables(authorizer, input), ...more };
+      const variables = {
+        ...requestVariables(input),
+        // Declared, but always null, as in the newest release: conditions are asked before the namespace is looked up.
+        namespaceObject: null,
+        ...authorizerVariables(authorizer, input),
+        ...more,
+      };
       const run = new ExpressionRun(matchConditionsCostLimit);
       const errors: string[] = [];
       for (const condition of compiled) {

@@ -1,0 +1,56 @@
+import { either, one, type Range, unbounded } from '../cost-estimate.js';
+import type { CelType } from '../values/cel-type.js';
+
+/**
+ * Where a value is declared, as the newest release looks sizes up: by a path from the declared type of the environment.
+ * The first part of a path is the name of a variable and is not looked at. So a path that begins elsewhere (at the result
+ * of a call, say) leads to the declared type, too, and such values get sizes that are not theirs: definitions that the
+ * newest release accepts have to be accepted, and the limit of an evaluation does not depend on estimates.
+ *
+ * `type` is undefined where the path leads nowhere.
+ */
+export interface Place {
+  readonly type: CelType | undefined;
+}
+
+/** Sizes of the keys and values of a list or map that the expression itself has made. */
+export interface EntrySizes {
+  readonly isList: boolean;
+  readonly key: Range;
+  readonly value: Range;
+}
+
+/** The sizes of the entries of one of two values, which are known if both are. */
+export function eitherEntries(a: EntrySizes | undefined, b: EntrySizes | undefined): EntrySizes | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return { isList: a.isList, key: either(a.key, b.key), value: either(a.value, b.value) };
+}
+
+export type PathStep = '@items' | '@values' | '@keys' | '@indices' | { readonly field: string };
+
+/** The place of a part of a value; `root` is the declared type of the environment. */
+export function placeBelow(place: Place | undefined, step: PathStep, root: CelType | undefined): Place | undefined {
+  if (root === undefined) return undefined;
+  return place === undefined ? { type: root } : { type: place.type && typeBelow(place.type, step) };
+}
+
+function typeBelow(type: CelType, step: PathStep): CelType | undefined {
+  if (typeof step === 'object') return type.kind === 'object' ? type.fields(step.field) : undefined;
+  if (step === '@keys') return type.kind === 'map' ? type.key : undefined;
+  if (step === '@indices') return undefined;
+  return type.kind === 'list' ? type.element : type.kind === 'map' ? type.value : undefined;
+}
+
+const scalarKinds: ReadonlySet<CelType['kind']> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration']);
+
+/** The size of a value of a type without a place: one for simple values, unless something else is known of it. */
+export function sizeOf(type: CelType, known: Range = unbounded): Range {
+  return scalarKinds.has((type.kind === 'optional' ? type.value : type).kind) ? one : known;
+}
+
+/** The size of a value at a place; of one that has none as {@link sizeOf}. */
+export function sizeAt(place: Place | undefined, type: CelType, known: Range = unbounded): Range {
+  const declared = place?.type;
+  if (declared === undefined) return sizeOf(type, known);
+  return { min: 0, max: 'maxSize' in declared ? (declared.maxSize ?? 0) : 0 };
+}
