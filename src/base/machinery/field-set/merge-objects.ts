@@ -44,32 +44,63 @@ function mergeValues(view: TypeView, live: unknown, applied: unknown): unknown {
   }
 }
 
-/** Shared elements follow the applied order; elements that only the live list has keep their places between them. */
+/**
+ * Elements of both lists follow the applied order. Elements that only the live list has keep their places behind those that
+ * stand before them, as in the newest release: an applier that reorders its own elements does not move those of others,
+ * and an unchanged apply of another one changes nothing.
+ */
 function mergeLists(view: ListView, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
-  const liveItems = new Map<PathElement, unknown>();
   const liveElements = live.map((item) => elementOf(view, item));
-  liveElements.forEach((element, i) => {
-    if (!liveItems.has(element)) liveItems.set(element, live[i]);
-  });
   const appliedElements = applied.map((item) => elementOf(view, item));
-  const shared = new Set(appliedElements);
-
+  const liveItems = itemsOf(liveElements, live);
+  const isApplied = new Set(appliedElements);
+  const shared = appliedElements.filter((element) => liveItems.has(element));
   const result: unknown[] = [];
   const done = new Set<PathElement>();
-  let next = 0;
-  appliedElements.forEach((element, i) => {
-    // Live elements that the applier does not mention, up to the next one that it does.
-    for (; next < live.length; next++) {
-      const liveElement = liveElements[next] as PathElement;
-      if (!shared.has(liveElement)) result.push(live[next]);
-      else if (!done.has(liveElement)) break;
-    }
-    const item = applied[i];
+  let [l, r, s] = [0, 0, 0];
+  const takeApplied = () => {
+    const element = appliedElements[r] as PathElement;
+    const item = applied[r++];
     result.push(view.kind === 'set' ? item : mergeValues(view.element, liveItems.get(element), item));
     done.add(element);
-  });
-  for (; next < live.length; next++) if (!shared.has(liveElements[next] as PathElement)) result.push(live[next]);
+  };
+  while (l < live.length || r < applied.length) {
+    const liveElement = liveElements[l] as PathElement;
+    if (l < live.length && r < applied.length) {
+      if (liveElement === appliedElements[r]) {
+        takeApplied();
+        l++;
+        s++;
+        continue;
+      }
+      // It comes when its turn in the applied order does.
+      if (isApplied.has(liveElement) && s < shared.length && shared[s] !== liveElement) {
+        l++;
+        continue;
+      }
+    }
+    if (l < live.length) {
+      if (!isApplied.has(liveElement)) {
+        result.push(live[l++]);
+        continue;
+      }
+      if (done.has(liveElement)) l++;
+    }
+    if (r < applied.length) {
+      if (s < shared.length && shared[s] === appliedElements[r]) s++;
+      takeApplied();
+    }
+  }
   return result;
+}
+
+/** The items of a list by their elements. Of those that are there twice, nobody can say which one is meant. */
+function itemsOf(elements: readonly PathElement[], items: readonly unknown[]): ReadonlyMap<PathElement, unknown> {
+  const known = new Map<PathElement, unknown>();
+  elements.forEach((element, i) => {
+    known.set(element, known.has(element) ? undefined : items[i]);
+  });
+  return known;
 }
 
 /**

@@ -233,10 +233,36 @@ test('keyed lists and sets merge by element', () => {
 test('elements follow the applied order, those of others keep their places', () => {
   const subject = resource();
   subject.apply('one', { spec: { tags: ['a', 'b', 'c'] } });
-  assert.deepEqual((subject.apply('two', { spec: { tags: ['n', 'c', 'a'] } }).spec as Json).tags, ['n', 'c', 'a', 'b']);
+  assert.deepEqual((subject.apply('two', { spec: { tags: ['n', 'c', 'a'] } }).spec as Json).tags, ['b', 'n', 'c', 'a']);
   const other = resource();
   other.apply('one', { spec: { tags: ['a', 'b', 'c'] } });
   assert.deepEqual((other.apply('two', { spec: { tags: ['c', 'd'] } }).spec as Json).tags, ['a', 'b', 'c', 'd']);
+});
+
+test('an applier that reorders its elements leaves an unchanged apply of another one nothing to change', () => {
+  // The orders are those of the newest release.
+  const cases: readonly (readonly [live: string, mine: string, theirs: string, merged: string])[] = [
+    ['abx', 'ab', 'ba', 'bxa'],
+    ['axb', 'ab', 'ba', 'xba'],
+    ['xab', 'ab', 'ba', 'xba'],
+    ['abcxy', 'abc', 'cab', 'cxyab'],
+    ['axbyc', 'abc', 'bca', 'xbyca'],
+  ];
+  for (const [live, mine, reordered, merged] of cases) {
+    const others = [...live].filter((name) => !mine.includes(name));
+    const specOf = (names: Iterable<string>) => ({
+      spec: { tags: [...names], items: Array.from(names, (name) => ({ name, v: 1 })) },
+    });
+    const subject = resource();
+    subject.update('upd', specOf(live));
+    subject.apply('one', specOf(mine));
+    subject.apply('two', specOf(others));
+    const { tags, items } = subject.apply('one', specOf(reordered)).spec as { tags: string[]; items: Json[] };
+    assert.equal(tags.join(''), merged, live);
+    assert.equal(items.map(({ name }) => name).join(''), merged, live);
+    const before = subject.live;
+    assert.deepEqual(subject.apply('two', specOf(others)), before);
+  }
 });
 
 test('an element is removed as a whole with its last owner, but a map with other members stays', () => {
