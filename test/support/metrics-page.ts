@@ -7,6 +7,7 @@ import { Metrics } from '../../src/base/observability/metrics.js';
 import { ReloadMetrics } from '../../src/base/observability/reload-metrics.js';
 import { registerStorageObjects } from '../../src/base/observability/storage-objects.js';
 import { watchCacheObserver } from '../../src/base/observability/watch-cache-observer.js';
+import { CreationMetrics } from '../../src/loops/controllers/frame/creation-metrics.js';
 import { VolumeLoopMetrics } from '../../src/loops/controllers/volume-loop-metrics.js';
 import { AdmissionMetrics } from '../../src/server/admission/admission-metrics.js';
 import { PodSecurityMetrics } from '../../src/server/admission/plugins/pod-security/pod-security-metrics.js';
@@ -46,6 +47,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   for (const kind of ['validating', 'mutating'] as const) new PolicyMetrics(kind, registry);
   new PodSecurityMetrics(registry, 0);
   new VolumeLoopMetrics(registry);
+  new CreationMetrics(registry);
   new AvailabilityMetrics(registry, () => []);
   new AuditMetrics(registry);
   new AuthenticationMetrics(registry);

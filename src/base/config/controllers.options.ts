@@ -123,7 +123,7 @@ export class ControlLoopOptions {
     type: 'int',
     unit: 'objects per second',
     usage:
-      'How many objects control loops create in one namespace. After a rest ten times as many are created at once. Other namespaces never wait for that.',
+      'How many objects control loops create in one namespace. After a rest ten times as many are created at once. Other namespaces never wait for that. What waits for long has the event CreationDelayed.',
   })
   @Check<number>('creationRate', (rate) => (rate >= 1 ? undefined : 'must be at least 1'))
   readonly creationRate: number = 200;
@@ -135,7 +135,7 @@ export class ControlLoopOptions {
     usage: 'How much text the objects have that control loops create in one namespace, as for --creation-rate.',
   })
   @Check<number>('creationBytes', (bytes) => (bytes >= 1024 ? undefined : 'must be at least 1024'))
-  readonly creationBytes: number = 4 * 1024 * 1024;
+  readonly creationBytes: number = 1024 * 1024;
 
   @Flag({
     name: 'terminated-pod-gc-threshold',

@@ -29,6 +29,7 @@ import { AggregationModule } from '../../server/aggregation/aggregation.module.j
 import { AuthorizationModule } from '../../server/authorization/authorization.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
+import { CreationMetrics } from './frame/creation-metrics.js';
 import { LoopFiles } from './loop-files.js';
 import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
@@ -122,6 +123,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
         objectsPerSecond: this.options.creationRate,
         bytesPerSecond: this.options.creationBytes,
       },
+      creationObserver: new CreationMetrics(this.metrics.registry),
     });
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }

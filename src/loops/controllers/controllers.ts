@@ -18,8 +18,11 @@ import type { Aggregation } from '../../server/aggregation/aggregation.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import { keepRunning } from './control-loop.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
-import { CreationBudget, type CreationLimits } from './frame/creation-budget.js';
+import { EventRecorder } from './event-recorder.js';
+import { FencedStorage } from './fenced-storage.js';
+import { CreationBudget, type CreationLimits, type CreationObserver } from './frame/creation-budget.js';
 import { LoopClient } from './frame/loop-client.js';
+import { WriteLimiter } from './frame/write-limiter.js';
 import type { MetricsApi } from './horizontal-pod-autoscaler/metrics-api.js';
 import { LeaseElector, type LeaseTimes } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
@@ -71,6 +74,8 @@ export interface ControllersOptions {
   readonly terminatedPodThreshold?: number | undefined;
   /** How fast loops create objects in one namespace. Default: as fast as they can. */
   readonly creationLimits?: CreationLimits | undefined;
+  /** Counts what waits for them. */
+  readonly creationObserver?: CreationObserver | undefined;
   /** How nodes are treated. Default: as the flags say when they are not given. */
   readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
   /** The ranges that nodes get theirs from. Default: none. */
@@ -111,11 +116,13 @@ export function startControllers(options: ControllersOptions): RunningController
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
+  // The lease itself is written to the storage below the fence.
+  const fenced = new FencedStorage(storage, () => elector.mayAct);
   const onLost = (error: unknown) => logger.warn('the control loops lost their place in the change log', { error });
-  const { creationLimits } = options;
-  const creations = creationLimits && new CreationBudget(creationLimits, timers);
+  const stop = new AbortController();
+  const limiter = writeLimiter({ ...options, storage: fenced }, timers, stop.signal);
   const loops = makeLoops(options, {
-    storage,
+    storage: fenced,
     admission,
     registry,
     names,
@@ -123,11 +130,10 @@ export function startControllers(options: ControllersOptions): RunningController
     timers,
     random,
     informers: new SharedInformers(storage, registry, onLost),
-    client: new LoopClient({ storage, registry, timers, admission, authorizer: options.authorizer, creations }),
+    client: new LoopClient({ storage: fenced, registry, timers, admission, authorizer: options.authorizer, limiter }),
     queues: options.queues,
   });
 
-  const stop = new AbortController();
   const lead = async (signal: AbortSignal): Promise<void> => {
     await Promise.all(loops.map((loop) => keepRunning(loop, timers, logger, signal)));
   };
@@ -142,4 +148,15 @@ export function startControllers(options: ControllersOptions): RunningController
       await ended;
     },
   };
+}
+
+function writeLimiter(options: ControllersOptions, timers: Timers, signal: AbortSignal): WriteLimiter {
+  const { creationLimits, creationObserver } = options;
+  if (creationLimits === undefined) return new WriteLimiter();
+  const recorder = new EventRecorder({ ...options, timers }, 'control-loops');
+  return new WriteLimiter({
+    timers,
+    budget: new CreationBudget(creationLimits, timers, creationObserver),
+    warn: (about, reason, message) => void recorder.warn(about, reason, message, signal),
+  });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
@@ -8,6 +9,9 @@ import type { LeaseSpec } from '../../objects/apis/coordination/v1/lease.types.j
 import { ResourceRegistry, type StoredServedResource } from '../../objects/registry/resource-registry.js';
 import { Store } from '../../objects/registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
+import type { UpdateDecision } from '../../storage/storage.interface.js';
+import { FencedStorage } from './fenced-storage.js';
+import { TermOver } from './frame/work.js';
 import { LeaseElector } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { ManualTimers } from './testing/manual-timers.js';
@@ -39,6 +43,15 @@ interface Candidate {
   stop(): Promise<void>;
 }
 
+/** The clock of a process whose event loop may be held: time passes, but no timer fires. */
+class HeldTimers extends ManualTimers {
+  heldMs = 0;
+
+  override elapsed(): number {
+    return super.elapsed() + this.heldMs;
+  }
+}
+
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
@@ -51,10 +64,10 @@ async function setUp() {
 
   async function candidate(
     identity: string,
-    extra: { lead?: (signal: AbortSignal) => Promise<void> } = {},
+    extra: { lead?: (signal: AbortSignal) => Promise<void>; timers?: ManualTimers } = {},
   ): Promise<Candidate> {
     const storage = await createPostgresStorage({ databaseUrl });
-    const timers = new ManualTimers();
+    const timers = extra.timers ?? new ManualTimers();
     const lock = new LeaseLock(new Store(served, storage, timers), namespace, name);
     const elector = new LeaseElector({ lock, identity, timers, logger: quiet, random: () => 0 });
     const stop = new AbortController();
@@ -253,5 +266,45 @@ describe('LeaseElector', () => {
     assert.throws(make({ leaseDurationMs: 10_000 }), RangeError);
     assert.throws(make({ renewDeadlineMs: 2000 }), RangeError);
     assert.throws(make({ leaseDurationMs: 10_500 }), RangeError);
+  });
+
+  it('lets nothing be written by a leader whose event loop was held for longer than its lease', async () => {
+    const { candidate, leading, end } = await setUp();
+    const timers = new HeldTimers();
+    let aborted = false;
+    const lead = async (signal: AbortSignal) => {
+      await untilAborted(signal);
+      aborted = true;
+    };
+    const a = await candidate('a', { timers, lead });
+    const b = await candidate('b');
+    const storage = new FencedStorage(a.storage, () => a.elector.mayAct);
+    const write = (object: string) =>
+      storage.create({ resource: 'things', namespace: 'ns', name: object }, object, '{"metadata":{}}');
+    await write('before');
+    assert.equal(b.elector.mayAct, false);
+    // No timer fires, no abort arrives: what runs first after the pause is the work itself, with what it had planned.
+    const decided = storage.guaranteedUpdate({ resource: 'things', namespace: 'ns', name: 'before' }, {}, () => {
+      timers.heldMs = 11_000;
+      return { kind: 'write', json: '{"metadata":{"labels":{}}}', uid: 'before' } as UpdateDecision;
+    });
+    await assert.rejects(decided, TermOver);
+    assert.equal(b.elector.isLeading, false, 'others wait longer than the leader dares to act');
+    await assert.rejects(write('after'), TermOver);
+    for (let turn = 0; !aborted; turn++) {
+      assert.ok(turn < 100, 'the term ends without waiting for a timer');
+      await setImmediate();
+    }
+    // In the meantime it is nobody's.
+    leading.delete('a');
+    for (let passed = 0; passed < 16_000; passed += retryMs) await b.pass(retryMs);
+    assert.equal(b.elector.mayAct, true);
+    await assert.rejects(write('later'), TermOver);
+    const { items } = await a.storage.list({ resource: 'things', namespace: 'ns' });
+    assert.deepEqual(
+      items.map(({ key, json }) => `${key.name} ${json}`),
+      ['before {"metadata":{}}'],
+    );
+    await end();
   });
 });

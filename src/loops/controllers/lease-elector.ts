@@ -48,6 +48,9 @@ export class LeaseElector {
   private observed: { readonly content: string; readonly at: number } | undefined;
   private renewedAt = Number.NEGATIVE_INFINITY;
   private leading = false;
+  /** Whether the lease is this process's, from when it was taken until it is lost or about to be released. */
+  private isHeld = false;
+  private expire: () => void = () => undefined;
 
   /** @throws RangeError for times that would let two processes lead. */
   constructor(private readonly options: LeaseElectorOptions) {
@@ -61,6 +64,17 @@ export class LeaseElector {
 
   get isLeading(): boolean {
     return this.leading;
+  }
+
+  /**
+   * Whether no other process can lead at this moment. It asks the clock, so it says no although the signal of the term is not
+   * aborted yet, when the event loop was held and the timers are late. The term then ends at once.
+   */
+  get mayAct(): boolean {
+    if (!this.isHeld) return false;
+    if (this.leftMs() > 0) return true;
+    this.expire();
+    return false;
   }
 
   /**
@@ -97,16 +111,22 @@ export class LeaseElector {
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     this.leading = true;
+    this.isHeld = true;
+    this.expire = stop;
     const work = lead(end.signal).catch((error: unknown) => {
       if (!end.signal.aborted) this.options.logger.error('leading failed', { error });
     });
     void work.then(stop);
     const stillOurs = await this.renewUntil(end.signal);
     this.leading = false;
+    // Work that ends in order may write its last words as long as the lease lasts.
+    this.isHeld = stillOurs;
     stop();
     signal.removeEventListener('abort', stop);
     await work;
-    if (stillOurs) await this.release();
+    const isOurs = stillOurs && this.leftMs() > 0;
+    this.isHeld = false;
+    if (isOurs) await this.release();
   }
 
   /** Renews until the abort (true) or until the lease is lost (false). */
@@ -114,7 +134,7 @@ export class LeaseElector {
     const { timers, logger } = this.options;
     for (;;) {
       await timers.wait(Math.min(this.times.retryPeriodMs, this.leftMs()), ended);
-      if (ended.aborted) return true;
+      if (ended.aborted) return this.leftMs() > 0;
       const left = this.leftMs();
       const outcome = left > 0 ? await this.renew(left) : 'late';
       if (outcome === 'late') {

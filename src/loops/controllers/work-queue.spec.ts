@@ -245,4 +245,30 @@ describe('WorkQueue', () => {
     await settle();
     assert.deepEqual(begun, ['stuck/0', 'stuck/1', 'lone/a']);
   });
+
+  it('works for others while work rests, and on no more keys of the namespace whose work does', async () => {
+    const begun: string[] = [];
+    const queue = new WorkQueue({
+      work: async (key, _signal, rest) => {
+        begun.push(key);
+        // As many namespaces as there are workers wait for ever.
+        if (key.startsWith('slow')) await rest(() => rest(() => new Promise(() => undefined)));
+        return 'done';
+      },
+      onFault: () => undefined,
+      workers: 2,
+      firstPauseMs: 100,
+      longestPauseMs: 300,
+      timers: new ManualTimers(),
+    });
+    void queue.run(new AbortController().signal);
+    for (let i = 0; i < 10; i++) for (const name of ['a', 'b', 'c']) queue.add(`slow${i}/${name}`);
+    for (let turn = 0; turn < 10; turn++) await settle();
+    assert.equal(begun.filter((key) => key.startsWith('slow0/')).length, 2, begun.join(' '));
+    assert.equal(begun.length, 20);
+    queue.add('lone/a');
+    queue.add('lone/b');
+    await settle();
+    assert.deepEqual(begun.slice(20), ['lone/a', 'lone/b']);
+  });
 });

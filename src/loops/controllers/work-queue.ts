@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { PartyQueue } from '../../base/machinery/party-queue.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { FaultBudget } from './fault-budget.js';
-import { namespaceOfKey, TurnQueue, type WaitingKey } from './turn-queue.js';
+import { namespaceOfKey } from './namespace-of-key.js';
 
 /**
  * What happens to a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
@@ -9,9 +10,18 @@ import { namespaceOfKey, TurnQueue, type WaitingKey } from './turn-queue.js';
  */
 export type WorkOutcome = 'done' | 'later' | number;
 
+/**
+ * Waits on behalf of the work on a key, which takes none of the workers of other parties meanwhile. The party itself still
+ * has no more keys under work than there are workers.
+ */
+export type Rest = <T>(wait: () => Promise<T>) => Promise<T>;
+
 export interface WorkQueueOptions {
-  /** Works on one key. An error is reported and counts as `later`. */
-  readonly work: (key: string, signal: AbortSignal) => Promise<WorkOutcome>;
+  /**
+   * Works on one key. An error is reported and counts as `later`. While the work waits for its own party's sake it may rest
+   * (see {@link Rest}).
+   */
+  readonly work: (key: string, signal: AbortSignal, rest: Rest) => Promise<WorkOutcome>;
   /**
    * Told of an error, but not again while further work on the key fails with the same message, and of few at a time:
    * `untold` errors since the last call were only counted.
@@ -49,10 +59,16 @@ export interface QueueObserver {
  * one key of each other party, not for all of them.
  */
 export class WorkQueue {
-  private readonly waiting: TurnQueue;
+  private readonly waiting = new PartyQueue<string>();
+  /** Since when the keys wait. */
+  private readonly since = new Map<string, number>();
   private readonly active = new Map<string, Promise<void>>();
   /** How many keys of each party are under work. */
   private readonly busy = new Map<string, number>();
+  /** How many keys are under work that rests, in all and of each party. */
+  private resting = 0;
+  private readonly restingOf = new Map<string, number>();
+  private readonly partyOf: (key: string) => string;
   private readonly mostActive: number;
   /** Keys added during work on them. */
   private readonly again = new Set<string>();
@@ -67,7 +83,7 @@ export class WorkQueue {
   constructor(private readonly options: WorkQueueOptions) {
     const { timers, workers, partyOf = namespaceOfKey } = options;
     this.budget = new FaultBudget(timers);
-    this.waiting = new TurnQueue(partyOf);
+    this.partyOf = partyOf;
     // A single worker may mean that no two keys may be worked on at once.
     this.mostActive = workers === 1 ? 1 : workers * 2;
   }
@@ -82,7 +98,7 @@ export class WorkQueue {
 
   /** Queues the key after a while, unless it waits already or is due earlier. */
   addAfter(key: string, milliseconds: number): void {
-    if (this.waiting.has(key) || this.again.has(key)) return;
+    if (this.since.has(key) || this.again.has(key)) return;
     const due = this.postponed.get(key);
     const { signal } = this;
     // Before the start everything is worked on at once.
@@ -106,10 +122,10 @@ export class WorkQueue {
   private dispatch(): void {
     const { signal } = this;
     if (signal === undefined || signal.aborted) return;
-    while (this.active.size < this.mostActive) {
+    while (this.active.size - this.resting < this.mostActive) {
       const next = this.waiting.take(this.mayBegin);
       if (next === undefined) break;
-      this.begin(next, signal);
+      this.begin(next.party, next.item, signal);
     }
     this.options.observer?.depth(this.waiting.size);
   }
@@ -117,32 +133,57 @@ export class WorkQueue {
   private readonly mayBegin = (party: string): boolean => {
     const { workers } = this.options;
     const busy = this.busy.get(party) ?? 0;
-    return this.active.size < workers ? busy < workers : busy === 0;
+    if (busy >= workers) return false;
+    const atWork = busy - (this.restingOf.get(party) ?? 0);
+    return this.active.size - this.resting < workers || atWork === 0;
   };
 
-  private begin({ key, party, since }: WaitingKey, signal: AbortSignal): void {
+  private begin(party: string, key: string, signal: AbortSignal): void {
     const { observer, timers } = this.options;
+    const since = this.since.get(key) ?? timers.elapsed();
+    this.since.delete(key);
     const ended = observer?.began(timers.elapsed() - since);
-    this.busy.set(party, (this.busy.get(party) ?? 0) + 1);
-    const left = () => {
-      const busy = (this.busy.get(party) ?? 0) - 1;
-      if (busy > 0) this.busy.set(party, busy);
-      else this.busy.delete(party);
-    };
+    count(this.busy, party, 1);
+    const left = () => count(this.busy, party, -1);
     this.active.set(
       key,
       // Work that asks for itself again at once must not keep everything else from running.
       setImmediate()
-        .then(() => this.process(key, left, signal))
+        .then(() => this.process(key, left, this.restOf(party), signal))
         .finally(ended),
     );
   }
 
-  private async process(key: string, left: () => void, signal: AbortSignal): Promise<void> {
+  /** How the work on one key of the party rests: as long as one of the things rests that it does at one time. */
+  private restOf(party: string): Rest {
+    // Two keys that may not be worked on at one time may not rest beside each other either.
+    if (this.options.workers === 1) return (wait) => wait();
+    let waits = 0;
+    const change = (by: 1 | -1) => {
+      this.resting += by;
+      count(this.restingOf, party, by);
+    };
+    return async (wait) => {
+      waits += 1;
+      if (waits === 1) {
+        change(1);
+        this.dispatch();
+      }
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0) change(-1);
+      }
+    };
+  }
+
+  private async process(key: string, left: () => void, rest: Rest, signal: AbortSignal): Promise<void> {
     let outcome: WorkOutcome;
     try {
       const { work, observer } = this.options;
-      outcome = await (observer === undefined ? work(key, signal) : observer.run(key, () => work(key, signal)));
+      const begin = () => work(key, signal, rest);
+      outcome = await (observer === undefined ? begin() : observer.run(key, begin));
       if (outcome === 'done') this.faults.delete(key);
     } catch (error) {
       outcome = 'later';
@@ -165,7 +206,9 @@ export class WorkQueue {
   }
 
   private wait(key: string): void {
-    if (!this.waiting.add(key, this.options.timers.elapsed())) return;
+    if (this.since.has(key)) return;
+    this.since.set(key, this.options.timers.elapsed());
+    this.waiting.add(this.partyOf(key), key);
     this.options.observer?.added();
   }
 
@@ -193,4 +236,11 @@ export class WorkQueue {
       if (!signal.aborted && this.postponed.get(key) === due) this.add(key);
     });
   }
+}
+
+/** Changes a count that is not kept once it is 0. */
+function count(counts: Map<string, number>, party: string, by: number): void {
+  const now = (counts.get(party) ?? 0) + by;
+  if (now > 0) counts.set(party, now);
+  else counts.delete(party);
 }

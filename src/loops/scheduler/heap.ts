@@ -1,5 +1,7 @@
+import type { Line } from '../../base/machinery/party-queue.js';
+
 /** A priority queue of which any member can be removed; the first by `before` comes out first. */
-export class Heap<T> {
+export class Heap<T> implements Line<T> {
   private readonly items: T[] = [];
   private readonly places = new Map<T, number>();
 
@@ -7,6 +9,11 @@ export class Heap<T> {
 
   get size(): number {
     return this.items.length;
+  }
+
+  /** In no order. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.items.values();
   }
 
   get first(): T | undefined {

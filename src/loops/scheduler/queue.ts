@@ -1,7 +1,7 @@
 import type { FilterName } from './filter.js';
 import { Heap } from './heap.js';
 import type { PodInfo } from './pod-info.js';
-import { TurnHeaps } from './turn-heaps.js';
+import { PriorityTurns } from './priority-turns.js';
 
 /** Decisions that take this long, in milliseconds, hold up others. */
 const leastCounted = 25;
@@ -29,6 +29,8 @@ interface Entry extends QueuedPod {
 export interface QueueOptions {
   /** Milliseconds from a fixed point. */
   readonly now: () => number;
+  /** Whether the pods of a namespace are not given out now. Default: all are. */
+  readonly holds?: (namespace: string) => boolean;
   readonly firstBackoffMs?: number;
   readonly longestBackoffMs?: number;
   /** After this time a pod is tried again although nothing happened that should help it. */
@@ -47,7 +49,7 @@ export interface QueueOptions {
  */
 export class SchedulingQueue {
   private readonly entries = new Map<string, Entry>();
-  private readonly active = new TurnHeaps<Entry>(
+  private readonly active = new PriorityTurns<Entry>(
     ({ info }) => ({ priority: info.priority, party: info.namespace }),
     (a, b) => a.since < b.since || (a.since === b.since && a.serial < b.serial),
   );
@@ -190,6 +192,7 @@ export class SchedulingQueue {
   }
 
   private readonly mustPause = (namespace: string): boolean => {
+    if (this.options.holds?.(namespace) === true) return true;
     const until = this.pauses.get(namespace);
     if (until === undefined) return false;
     if (until > this.options.now()) return true;

@@ -264,9 +264,13 @@ export class TestCluster {
     return this.startProgram('controllers', [...signing, ...flags]);
   }
 
-  /** Runs another command of the program on the database of the cluster, until the end or until somebody kills it. */
-  startProgram(command: string, flags: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [this.mainFile, command, ...flags], {
+  /**
+   * Runs another command of the program on the database of the cluster, until the end or until somebody kills it.
+   *
+   * @param nodeFlags flags of the engine
+   */
+  startProgram(command: string, flags: readonly string[], nodeFlags: readonly string[] = []): ChildProcess {
+    const child = spawn(process.execPath, [...nodeFlags, this.mainFile, command, ...flags], {
       env: this.environment,
       stdio: ['ignore', 'inherit', 'inherit'],
     });

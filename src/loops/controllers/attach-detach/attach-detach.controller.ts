@@ -1,6 +1,4 @@
-import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { parseTime } from '../../../base/machinery/values/time.js';
-import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import type { DeepPartial } from '../frame/loop-client.js';
@@ -11,29 +9,16 @@ import { readyStatus, type StoredNode } from '../node-lifecycle/node-facts.js';
 import { claimsOf } from '../pvc-protection/claims-in-use.js';
 import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
-import {
-  type AttachableVolume,
-  attachmentName,
-  csiOf,
-  csiSourceOf,
-  csiUniqueName,
-  type StoredDriver,
-  type StoredVolume,
-} from './attachable-volume.js';
+import { AttachEvents } from './attach-events.js';
+import { type AttachableVolume, attachmentName, type StoredDriver, type StoredVolume } from './attachable-volume.js';
+import { type DesiredVolume, DesiredVolumes } from './desired-volumes.js';
 import { decideDetach } from './detach-rule.js';
 import { otherUsersText } from './other-users.js';
-import { attachmentOf, hasLeftVolumes, mayAttach, type VolumeLookup } from './wanted-volumes.js';
-
-type StoredAttachment = VolumeAttachment & ApiObject;
+import { OwnAttachments, type StoredAttachment } from './own-attachments.js';
+import { hasLeftVolumes, mayAttach } from './wanted-volumes.js';
 
 export interface AttachDetachParts extends ReconcileParts {
   readonly counters?: VolumeLoopMetrics | undefined;
-}
-
-/** A volume that pods of a node need, with those pods. */
-interface Wanted {
-  readonly volume: AttachableVolume;
-  readonly pods: StoredPod[];
 }
 
 /** How long the attacher of a driver may take until an event says that it does not answer, in milliseconds. */
@@ -65,14 +50,8 @@ export class AttachDetachController extends ReconcileLoop {
   private readonly nodesOfVolume = this.nodes.index('attached volumes', ({ status }) =>
     (status?.volumesAttached ?? []).map(({ name }) => name),
   );
-  /** What the volumes of pods need, by node and then by the pod's uid and the volume's name: kept while the pod is there. */
-  private readonly known = new Map<string, Map<string, AttachableVolume>>();
-  /** Names of volumes by their attachments, for when a PersistentVolume is gone before its attachment. */
-  private readonly namesOf = new Map<string, string>();
   /** Since when nobody has needed an attached volume, by `<node> <volume>`. */
   private readonly unneeded = new Map<string, number>();
-  /** What events have said already, by `<node> <volume>`. */
-  private readonly told = new Map<string, string>();
   /** The node for which an exclusive volume is being attached until the informer shows it. */
   private readonly reserved = new Map<string, string>();
   /** Nodes that wait until another node's attachment is gone, by its name. */
@@ -80,8 +59,16 @@ export class AttachDetachController extends ReconcileLoop {
   /** What deleted nodes said last that they have mounted. */
   private readonly mountedBefore = new Map<string, readonly string[]>();
 
+  private readonly reports = new AttachEvents(() => this.events);
+  private readonly desired: DesiredVolumes;
+  private readonly made: OwnAttachments;
+
   constructor(private readonly own: AttachDetachParts) {
     super(own);
+    const { labelPrefix } = own.names;
+    const { claims, volumes, drivers } = this;
+    this.desired = new DesiredVolumes({ labelPrefix, podsByNode: this.podsByNode, claims, volumes, drivers });
+    this.made = new OwnAttachments(labelPrefix, this.attachmentsOfNode, this.volumes);
   }
 
   protected override get queueName(): string {
@@ -117,8 +104,9 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   protected override started(): void {
-    const { known, namesOf, unneeded, told, reserved, waiting, mountedBefore } = this;
-    for (const memory of [known, namesOf, unneeded, told, reserved, waiting, mountedBefore]) memory.clear();
+    const { desired, made, unneeded, reserved, waiting, mountedBefore } = this;
+    for (const memory of [desired, made, unneeded, reserved, waiting, mountedBefore]) memory.clear();
+    this.reports.forget();
   }
 
   private nodesOfClaim(claim: string): string[] {
@@ -149,6 +137,7 @@ export class AttachDetachController extends ReconcileLoop {
     if (now !== undefined) return [spec.nodeName];
     const waiting = this.waiting.get(name) ?? [];
     this.waiting.delete(name);
+    this.made.forget(name);
     return [spec.nodeName, ...waiting];
   }
 
@@ -161,21 +150,12 @@ export class AttachDetachController extends ReconcileLoop {
     return spec?.taints?.some(({ key }) => key === `node.${this.parts.names.labelPrefix}/out-of-service`) === true;
   }
 
-  private lookup(): VolumeLookup {
-    return {
-      labelPrefix: this.parts.names.labelPrefix,
-      claim: (namespace, name) => this.claims.get(namespace, name),
-      volume: (name) => this.volumes.get('', name),
-      driver: (name) => this.drivers.get('', name),
-    };
-  }
-
   protected async reconcile(nodeName: string, work: Work): Promise<WorkOutcome> {
     // What the last work on this node wrote is in the informers now.
     for (const [volume, holder] of this.reserved) if (holder === nodeName) this.reserved.delete(volume);
     const node = this.nodes.get('', nodeName);
     if (node !== undefined && !this.isManaged(node)) return 'done';
-    const wanted = this.wantedOn(nodeName, node !== undefined);
+    const wanted = this.desired.on(nodeName, node !== undefined);
     const waits: number[] = [];
     const detached = await this.detachUnneeded(nodeName, node, wanted, work, waits);
     const attached = await this.attachWanted(nodeName, wanted, work, waits);
@@ -183,72 +163,15 @@ export class AttachDetachController extends ReconcileLoop {
     return waits.length === 0 ? 'done' : Math.min(...waits);
   }
 
-  /** The volumes that the pods of a node need. What a pod needed once it needs until it has ended. */
-  private wantedOn(nodeName: string, isThere: boolean): Map<string, Wanted> {
-    const wanted = new Map<string, Wanted>();
-    const before = this.known.get(nodeName);
-    const known = new Map<string, AttachableVolume>();
-    const lookup = this.lookup();
-    for (const pod of this.podsByNode.get(nodeName)) {
-      if (!mayAttach(pod) || hasLeftVolumes(pod)) continue;
-      for (const podVolume of pod.spec.volumes ?? []) {
-        const key = `${pod.metadata.uid} ${podVolume.name}`;
-        const found = attachmentOf(pod, podVolume, lookup);
-        // A node that is gone gets nothing new, but pods that it may still run keep what they have.
-        const volume = found === 'unknown' || !isThere ? before?.get(key) : found;
-        if (volume === undefined) continue;
-        known.set(key, volume);
-        const entry = wanted.get(volume.uniqueName);
-        if (entry === undefined) wanted.set(volume.uniqueName, { volume, pods: [pod] });
-        else if (!entry.pods.includes(pod)) entry.pods.push(pod);
-      }
-    }
-    if (known.size === 0) this.known.delete(nodeName);
-    else this.known.set(nodeName, known);
-    return wanted;
-  }
-
-  /** The attachments of a node that this loop made, by the names of their volumes. */
-  private attachmentsOn(nodeName: string, node: StoredNode | undefined): Map<string, StoredAttachment> {
-    const { labelPrefix } = this.parts.names;
-    const listed = new Map<string, string>();
-    for (const { name } of node?.status?.volumesAttached ?? []) {
-      const csi = csiSourceOf(name, labelPrefix);
-      if (csi !== undefined) listed.set(attachmentName(csi, nodeName), name);
-    }
-    const found = new Map<string, StoredAttachment>();
-    for (const attachment of this.attachmentsOfNode.get(nodeName)) {
-      const { name = '' } = attachment.metadata;
-      const uniqueName = this.nameOf(attachment) ?? listed.get(name) ?? this.namesOf.get(name);
-      const csi = uniqueName === undefined ? undefined : csiSourceOf(uniqueName, labelPrefix);
-      // Attachments of other names are somebody else's.
-      if (uniqueName === undefined || csi === undefined || attachmentName(csi, nodeName) !== name) continue;
-      this.namesOf.set(name, uniqueName);
-      found.set(uniqueName, attachment);
-    }
-    return found;
-  }
-
-  private nameOf({ spec }: StoredAttachment): string | undefined {
-    const { labelPrefix } = this.parts.names;
-    const { persistentVolumeName, inlineVolumeSpec } = spec.source;
-    const volume =
-      persistentVolumeName === undefined
-        ? ({ metadata: {}, spec: inlineVolumeSpec ?? {} } as StoredVolume)
-        : this.volumes.get('', persistentVolumeName);
-    const csi = volume && csiOf(volume, labelPrefix);
-    return csi && csiUniqueName(csi, labelPrefix);
-  }
-
   /** Detaches what no pod needs any more. Resolves with the names of the volumes that the node must not mount now. */
   private async detachUnneeded(
     nodeName: string,
     node: StoredNode | undefined,
-    wanted: ReadonlyMap<string, Wanted>,
+    wanted: ReadonlyMap<string, DesiredVolume>,
     work: Work,
     waits: number[],
   ): Promise<ReadonlySet<string>> {
-    const attachments = this.attachmentsOn(nodeName, node);
+    const attachments = this.made.on(nodeName, node);
     const listed = (node?.status?.volumesAttached ?? []).map(({ name }) => name);
     const detached = new Set<string>();
     for (const uniqueName of new Set([...attachments.keys(), ...listed])) {
@@ -257,7 +180,7 @@ export class AttachDetachController extends ReconcileLoop {
         this.unneeded.delete(key);
         continue;
       }
-      this.told.delete(key);
+      this.reports.forget(nodeName, uniqueName);
       const now = this.parts.timers.elapsed();
       const since = this.unneeded.get(key) ?? now;
       this.unneeded.set(key, since);
@@ -311,7 +234,7 @@ export class AttachDetachController extends ReconcileLoop {
   /** Has wanted volumes attached. Resolves with the names of those that are. */
   private async attachWanted(
     nodeName: string,
-    wanted: ReadonlyMap<string, Wanted>,
+    wanted: ReadonlyMap<string, DesiredVolume>,
     work: Work,
     waits: number[],
   ): Promise<ReadonlySet<string>> {
@@ -322,7 +245,7 @@ export class AttachDetachController extends ReconcileLoop {
       const id = csi && attachmentName(csi, nodeName);
       const attachment = id === undefined ? undefined : this.attachments.get('', id);
       if (attachment !== undefined) {
-        this.namesOf.set(attachment.metadata.name ?? '', uniqueName);
+        this.made.note(attachment, uniqueName);
         const isListed = listed.some(({ name }) => name === uniqueName);
         const isEnding = attachment.metadata.deletionTimestamp !== undefined;
         // One that somebody deletes counts until it is gone, but not for those who begin to need it.
@@ -330,7 +253,7 @@ export class AttachDetachController extends ReconcileLoop {
           if (isListed || !isEnding) attached.add(uniqueName);
         } else if (!isEnding) {
           const problem = this.attachProblem(attachment, volume, waits);
-          if (problem !== undefined) this.tellFailure(nodeName, volume, pods, problem);
+          if (problem !== undefined) this.reports.failed(nodeName, volume, pods, problem);
         }
         continue;
       }
@@ -350,7 +273,7 @@ export class AttachDetachController extends ReconcileLoop {
       } catch (error) {
         if (!isAlreadyExists(error)) {
           const { message } = error as Error;
-          this.tellFailure(nodeName, volume, pods, { text: message, version: String(work.now) });
+          this.reports.failed(nodeName, volume, pods, { text: message, version: String(work.now) });
         }
         throw error;
       }
@@ -369,23 +292,6 @@ export class AttachDetachController extends ReconcileLoop {
     if (waitedMs < attacherMs) return undefined;
     const text = `timed out waiting for external-attacher of ${spec.attacher} CSI driver to attach volume ${volume.csi?.handle}`;
     return { text, version: String(Math.floor(waitedMs / attacherMs)) };
-  }
-
-  private tellFailure(
-    nodeName: string,
-    { uniqueName, name }: AttachableVolume,
-    pods: readonly StoredPod[],
-    { text, version }: { readonly text: string; readonly version: string },
-  ): void {
-    this.tellOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
-  }
-
-  /** Writes a warning for each pod unless the same was said of the same state. */
-  private tellOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
-    const key = `${nodeName} ${volume}`;
-    if (this.told.get(key) === `${text} ${version}`) return;
-    this.told.set(key, `${text} ${version}`);
-    for (const pod of pods) this.events.warning(pod, 'FailedAttachVolume', text);
   }
 
   /** Whether a volume for one node at a time is attached, or being attached, to another one. Says so in events. */
@@ -415,16 +321,12 @@ export class AttachDetachController extends ReconcileLoop {
       if (volume.csi === undefined) waits.push(soonMs * 2);
     }
     if (others.size === 0) return false;
-    const users = [...others].flatMap((other) => this.usersOn(other, uniqueName));
+    const users = [...others].flatMap((other) => this.desired.on(other, true).get(uniqueName)?.pods ?? []);
     for (const pod of pods) {
       const text = `Waiting for detach for volume "${volume.name}" ${otherUsersText(pod, users)}`;
-      this.tellOnce(nodeName, `${uniqueName} ${pod.metadata.uid}`, [pod], text, '');
+      this.reports.warnOnce(nodeName, `${uniqueName} ${pod.metadata.uid}`, [pod], text, '');
     }
     return true;
-  }
-
-  private usersOn(nodeName: string, uniqueName: string): readonly StoredPod[] {
-    return this.wantedOn(nodeName, true).get(uniqueName)?.pods ?? [];
   }
 
   /** Lists in the status of the node what it may mount, and reports to pods what is new there. */
@@ -432,7 +334,7 @@ export class AttachDetachController extends ReconcileLoop {
     node: StoredNode,
     attached: ReadonlySet<string>,
     detached: ReadonlySet<string>,
-    wanted: ReadonlyMap<string, Wanted>,
+    wanted: ReadonlyMap<string, DesiredVolume>,
     work: Work,
   ): Promise<void> {
     // What nobody needs stays listed until it may be detached.
@@ -454,13 +356,7 @@ export class AttachDetachController extends ReconcileLoop {
     if (!isWritten) return;
     for (const { name } of added) {
       const entry = wanted.get(name);
-      this.told.delete(`${node.metadata.name} ${name}`);
-      for (const pod of entry?.pods ?? []) {
-        this.told.delete(`${node.metadata.name} ${name} ${pod.metadata.uid}`);
-        // The reference ends this text with a space, and programs compare texts.
-        const text = `AttachVolume.Attach succeeded for volume "${entry?.volume.name}" `;
-        this.events.normal(pod, 'SuccessfulAttachVolume', text);
-      }
+      this.reports.attached(node.metadata.name ?? '', name, entry?.pods ?? [], entry?.volume.name);
     }
   }
 }

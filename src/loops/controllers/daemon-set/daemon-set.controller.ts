@@ -9,6 +9,7 @@ import {
   superfluousRevisions,
 } from '../frame/controller-revisions.js';
 import { byController, orphans, type StoredPod } from '../frame/indexes.js';
+import { plannedPod } from '../frame/pod-from-template.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
 import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
@@ -169,8 +170,9 @@ export class DaemonSetController extends ReconcileLoop {
 
   private async createPod({ set, hash }: DaemonState, node: string, work: Work): Promise<void> {
     try {
-      const wanted = newDaemonPod(this.parts.names, set, hash, node);
-      const pod = await this.client<StoredPod>('', 'pods').create(work, wanted);
+      const client = this.client<StoredPod>('', 'pods');
+      const make = () => newDaemonPod(this.parts.names, set, hash, node);
+      const pod = await client.createFrom(work, plannedPod(set, set.spec.template), make);
       this.events.normal(set, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     } catch (error) {
       if (!isNamespaceTerminating(error)) {

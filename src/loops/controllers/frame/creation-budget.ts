@@ -8,6 +8,15 @@ export interface CreationLimits {
   readonly bytesPerSecond: number;
 }
 
+/** Which of the limits makes a creation wait longest. */
+export type CreationLimit = 'objects' | 'bytes';
+
+/** Is told of what waits. */
+export interface CreationObserver {
+  /** A creation begins to wait; the answer is called at the end of the wait. */
+  waits(limit: CreationLimit): (seconds: number) => void;
+}
+
 /** After a rest, so many seconds' worth may be created at once. */
 const burstSeconds = 10;
 /** Namespaces whose budget is full again are forgotten when there are so many. */
@@ -27,19 +36,37 @@ export class CreationBudget {
   private readonly accounts = new Map<string, Account>();
 
   constructor(
-    private readonly limits: CreationLimits,
+    readonly limits: CreationLimits,
     private readonly timers: Timers,
+    private readonly observer?: CreationObserver,
   ) {}
 
-  /** Resolves when an object of so many bytes may be created in the namespace, or after the abort. */
-  async spend(namespace: string, bytes: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when an object of so many bytes may be created in the namespace, or after the abort.
+   *
+   * @param began called at once if that takes so many seconds
+   */
+  async spend(
+    namespace: string,
+    bytes: number,
+    signal: AbortSignal,
+    began: (seconds: number, limit: CreationLimit) => void = () => undefined,
+  ): Promise<void> {
     const { objectsPerSecond, bytesPerSecond } = this.limits;
     const account = this.account(namespace);
     account.objects -= 1;
     account.bytes -= bytes;
     // Debts are paid in the order in which they were made: everyone waits until the account would be even.
-    const seconds = Math.max(-account.objects / objectsPerSecond, -account.bytes / bytesPerSecond, 0);
-    if (seconds > 0) await this.timers.wait(seconds * 1000, signal);
+    const forObjects = -account.objects / objectsPerSecond;
+    const forBytes = -account.bytes / bytesPerSecond;
+    const seconds = Math.max(forObjects, forBytes);
+    if (seconds <= 0) return;
+    const limit = forBytes > forObjects ? 'bytes' : 'objects';
+    began(seconds, limit);
+    const since = this.timers.elapsed();
+    const ended = this.observer?.waits(limit);
+    await this.timers.wait(seconds * 1000, signal);
+    ended?.((this.timers.elapsed() - since) / 1000);
   }
 
   private account(namespace: string): Account {

@@ -19,8 +19,8 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
-import type { CreationBudget } from './creation-budget.js';
 import { serverUser, TermOver, type Work } from './work.js';
+import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
 /** What loops read and write with. */
 export interface LoopClientParts {
@@ -29,8 +29,8 @@ export interface LoopClientParts {
   readonly timers: Timers;
   /** What the writes have to pass. Default: everything passes. */
   readonly admission?: WriteAdmission | undefined;
-  /** Slows down what is created in one namespace. Default: nothing is. */
-  readonly creations?: CreationBudget | undefined;
+  /** What writes wait for. Default: creations wait for nothing. */
+  readonly limiter?: WriteLimiter | undefined;
   /** Says what each loop may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
 }
@@ -105,15 +105,32 @@ export class ResourceClient<T extends ApiObject> {
 
   /** Creates an object, which may leave out kind, apiVersion and what has a default. */
   async create(work: Work, object: DeepPartial<T>): Promise<T> {
-    const { definition, served } = this.resource;
-    const decoded = decode(served.type, object).value as ApiObject;
-    await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
-    await this.untilAffordable(work, decoded);
-    definition.strategy.applyDefaults?.(decoded);
-    this.recordOwner(undefined, decoded);
-    const text = await this.store.create(work.context, decoded);
-    work.wrote(text.resourceVersion);
-    return this.read(text);
+    const size = sizeOf(object, Number.POSITIVE_INFINITY);
+    const metadata = object.metadata as ApiObject['metadata'] | undefined;
+    return this.createFrom(
+      work,
+      { namespace: metadata?.namespace ?? '', size, owner: managerOf(metadata) },
+      () => object,
+    );
+  }
+
+  /**
+   * Creates the object that `make` makes when its turn comes: what waits does not take the memory of an object.
+   *
+   * @param plan.owner the object on whose behalf it is made
+   */
+  async createFrom(work: Work, plan: PlannedCreation, make: () => DeepPartial<T>): Promise<T> {
+    await this.untilAffordable(work, plan);
+    return this.limiter.inMemory(work, plan, async () => {
+      const { definition, served } = this.resource;
+      const decoded = decode(served.type, make()).value as ApiObject;
+      await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
+      definition.strategy.applyDefaults?.(decoded);
+      this.recordOwner(undefined, decoded);
+      const text = await this.store.create(work.context, decoded);
+      work.wrote(text.resourceVersion);
+      return this.read(text);
+    });
   }
 
   /**
@@ -125,9 +142,19 @@ export class ResourceClient<T extends ApiObject> {
    */
   async update(
     work: Work,
-    { metadata }: Readonly<ApiObject>,
+    object: Readonly<ApiObject>,
     change: (live: T) => T | undefined,
     subresource = '',
+  ): Promise<T | undefined> {
+    const plan = { namespace: object.metadata.namespace ?? '', size: sizeOf(object, Number.POSITIVE_INFINITY) };
+    return this.limiter.inMemory(work, plan, () => this.updateNow(work, object, change, subresource));
+  }
+
+  private async updateNow(
+    work: Work,
+    { metadata }: Readonly<ApiObject>,
+    change: (live: T) => T | undefined,
+    subresource: string,
   ): Promise<T | undefined> {
     const { namespace = '', name = '', uid } = metadata;
     const part = subresource === '' ? undefined : partOf(this.resource.definition, subresource);
@@ -323,12 +350,16 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /** Waits while loops have created much in the namespace of the object. */
-  private async untilAffordable({ signal }: Work, object: ApiObject): Promise<void> {
-    const { creations } = this.parts;
-    const { namespace = '' } = object.metadata;
-    if (creations === undefined || namespace === '') return;
-    await creations.spend(namespace, sizeOf(object, Number.POSITIVE_INFINITY), signal);
-    if (signal.aborted) throw new TermOver();
+  private async untilAffordable(work: Work, plan: PlannedCreation): Promise<void> {
+    // Events are few by themselves. They wait only for each other: they say what everything else waits for.
+    const isEvent = this.resource.definition.resource === 'events';
+    const payer = isEvent ? { ...plan, namespace: `events of ${plan.namespace}` } : plan;
+    await this.limiter.untilAffordable(work, payer);
+    if (work.signal.aborted) throw new TermOver();
+  }
+
+  private get limiter(): WriteLimiter {
+    return this.parts.limiter ?? unlimited;
   }
 
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
@@ -360,6 +391,17 @@ export type DeepPartial<T> = T extends readonly (infer U)[]
   : T extends object
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
+
+/** For clients in tests, which share one memory with everything. */
+const unlimited = new WriteLimiter();
+
+/** The manager of an object, as far as its owner reference shows it. */
+function managerOf(metadata: ApiObject['metadata'] | undefined): ApiObject | undefined {
+  const reference = metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  if (reference === undefined) return undefined;
+  const { kind, apiVersion, name, uid } = reference;
+  return { kind, apiVersion, metadata: { name, uid, namespace: metadata?.namespace ?? '' } };
+}
 
 /** Leaves an update that has nothing to write. */
 class Unwritten extends Error {}

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
+import { FairGate } from '../../../base/machinery/fair-gate.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import { FaultBudget } from '../fault-budget.js';
 import type { DeepPartial, LoopClient } from './loop-client.js';
 import { loopUser, Work } from './work.js';
 
@@ -30,32 +32,48 @@ interface Known {
   readonly at: number;
 }
 
-/** Events that are written at one time; those about one object one after the other. */
+/** Events that are written at one time, and of one namespace; those about one object one after the other. */
 const lanes = 16;
+/** Events of all namespaces that may wait; each has an equal share, between these two. */
+const mostWaiting = 4096;
+const mostOfNamespace = 1024;
+const leastOfNamespace = 64;
+
+/** The events of one namespace that wait. */
+interface Waiting {
+  count: number;
+  readonly last: Promise<void>[];
+}
 
 /**
  * Writes events about objects for one loop, for each object in the order of the calls, beside its work. An event that says the same
- * again raises the count of the first. A failure to write one is only logged: no work depends on events.
+ * again raises the count of the first. A failure to write one is only logged: no work depends on events. Namespaces take turns, and
+ * each has an equal share of the events that may wait: what comes beyond that is dropped.
  */
 export class LoopEvents {
   private readonly known = new Map<string, Known>();
   private readonly spent = new Map<string, { tokens: number; at: number }>();
-  private readonly last: Promise<void>[] = new Array(lanes).fill(Promise.resolve());
-  private waiting = 0;
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly writes = new FairGate(lanes);
+  private readonly budget: FaultBudget;
   private term: AbortSignal | undefined;
-  private written = 0;
+  private made = 0;
 
   /**
    * @param account the service account of the loop
    * @param component the reporting component, as named in events
    * @param user who writes them; default: the service account
+   * @param written called when an event that waited is written, or could not be
    */
   constructor(
     private readonly parts: LoopEventsParts,
     private readonly account: string,
     private readonly component: string,
     private readonly user = loopUser(account, parts.names),
-  ) {}
+    private readonly written: (namespace: string) => void = () => undefined,
+  ) {
+    this.budget = new FaultBudget(parts.timers);
+  }
 
   /** From the abort on nothing more is recorded: what fails then fails because of the end. */
   endWith(term: AbortSignal): void {
@@ -72,33 +90,58 @@ export class LoopEvents {
     this.record('Warning', about, reason, message);
   }
 
-  /** How many events are not written yet. Beyond some thousands new ones are dropped. */
-  get pending(): number {
-    return this.waiting;
+  /** How much of its share of the events that may wait a namespace has used: from 1 on new ones are dropped. */
+  usedShare(namespace: string): number {
+    const share = Math.floor(mostWaiting / Math.max(1, this.waiting.size));
+    const most = Math.max(leastOfNamespace, Math.min(mostOfNamespace, share));
+    return (this.waiting.get(namespace)?.count ?? 0) / most;
   }
 
   /** Resolves when all events of earlier calls are written. */
   async flushed(): Promise<void> {
-    await Promise.all(this.last);
+    await Promise.all([...this.waiting.values()].flatMap(({ last }) => last));
   }
 
   private record(type: string, about: ApiObject, reason: string, message: string): void {
-    if (this.term?.aborted === true || this.waiting > mostRemembered || !this.maySpend(about.metadata.uid ?? ''))
+    const { namespace = '', name = '', uid = '' } = about.metadata;
+    if (this.term?.aborted === true) return;
+    if (this.usedShare(namespace) >= 1) {
+      this.dropped(namespace);
       return;
-    this.waiting += 1;
-    const lane = laneOf(about.metadata.uid ?? '');
-    const before = this.last[lane];
-    this.last[lane] = (async () => {
+    }
+    if (!this.maySpend(uid)) return;
+    let waiting = this.waiting.get(namespace);
+    if (waiting === undefined) {
+      waiting = { count: 0, last: new Array(lanes).fill(Promise.resolve()) };
+      this.waiting.set(namespace, waiting);
+    }
+    const own = waiting;
+    own.count += 1;
+    const lane = laneOf(uid);
+    const before = own.last[lane];
+    own.last[lane] = (async () => {
       await before;
       try {
-        await this.write(type, about, reason, message);
+        await this.writes.run(namespace, 1, () => this.write(type, about, reason, message));
       } catch (error) {
-        const { namespace = '', name = '' } = about.metadata;
         this.parts.logger.debug('an event could not be written', { reason, object: `${namespace}/${name}`, error });
       } finally {
-        this.waiting -= 1;
+        own.count -= 1;
+        if (own.count === 0) this.waiting.delete(namespace);
+        this.written(namespace);
       }
     })();
+  }
+
+  private dropped(namespace: string): void {
+    const untold = this.budget.take();
+    if (untold === undefined) return;
+    const others = untold === 0 ? {} : { untold };
+    this.parts.logger.warn('an event was dropped: too many of its namespace wait', {
+      loop: this.account,
+      namespace,
+      ...others,
+    });
   }
 
   private maySpend(uid: string): boolean {
@@ -141,8 +184,8 @@ export class LoopEvents {
   ): DeepPartial<StoredEvent> {
     const { name = '', namespace = '', uid, resourceVersion } = metadata;
     const time = formatTime(now);
-    this.written += 1;
-    const suffix = `${now.toString(16)}${this.written.toString(16).padStart(4, '0')}`;
+    this.made += 1;
+    const suffix = `${now.toString(16)}${this.made.toString(16).padStart(4, '0')}`;
     const long = `${name}.${suffix}`;
     return {
       metadata: {

@@ -1,8 +1,10 @@
 import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
+import { sizeOf } from '../../../base/machinery/packed/packed-object.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { StoredPod } from './indexes.js';
 import type { DeepPartial } from './loop-client.js';
+import type { PlannedCreation } from './write-limiter.js';
 
 /** A reference to the object that manages another one. */
 export function controllerReference({ kind = '', apiVersion = '', metadata }: Readonly<ApiObject>): OwnerReference {
@@ -30,4 +32,10 @@ export function podFromTemplate(
     },
     spec: cloneJson(template.spec) as DeepPartial<StoredPod['spec']>,
   };
+}
+
+/** What is known of a pod of a template before it is made. */
+export function plannedPod(owner: Readonly<ApiObject>, template: Readonly<PodTemplateSpec>): PlannedCreation {
+  const { namespace = '' } = owner.metadata;
+  return { namespace, size: sizeOf(template, Number.POSITIVE_INFINITY), owner };
 }

@@ -223,6 +223,38 @@ describe('ReconcileLoop', () => {
     for (const { metadata } of told) assert.match(metadata.name ?? '', /^[a-z0-9.-]{1,253}$/);
   });
 
+  it('drops events of the namespace with too many only, and writes those of others meanwhile', async () => {
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers });
+    const log: string[] = [];
+    const logger = new Logger('warn', 'text', (line) => log.push(line));
+    const written: string[] = [];
+    const events = new LoopEvents(
+      { client: client, names, timers: systemTimers, logger },
+      'tester',
+      'tester',
+      undefined,
+      (ns) => written.push(ns),
+    );
+    const about = (namespace: string, i: number): ApiObject => ({
+      kind: 'Thing',
+      apiVersion: 'v1',
+      metadata: { name: `n${i}`, namespace, uid: `${namespace}-${i}` },
+    });
+    await client.of({ group: '', resource: 'namespaces' }).create(work, { metadata: { name: 'noisy' } });
+    for (let i = 0; i < 1100; i++) events.normal(about('noisy', i), 'Told', 'something');
+    for (let i = 0; i < 3; i++) events.normal(about('ns', i), 'Told', 'something');
+    assert.ok(events.usedShare('noisy') >= 1);
+    assert.ok(events.usedShare('ns') < 0.01);
+    await events.flushed();
+    assert.equal(events.usedShare('noisy'), 0);
+    assert.equal(written.filter((namespace) => namespace === 'ns').length, 3);
+    assert.ok(written.indexOf('ns') < 100, `the first one after ${written.indexOf('ns')} of the others`);
+    assert.match(log.join(''), /an event was dropped.*namespace=noisy/);
+    const { items } = await storage.list({ resource: 'events', namespace: 'noisy' });
+    assert.equal(items.length, 1024);
+  });
+
   it('measures its queue', async () => {
     const metrics = new Registry();
     const { loop } = copier(undefined, undefined, metrics);

@@ -11,7 +11,7 @@ import type { SharedInformers } from '../../../objects/registry/informers/shared
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
-import { namespaceOfKey } from '../turn-queue.js';
+import { namespaceOfKey } from '../namespace-of-key.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
@@ -189,8 +189,8 @@ export abstract class ReconcileLoop implements ControlLoop {
     const begun = timers.elapsed();
     const isEarly = () => timers.elapsed() - begun < this.quietRefusalsMs;
     const queue = new WorkQueue({
-      work: async (key) => {
-        const work = new Work(user, account, timers.now(), ended);
+      work: async (key, _signal, rest) => {
+        const work = new Work(user, account, timers.now(), ended, rest);
         try {
           return await this.reconcile(key, work);
         } catch (error) {

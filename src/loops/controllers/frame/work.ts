@@ -2,6 +2,7 @@ import { privilegedGroup } from '../../../base/machinery/authorizer.js';
 import { internalContext } from '../../../base/machinery/internal-context.js';
 import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Rest } from '../work-queue.js';
 
 /**
  * The user that a control loop acts as (specification 5.4): a service account of the system namespace. It has the rights
@@ -34,12 +35,16 @@ export class Work {
   readonly context: RequestContext;
   private version = 0n;
 
-  /** @param now milliseconds since the epoch */
+  /**
+   * @param now milliseconds since the epoch
+   * @param rest waits without holding up the work for other namespaces
+   */
   constructor(
     user: UserInfo,
     account: string,
     readonly now: number,
     readonly signal: AbortSignal,
+    readonly rest: Rest = (wait) => wait(),
   ) {
     this.context = internalContext(user, now, signal, `plinth/${account}`);
   }

@@ -4,6 +4,7 @@ import type { InformerIndex } from '../../../objects/registry/informers/informer
 import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans } from '../frame/indexes.js';
 import type { ResourceClient } from '../frame/loop-client.js';
+import { plannedPod } from '../frame/pod-from-template.js';
 import { isPodActive } from '../frame/pod-state.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isConflict, isNamespaceTerminating } from '../frame/refusals.js';
@@ -148,8 +149,8 @@ export class JobController extends ReconcileLoop {
     // What the job itself has no use for is not counted as a failure.
     const removed = await allOf(remove, (pod) => this.removePod(job, pod, work));
     const made = await slowStart(create.length, async (i) => {
-      const pod = newJobPod(job, create[i] ?? { index: undefined, after: undefined }, this.names);
-      const { metadata } = await this.podClient.create(work, pod);
+      const make = () => newJobPod(job, create[i] ?? { index: undefined, after: undefined }, this.names);
+      const { metadata } = await this.podClient.createFrom(work, plannedPod(job, job.spec.template), make);
       this.events.normal(job, 'SuccessfulCreate', `Created pod: ${metadata.name}`);
     });
     const error = removed.error ?? made.error;

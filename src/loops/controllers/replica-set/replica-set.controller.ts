@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
-import { podFromTemplate } from '../frame/pod-from-template.js';
+import { plannedPod, podFromTemplate } from '../frame/pod-from-template.js';
 import { isPodActive, isPodTerminating } from '../frame/pod-state.js';
 import {
   keyOf,
@@ -123,7 +123,8 @@ export class ReplicaSetController extends ReconcileLoop {
     const { template } = object.spec;
     if (template === undefined) throw new Error(`${this.kind.kind} ${keyOf(object)} has no template`);
     try {
-      const pod = await this.client<StoredPod>('', 'pods').create(work, podFromTemplate(object, template));
+      const client = this.client<StoredPod>('', 'pods');
+      const pod = await client.createFrom(work, plannedPod(object, template), () => podFromTemplate(object, template));
       this.events.normal(object, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     } catch (error) {
       if (!isNamespaceTerminating(error)) {

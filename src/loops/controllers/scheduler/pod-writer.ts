@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
+import { FairGate } from '../../../base/machinery/fair-gate.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { volumeMarks } from '../../../base/machinery/volume-marks.js';
@@ -11,20 +12,24 @@ import { LoopEvents } from '../frame/loop-events.js';
 import type { ReconcileParts } from '../frame/reconcile-loop.js';
 import { Work } from '../frame/work.js';
 import type { PreparedClaims } from './claim-waits.js';
-import { Lanes } from './lanes.js';
 
 type StoredPod = Pod & ApiObject;
 
-/** Reports about pods that are written at one time. */
+/** Reports about pods that are written at one time; those of a namespace wait behind each other. */
 const mostReports = 16;
-/** Events that may wait before no further pods are placed. */
-const mostEvents = 1024;
+/**
+ * Pods of a namespace are not placed from that share of the events on that may wait of it, until half as many wait: the events
+ * about them would be dropped.
+ */
+const behindFrom = 0.5;
 
 /** Writes what was decided about pods. Its methods don't throw: a decision that was not written is made again. */
 export class PodWriter {
   private readonly events = new Map<string, LoopEvents>();
+  /** Namespaces whose pods wait for events to be written. */
+  private readonly behind = new Set<string>();
   private readonly running = new Set<Promise<unknown>>();
-  private readonly reports = new Lanes(mostReports);
+  private readonly reports = new FairGate(mostReports);
   bindings = 0;
   private readonly budget: FaultBudget;
 
@@ -32,26 +37,30 @@ export class PodWriter {
     private readonly parts: ReconcileParts,
     private readonly loop: string,
     private readonly user: UserInfo,
+    /** Called when pods may be placed that {@link isBehind} held back. */
+    private readonly caughtUp: () => void,
   ) {
     this.budget = new FaultBudget(parts.timers);
   }
 
-  /** Whether so many events wait that further ones might be dropped. */
-  get isBehind(): boolean {
-    let pending = 0;
-    for (const events of this.events.values()) pending += events.pending;
-    return pending > mostEvents;
+  /** Whether so many events of the namespace wait that further ones might be dropped. */
+  isBehind(namespace: string): boolean {
+    const isBehind = this.usedShare(namespace) >= (this.behind.has(namespace) ? behindFrom / 2 : behindFrom);
+    if (isBehind) this.behind.add(namespace);
+    else this.behind.delete(namespace);
+    return isBehind;
   }
 
-  /** Resolves when the events so far are written. */
-  async caughtUp(): Promise<void> {
-    await Promise.all([...this.events.values()].map((events) => events.flushed()));
+  private usedShare(namespace: string): number {
+    let used = 0;
+    for (const events of this.events.values()) used += events.usedShare(namespace);
+    return used;
   }
 
   /** Resolves when everything that was begun is written. */
   async settled(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
-    await this.caughtUp();
+    await Promise.all([...this.events.values()].map((events) => events.flushed()));
   }
 
   /** Binds a pod to a node; false when it was not bound, or is gone. */
@@ -128,7 +137,7 @@ export class PodWriter {
         this.tell('a pod could not be preempted', victim, error, signal);
       }
     };
-    void this.follow(this.reports.run(write));
+    void this.follow(this.reports.run(victim.metadata.namespace ?? '', 1, write));
   }
 
   /**
@@ -173,7 +182,7 @@ export class PodWriter {
         return undefined;
       }
     };
-    return this.follow(this.reports.run(write));
+    return this.follow(this.reports.run(pod.metadata.namespace ?? '', 1, write));
   }
 
   private report(pod: StoredPod, signal: AbortSignal, change: (live: StoredPod) => StoredPod | undefined): void {
@@ -184,7 +193,7 @@ export class PodWriter {
         this.tell('the state of a pod could not be written', pod, error, signal);
       }
     };
-    void this.follow(this.reports.run(write));
+    void this.follow(this.reports.run(pod.metadata.namespace ?? '', 1, write));
   }
 
   private get client() {
@@ -199,7 +208,10 @@ export class PodWriter {
     const component = spec.schedulerName ?? this.loop;
     let events = this.events.get(component);
     if (events === undefined) {
-      events = new LoopEvents(this.parts, this.loop, component, this.user);
+      const written = (namespace: string) => {
+        if (this.behind.has(namespace) && !this.isBehind(namespace)) this.caughtUp();
+      };
+      events = new LoopEvents(this.parts, this.loop, component, this.user, written);
       this.events.set(component, events);
     }
     return events;

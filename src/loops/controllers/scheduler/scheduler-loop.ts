@@ -72,7 +72,6 @@ export class SchedulerLoop implements ControlLoop {
   private async place(term: Term, ended: AbortSignal): Promise<void> {
     let began = performance.now();
     while (!ended.aborted) {
-      if (term.writer.isBehind) await term.writer.caughtUp();
       // No decision is made before everything that is known is taken note of.
       if (!term.feed.digest(turnMs)) {
         await setImmediate();
@@ -138,12 +137,15 @@ class Term {
     user: UserInfo,
     private readonly wake: () => void,
   ) {
-    this.queue = new SchedulingQueue({ now: () => parts.timers.elapsed() });
+    this.queue = new SchedulingQueue({
+      now: () => parts.timers.elapsed(),
+      holds: (namespace) => this.writer.isBehind(namespace),
+    });
     const surroundings = new LiveSurroundings(parts);
     this.surroundings = surroundings;
     this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
     this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
-    this.writer = new PodWriter(parts, loop, user);
+    this.writer = new PodWriter(parts, loop, user, wake);
     this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
   }
 

@@ -140,11 +140,11 @@ export class StatefulSetController extends ReconcileLoop {
     const { create, recreate, superfluous, outdated } = nextSteps(state);
     const created = await slowStart(create.length, async (i) => {
       const { ordinal, revision } = create[i] as (typeof create)[number];
-      const pod =
+      const make = () =>
         revision === 'current'
           ? newPod(names, set, templateOf(current), currentRevision, ordinal)
           : newPod(names, set, set.spec.template, updateRevision, ordinal);
-      await this.writes.create(work, set, pod, ordinal);
+      await this.writes.create(work, set, make, ordinal);
     });
     const deleted = await allOf([...recreate, ...superfluous, ...outdated], async (pod) => {
       if (recreate.includes(pod)) this.sayRecreated(set, pod);

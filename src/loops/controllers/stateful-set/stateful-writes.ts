@@ -3,6 +3,7 @@ import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { StoredPod } from '../frame/indexes.js';
 import type { DeepPartial, LoopClient, ResourceClient } from '../frame/loop-client.js';
 import type { LoopEvents } from '../frame/loop-events.js';
+import { plannedPod } from '../frame/pod-from-template.js';
 import { isRace, keyOf } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import type { Work } from '../frame/work.js';
@@ -21,11 +22,11 @@ export class StatefulWrites {
   ) {}
 
   /** Creates a pod after the claims that it lacks. */
-  async create(work: Work, set: StoredSet, pod: DeepPartial<StoredPod>, ordinal: number): Promise<void> {
+  async create(work: Work, set: StoredSet, make: () => DeepPartial<StoredPod>, ordinal: number): Promise<void> {
     const name = podName(set, ordinal);
     await this.createClaims(work, set, ordinal, false);
     try {
-      await this.podClient.create(work, pod);
+      await this.podClient.createFrom(work, plannedPod(set, set.spec.template), make);
       this.events.normal(set, 'SuccessfulCreate', `create Pod ${name} in StatefulSet ${set.metadata.name} successful`);
     } catch (error) {
       this.sayFailed(set, 'FailedCreate', `create Pod ${name}`, error);

@@ -1,5 +1,5 @@
 import type { Authorizer } from '../../../base/machinery/authorizer.js';
-import type { QueuedResult } from '../../../base/machinery/turn-queue.js';
+import type { QueuedResult } from '../../../base/machinery/step-queue.js';
 import type { Steps } from '../../../base/machinery/turns.js';
 import {
   admissionEnvironment,

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { QueuedResult } from '../../../base/machinery/turn-queue.js';
+import type { QueuedResult } from '../../../base/machinery/step-queue.js';
 import type { Steps } from '../../../base/machinery/turns.js';
 import type {
   ParamKind,

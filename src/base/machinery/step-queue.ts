@@ -17,7 +17,7 @@ export interface QueuedResult<T> {
  * Does work in turns with everything else a thread does: however much is queued, one round of the event loop has one turn
  * of it. Work begins in the order in which it came, except for what somebody waits for, which goes first.
  */
-export class TurnQueue {
+export class StepQueue {
   private readonly waiting = new Set<Task>();
   private readonly urgent = new Set<Task>();
   private isRunning = false;

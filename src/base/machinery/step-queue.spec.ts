@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { TurnQueue } from './turn-queue.js';
+import { StepQueue } from './step-queue.js';
 import type { Steps } from './turns.js';
 
 let now = 0;
@@ -18,7 +18,7 @@ function* slow(name: string, steps: number, log: string[]): Steps<string> {
 }
 
 it('has one turn in a round, in order, and what somebody waits for first', async () => {
-  const queue = new TurnQueue(elapsed);
+  const queue = new StepQueue(elapsed);
   const log: string[] = [];
   const results = ['a', 'b', 'c'].map((name) => queue.add(slow(name, 2, log)));
   assert.deepEqual(log, [], 'nothing at once');
@@ -37,7 +37,7 @@ it('has one turn in a round, in order, and what somebody waits for first', async
 });
 
 it('tells those who ask what work threw, and goes on with other work', async () => {
-  const queue = new TurnQueue(elapsed);
+  const queue = new StepQueue(elapsed);
   const failed = queue.add(
     // biome-ignore lint/correctness/useYield: fails in its first step
     (function* (): Steps<never> {
@@ -52,7 +52,7 @@ it('tells those who ask what work threw, and goes on with other work', async () 
 });
 
 it('does many short pieces of work in one turn', async () => {
-  const queue = new TurnQueue(elapsed);
+  const queue = new StepQueue(elapsed);
   const results = Array.from({ length: 100 }, (_, i) =>
     queue.add(
       // biome-ignore lint/correctness/useYield: one step

@@ -1,0 +1,51 @@
+import type { StoredPod } from '../frame/indexes.js';
+import type { LoopEvents } from '../frame/loop-events.js';
+import type { AttachableVolume } from './attachable-volume.js';
+
+/** Of so many volumes it is known what was said: pods that wait in vain may come and go for ever. */
+const mostRemembered = 4096;
+
+/** Reports to pods what becomes of their volumes, each thing once. */
+export class AttachEvents {
+  /** What events have said already, by `<node> <volume>`. */
+  private readonly told = new Map<string, string>();
+
+  constructor(private readonly events: () => Pick<LoopEvents, 'normal' | 'warning'>) {}
+
+  /** Forgets what was said: of everything, or of a volume on a node. */
+  forget(nodeName?: string, volume?: string): void {
+    if (nodeName === undefined) this.told.clear();
+    else this.told.delete(`${nodeName} ${volume}`);
+  }
+
+  /** The volume could not be attached. `version` stands for the state that says so. */
+  failed(
+    nodeName: string,
+    { uniqueName, name }: AttachableVolume,
+    pods: readonly StoredPod[],
+    { text, version }: { readonly text: string; readonly version: string },
+  ): void {
+    this.warnOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
+  }
+
+  /** Writes a warning for each pod unless the same was said of the same state. */
+  warnOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
+    const key = `${nodeName} ${volume}`;
+    if (this.told.get(key) === `${text} ${version}`) return;
+    this.told.delete(key);
+    this.told.set(key, `${text} ${version}`);
+    const [oldest] = this.told.keys();
+    if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
+    for (const pod of pods) this.events().warning(pod, 'FailedAttachVolume', text);
+  }
+
+  /** The node may mount the volume now. */
+  attached(nodeName: string, uniqueName: string, pods: readonly StoredPod[], volume: string | undefined): void {
+    this.forget(nodeName, uniqueName);
+    for (const pod of pods) {
+      this.forget(nodeName, `${uniqueName} ${pod.metadata.uid}`);
+      // The reference ends this text with a space, and programs compare texts.
+      this.events().normal(pod, 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded for volume "${volume}" `);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
+import type { Informer, InformerIndex } from '../../../objects/registry/informers/informer.js';
+import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import { attachmentName, csiOf, csiSourceOf, csiUniqueName, type StoredVolume } from './attachable-volume.js';
+
+export type StoredAttachment = VolumeAttachment & ApiObject;
+
+/** Finds the attachments that the loop made, and remembers the volumes that they are of. */
+export class OwnAttachments {
+  /** Names of volumes by their attachments, for when a PersistentVolume is gone before its attachment. */
+  private readonly names = new Map<string, string>();
+
+  constructor(
+    private readonly labelPrefix: string,
+    private readonly ofNode: InformerIndex<StoredAttachment>,
+    private readonly volumes: Pick<Informer<StoredVolume>, 'get'>,
+  ) {}
+
+  /** Forgets what it knew. */
+  clear(): void {
+    this.names.clear();
+  }
+
+  /** Remembers of which volume an attachment is. */
+  note({ metadata }: StoredAttachment, uniqueName: string): void {
+    this.names.set(metadata.name ?? '', uniqueName);
+  }
+
+  /** The attachment is gone. */
+  forget(attachmentName: string): void {
+    this.names.delete(attachmentName);
+  }
+
+  /** The attachments of a node that this loop made, by the names of their volumes. */
+  on(nodeName: string, node: StoredNode | undefined): Map<string, StoredAttachment> {
+    const { labelPrefix } = this;
+    const listed = new Map<string, string>();
+    for (const { name } of node?.status?.volumesAttached ?? []) {
+      const csi = csiSourceOf(name, labelPrefix);
+      if (csi !== undefined) listed.set(attachmentName(csi, nodeName), name);
+    }
+    const found = new Map<string, StoredAttachment>();
+    for (const attachment of this.ofNode.get(nodeName)) {
+      const { name = '' } = attachment.metadata;
+      const uniqueName = this.nameOf(attachment) ?? listed.get(name) ?? this.names.get(name);
+      const csi = uniqueName === undefined ? undefined : csiSourceOf(uniqueName, labelPrefix);
+      // Attachments of other names are somebody else's.
+      if (uniqueName === undefined || csi === undefined || attachmentName(csi, nodeName) !== name) continue;
+      this.note(attachment, uniqueName);
+      found.set(uniqueName, attachment);
+    }
+    return found;
+  }
+
+  private nameOf({ spec }: StoredAttachment): string | undefined {
+    const { labelPrefix } = this;
+    const { persistentVolumeName, inlineVolumeSpec } = spec.source;
+    const volume =
+      persistentVolumeName === undefined
+        ? ({ metadata: {}, spec: inlineVolumeSpec ?? {} } as StoredVolume)
+        : this.volumes.get('', persistentVolumeName);
+    const csi = volume && csiOf(volume, labelPrefix);
+    return csi && csiUniqueName(csi, labelPrefix);
+  }
+}

@@ -1,0 +1,96 @@
+import type {
+  AgedPage,
+  AgedQuery,
+  ChangeSubscription,
+  CreateOptions,
+  ListPage,
+  ListQuery,
+  LostVersions,
+  Storage,
+  StorageKey,
+  StorageUsage,
+  StoredObject,
+  TiedWriteAnswer,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+  WatchScope,
+  Write,
+} from '../../storage/storage.interface.js';
+import { TermOver } from './frame/work.js';
+
+/**
+ * The storage of the control loops, which takes no write from a process that may not act any more: whatever a loop was doing
+ * when its event loop was held for longer than the lease, another process may lead by now. Throws TermOver then.
+ */
+export class FencedStorage implements Storage {
+  readonly usage: ((key: StorageKey) => StorageUsage) | undefined;
+  readonly forget: ((resource: string) => void) | undefined;
+
+  constructor(
+    private readonly storage: Storage,
+    private readonly mayWrite: () => boolean,
+  ) {
+    this.usage = storage.usage?.bind(storage);
+    this.forget = storage.forget?.bind(storage);
+  }
+
+  async create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
+    this.check();
+    return this.storage.create(key, uid, json, options);
+  }
+
+  async guaranteedUpdate(
+    key: StorageKey,
+    options: UpdateOptions,
+    tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+  ): Promise<UpdateResult> {
+    return this.storage.guaranteedUpdate(key, options, async (current) => {
+      const decision = await tryUpdate(current);
+      // After the decision: what is decided is written at once.
+      this.check();
+      return decision;
+    });
+  }
+
+  async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    this.check();
+    return this.storage.writeTogether(writes);
+  }
+
+  get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
+    return this.storage.get(key, notOlderThan);
+  }
+
+  list(query: ListQuery): Promise<ListPage> {
+    return this.storage.list(query);
+  }
+
+  head(): Promise<bigint> {
+    return this.storage.head();
+  }
+
+  compactRevision(): Promise<bigint> {
+    return this.storage.compactRevision();
+  }
+
+  watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
+    return this.storage.watch(scope, from);
+  }
+
+  aged(query: AgedQuery): Promise<AgedPage> {
+    return this.storage.aged(query);
+  }
+
+  lostVersions(): LostVersions | undefined {
+    return this.storage.lostVersions();
+  }
+
+  ping(): Promise<void> {
+    return this.storage.ping();
+  }
+
+  private check(): void {
+    if (!this.mayWrite()) throw new TermOver();
+  }
+}

@@ -1,0 +1,90 @@
+import { getHeapStatistics } from 'node:v8';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { FairGate } from '../../../base/machinery/fair-gate.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { CreationBudget, CreationLimit } from './creation-budget.js';
+import type { Work } from './work.js';
+
+/** An object that a loop is about to write. */
+export interface PlannedWrite {
+  readonly namespace: string;
+  /** Bytes of its text, about. */
+  readonly size: number;
+}
+
+export interface PlannedCreation extends PlannedWrite {
+  /** On whose behalf it is made: it is told when the creation waits for long. */
+  readonly owner: ApiObject | undefined;
+}
+
+/** Writes of less text need not be counted: there are few at one time. */
+const small = 64 * 1024;
+/** How much of the heap the texts of the large objects may take that are written at one time: each is there several times. */
+const partUnderWay = 1 / 64;
+/** Who waits for longer is told, and not again for so long. */
+const longSeconds = 2;
+const quietMs = 300_000;
+const mostRemembered = 4096;
+
+export interface WriteLimiterParts {
+  readonly timers: Timers;
+  readonly budget: CreationBudget;
+  /** Writes an event about an object that somebody should look at. */
+  warn(about: ApiObject, reason: string, message: string): void;
+}
+
+/**
+ * What the writes of the loops of a process wait for: the creation budget of their namespace, and room in memory for the copies
+ * of large objects, in which namespaces take turns. The work that waits rests meanwhile, so the loops go on with others'.
+ */
+export class WriteLimiter {
+  private readonly underWay: FairGate;
+  /** Owners that were told, and when. */
+  private readonly told = new Map<string, number>();
+
+  /** @param parts without them creations wait for no budget */
+  constructor(
+    private readonly parts?: WriteLimiterParts,
+    mostUnderWay = getHeapStatistics().heap_size_limit * partUnderWay,
+  ) {
+    this.underWay = new FairGate(mostUnderWay);
+  }
+
+  /** Resolves when the object may be created, or after the end of the term. */
+  async untilAffordable({ signal, rest }: Work, { namespace, size, owner }: PlannedCreation): Promise<void> {
+    if (this.parts === undefined || namespace === '') return;
+    const { budget } = this.parts;
+    const began = (seconds: number, limit: CreationLimit) => this.tell(owner, namespace, seconds, limit);
+    await rest(() => budget.spend(namespace, size, signal, began));
+  }
+
+  /** Does a write as soon as there is room for the copies that it makes of the object. */
+  async inMemory<T>({ rest }: Work, { namespace, size }: PlannedWrite, write: () => Promise<T>): Promise<T> {
+    if (size < small) return write();
+    const leave = await rest(() => this.underWay.enter(namespace, size));
+    try {
+      return await write();
+    } finally {
+      leave();
+    }
+  }
+
+  private tell(owner: ApiObject | undefined, namespace: string, seconds: number, limit: CreationLimit): void {
+    const { parts } = this;
+    const uid = owner?.metadata.uid ?? '';
+    if (parts === undefined || owner === undefined || uid === '' || seconds < longSeconds) return;
+    const now = parts.timers.elapsed();
+    const before = this.told.get(uid);
+    if (before !== undefined && now - before < quietMs) return;
+    this.told.delete(uid);
+    this.told.set(uid, now);
+    const [oldest] = this.told.keys();
+    if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
+    const { objectsPerSecond, bytesPerSecond } = parts.budget.limits;
+    const most = limit === 'bytes' ? `${bytesPerSecond} bytes` : `${objectsPerSecond} objects`;
+    const message =
+      `Objects wait to be created, the next one for ${Math.ceil(seconds)} s: ` +
+      `control loops create at most ${most} a second in the namespace ${namespace}`;
+    parts.warn(owner, 'CreationDelayed', message);
+  }
+}
