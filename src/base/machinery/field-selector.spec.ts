@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../../test/support/random.js';
 import { parseFieldSelector } from './field-selector.js';
 
 describe('parseFieldSelector', () => {
@@ -12,6 +13,8 @@ describe('parseFieldSelector', () => {
     );
   });
 
+  const fieldsOf: Readonly<Record<string, string>> = { 'metadata.name': 'a', type: 'x' };
+  const terms = (count: number) => Array.from({ length: count }, (_, i) => `metadata.name!=n${i}`).join();
   const fields = { 'metadata.name': 'a', type: 'x,y', empty: '' };
   const cases: [string, boolean][] = [
     ['', true],
@@ -27,6 +30,26 @@ describe('parseFieldSelector', () => {
   for (const [text, expected] of cases) {
     it(`${text || '(empty)'} is ${expected}`, () => assert.equal(parseFieldSelector(text).matches(fields), expected));
   }
+
+  it('matches with many requirements what each of them matches', () => {
+    const random = new Random(11);
+    const names = ['metadata.name', 'type', 'empty', 'unset'];
+    let matched = 0;
+    for (let round = 0; round < 300; round++) {
+      const terms = Array.from({ length: 9 + random.below(12) }, (_, i) => {
+        const field = random.pick(names);
+        const isEqual = random.below(8) === 0;
+        return isEqual ? `${field}=${fieldsOf[field] ?? ''}` : `${field}!=${random.pick(['a', '', `b${i}`, `c${i}`])}`;
+      });
+      const object = { 'metadata.name': random.pick(['a', 'b', 'c1']), type: 'x' };
+      const expected = terms.every((term) => parseFieldSelector(term).matches(object));
+      assert.equal(parseFieldSelector(terms.join()).matches(object), expected, terms.join());
+      if (expected) matched++;
+    }
+    assert.ok(matched > 10, String(matched));
+    assert.equal(parseFieldSelector(`type=x,type=y,${terms(10)}`).matches({ type: 'x' }), false);
+    assert.equal(parseFieldSelector(`type=x,type==x,${terms(10)}`).matches({ type: 'x' }), true);
+  });
 
   it('knows the exact value a field must have', () => {
     assert.equal(parseFieldSelector('a!=x,metadata.name=n').requiresExact('metadata.name'), 'n');

@@ -1,3 +1,4 @@
+import { hasValue, sortedValues } from './label-requirement.js';
 import { SelectorError } from './selector-error.js';
 
 /** One requirement on one selectable field. */
@@ -28,6 +29,42 @@ class ParsedFieldSelector implements FieldSelector {
   }
 }
 
+/** Many requirements, merged by field: comparing an object takes as many steps as there are fields. */
+class LongFieldSelector implements FieldSelector {
+  private readonly wanted = new Map<string, string>();
+  private readonly unwanted = new Map<string, readonly string[]>();
+  private readonly isImpossible: boolean;
+
+  constructor(readonly requirements: readonly FieldRequirement[]) {
+    const unwanted = new Map<string, string[]>();
+    let isImpossible = false;
+    for (const { field, equals, value } of requirements) {
+      if (!equals) {
+        const values = unwanted.get(field);
+        if (values === undefined) unwanted.set(field, [value]);
+        else values.push(value);
+      } else if ((this.wanted.get(field) ?? value) === value) this.wanted.set(field, value);
+      else isImpossible = true;
+    }
+    for (const [field, values] of unwanted) this.unwanted.set(field, sortedValues(values));
+    this.isImpossible = isImpossible;
+  }
+
+  matches(fields: Readonly<Record<string, string>>): boolean {
+    if (this.isImpossible) return false;
+    for (const [field, value] of this.wanted) if ((fields[field] ?? '') !== value) return false;
+    for (const [field, values] of this.unwanted) if (hasValue(values, fields[field] ?? '')) return false;
+    return true;
+  }
+
+  requiresExact(field: string): string | undefined {
+    return this.requirements.find((r) => r.equals && r.field === field)?.value;
+  }
+}
+
+/** More requirements are merged. */
+const fewRequirements = 8;
+
 export const everyField: FieldSelector = new ParsedFieldSelector([]);
 
 /** Most different requirements of one selector. Programs send one or two. */
@@ -44,7 +81,9 @@ export function parseFieldSelector(text: string): FieldSelector {
     }
     requirements.set(part, parseTerm(part, text));
   }
-  return requirements.size === 0 ? everyField : new ParsedFieldSelector([...requirements.values()]);
+  if (requirements.size === 0) return everyField;
+  const all = [...requirements.values()];
+  return all.length <= fewRequirements ? new ParsedFieldSelector(all) : new LongFieldSelector(all);
 }
 
 /** What a selector takes in memory for as long as it is in use, without its text, in bytes; rather too high an estimate. */

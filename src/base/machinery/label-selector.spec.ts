@@ -108,6 +108,11 @@ describe('a long label selector', () => {
     const most = numbered(1_000, (i) => `k${i}`).join(',');
     assert.equal(parseLabelSelector(most).requirements.length, 1_000);
     assert.throws(() => parseLabelSelector(`${most},!x`), /too long: it may have at most 1000 requirements/);
+    assert.throws(() => parseLabelSelector(numbered(9_000, (i) => `k${i} in (a,b,c)`).join()), /at most 1000 req/);
+    assert.throws(
+      () => parseLabelSelector(numbered(900, (i) => `k${i} in (${'a,'.repeat(20)})`).join()),
+      /at most 5000/,
+    );
     const list = (count: number) => `k in (${numbered(count, (i) => `v${i}`).join(',')})`;
     assert.equal(parseLabelSelector(list(5_000)).matches({ k: 'v4999' }), true);
     assert.throws(() => parseLabelSelector(list(5_001)), /too long: it may have at most 5000 values/);

@@ -49,8 +49,10 @@ const sharedSelectors = new SharedValues<LabelSelector>();
  */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return everything;
-  const parse = () => selectorOf(new LabelSelectorParser(text).parse());
+  const parser = new LabelSelectorParser(text);
+  const parse = () => selectorOf(parser.parse());
   if (text.length < sharedLength) return parse();
+  parser.checkLength();
   return sharedSelectors.get(createHash('sha256').update(text).digest('base64'), parse);
 }
 

@@ -65,7 +65,8 @@ export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 
   return {
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    // The hook parses the query. As long as the request lasts, a second copy of it would be kept.
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true, querystringParser: () => noQuery },
     // The hook creates what is needed; ids and the like cost time on every request.
     genReqId: () => '',
     // No route has a schema: without these, libraries that compile schemas would be loaded at every start.
@@ -75,6 +76,8 @@ export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 
       filter.answer(error, request, reply),
   };
 }
+
+const noQuery = Object.freeze({});
 
 function noCompiler(): never {
   throw new Error('routes have no schemas');

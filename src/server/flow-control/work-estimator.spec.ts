@@ -35,6 +35,10 @@ describe('the work of a request', () => {
     ['GET', `${pods}?limit=100&labelSelector=a`, { isInMemory: false }, [11, 0, 0]],
     ['GET', `${pods}?labelSelector=a`, {}, [10, 0, 0]],
     ['GET', `${pods}?fieldSelector=metadata.name%3Dx`, {}, [1, 0, 0]],
+    ['GET', `${pods}?labelSelector=!${'a'.repeat(20_000)}`, {}, [12, 0, 0]],
+    ['GET', `${pods}?labelSelector=!${'a'.repeat(20_000)}`, { objects: undefined }, [2, 0, 0]],
+    ['GET', `${pods}?watch=true&resourceVersion=7&fieldSelector=${'a'.repeat(50_000)}`, {}, [6, 0, 0]],
+    ['DELETE', `${pods}?labelSelector=!${'a'.repeat(20_000)}`, { objects: 0 }, [2, 0, 0]],
     ['GET', `${pods}?limit=x`, {}, [10, 0, 0]],
     ['GET', `${pods}?watch=true`, {}, [10, 0, 0]],
     ['GET', `${pods}?watch=true&resourceVersion=7`, {}, [1, 0, 0]],
@@ -51,7 +55,7 @@ describe('the work of a request', () => {
     ['POST', '/api/v1/namespaces/a/serviceaccounts/x/token', { watchers: 100 }, [1, 0, 0]],
   ];
   for (const [method, url, known, expected] of cases) {
-    it(`${method} ${url} ${JSON.stringify(known)}: ${expected.join(', ')}`, () => {
+    it(`${method} ${url.slice(0, 100)} ${JSON.stringify(known)}: ${expected.join(', ')}`, () => {
       assert.deepEqual(estimate(method, url, known), expected);
     });
   }

@@ -22,6 +22,8 @@ export interface SeatBounds {
 
 const objectsPerSeat = 100;
 const watchersPerSeat = 10;
+/** Characters of selectors that take as long to parse as the objects of a seat to handle. */
+const selectorCharactersPerSeat = 8 * 1024;
 /** How long it takes to tell the watchers of one seat, in milliseconds. */
 const tellingMs = 5;
 const mostListSeats = 100;
@@ -39,7 +41,8 @@ const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch',
 
 /**
  * Estimates the work of a request before anything of it is done: a list, and a watch that begins with one, by the objects
- * that it reads and sends; a write by those who watch what it changes. Everything else takes one seat.
+ * that it reads and sends; a write by those who watch what it changes. A long selector takes seats by its length: it has to
+ * be parsed, after which an object takes as long to compare as with a short one. Everything else takes one seat.
  */
 export function estimateWork(
   info: RequestInfo,
@@ -49,8 +52,10 @@ export function estimateWork(
 ): WorkEstimate {
   if (!info.isResourceRequest) return oneSeat;
   const { verb } = info;
-  if (verb === 'list' || verb === 'deletecollection' || (verb === 'watch' && startsWithObjects(query))) {
-    return info.name === '' && info.subresource === '' ? listWork(query, findUsage(info), bounds.list) : oneSeat;
+  if (verb === 'list' || verb === 'deletecollection' || verb === 'watch') {
+    const isCollection = info.name === '' && info.subresource === '';
+    const isListed = isCollection && (verb !== 'watch' || startsWithObjects(query));
+    return readingWork(selectorSeats(query) + (isListed ? listSeats(query, findUsage(info)) : 0), bounds.list);
   }
   if (mutatingVerbs.has(verb) && !isQuestion(info)) return writeWork(findUsage(info).watchers, bounds.mutating);
   return oneSeat;
@@ -69,16 +74,25 @@ function isQuestion({ verb, resource, subresource }: RequestInfo): boolean {
   return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));
 }
 
-function listWork(query: URLSearchParams, { objects, isInMemory }: ResourceUsage, most: number): WorkEstimate {
-  if (objects === undefined) return oneSeat;
+function readingWork(wanted: number, most: number): WorkEstimate {
+  const seats = Math.min(most, Math.max(1, Math.ceil(wanted)));
+  return seats === 1 ? oneSeat : { initialSeats: seats, finalSeats: 0, additionalLatencyMs: 0 };
+}
+
+function selectorSeats(query: URLSearchParams): number {
+  const characters = (query.get('labelSelector')?.length ?? 0) + (query.get('fieldSelector')?.length ?? 0);
+  return Math.floor(characters / selectorCharactersPerSeat);
+}
+
+function listSeats(query: URLSearchParams, { objects, isInMemory }: ResourceUsage): number {
+  if (objects === undefined) return 0;
   const limit = Number(query.get('limit') ?? 0);
   const sent = limit > 0 ? Math.min(limit, objects) : objects;
   const isSelected = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
   const examined = isSelected ? objects : sent;
   // Memory has them at hand, storage has to read them first.
   const handled = isInMemory ? Math.max(examined, sent) : examined + sent;
-  const seats = Math.min(most, Math.max(1, Math.ceil(handled / objectsPerSeat)));
-  return seats === 1 ? oneSeat : { initialSeats: seats, finalSeats: 0, additionalLatencyMs: 0 };
+  return handled / objectsPerSeat;
 }
 
 function writeWork(watchers: number, most: number): WorkEstimate {

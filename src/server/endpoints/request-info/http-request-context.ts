@@ -7,6 +7,7 @@ import type { LastingShare } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
+import { parseQuery } from './parse-query.js';
 import { parseRequestInfo } from './request-info.js';
 
 declare module 'fastify' {
@@ -82,7 +83,7 @@ export class HttpRequestContext implements RequestContext {
     const url = request.raw.url ?? '/';
     const queryStart = url.indexOf('?');
     const path = queryStart < 0 ? url : url.slice(0, queryStart);
-    this.query = queryStart < 0 ? noQuery : new URLSearchParams(url.slice(queryStart + 1));
+    this.query = queryStart < 0 ? noQuery : parseQuery(url.slice(queryStart + 1));
     this.userAgent = request.headers['user-agent'] ?? '';
     this.contentType = request.headers['content-type'];
     this.receivedAt = Date.now();
