@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type AppParts } from './app.module.js';
 import type { ServerOptions } from './base/config/server-options.js';
+import { tlsSettings } from './base/config/tls.options.js';
 import type { Logger } from './base/observability/logger.js';
 import { NestLog } from './base/observability/nest-log.js';
 import { quietly } from './base/process/application-context.js';
@@ -115,5 +116,7 @@ function readTlsFiles({ secureServing, authentication }: ServerOptions, logger: 
     },
     (authorities) => checkProxyAuthorities(authentication, authorities),
     logger,
+    undefined,
+    tlsSettings(secureServing),
   );
 }

@@ -1,9 +1,17 @@
 import { IsOptional, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { originsProblem } from './origins.js';
 
 const notNegative = { message: 'must not be negative' };
 const positive = { message: 'must be greater than 0' };
+
+function directivesProblem(directives: readonly string[]): string | undefined {
+  const bad = directives.find((text) => !/^(max-age=\d+|includeSubDomains|preload)$/.test(text));
+  return bad === undefined
+    ? undefined
+    : `has ${JSON.stringify(bad)}; allowed are max-age=<seconds>, includeSubDomains, preload`;
+}
 
 /** Limits and times of the API itself. */
 export class ApiOptions {
@@ -136,6 +144,27 @@ export class ApiOptions {
       'the policies Orphan and Foreground leave the object to it with a finalizer, which nobody else takes away.',
   })
   readonly garbageCollector: boolean = true;
+
+  @Flag({
+    name: 'cors-allowed-origins',
+    type: 'list',
+    unit: 'patterns',
+    usage:
+      "Regular expressions of origins whose pages may send requests from browsers, such as '//example\\.com(:|$)': each begins " +
+      'with ^ or // and ends with $ or the colon of a port. Unset: none.',
+  })
+  @Check('origins', originsProblem)
+  readonly corsAllowedOrigins: readonly string[] = [];
+
+  @Flag({
+    name: 'strict-transport-security-directives',
+    type: 'list',
+    unit: 'directives',
+    usage:
+      'Directives for browsers in every answer: max-age=31536000,includeSubDomains,preload. Unset: no such header.',
+  })
+  @Check('directives', directivesProblem)
+  readonly strictTransportSecurityDirectives: readonly string[] = [];
 
   @Flag({
     name: 'shutdown-delay-duration',

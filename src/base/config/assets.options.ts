@@ -1,75 +1,19 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
-import { declareIgnored, type IgnoredFlags } from './ignored-flags.js';
-
-const usage = 'Accepted and not used.';
+import { declareIgnored, type FlagsWithoutEffect } from './ignored-flags.js';
 
 /** Flags of the usual store that mean nothing to a PostgreSQL that is shared and thrown away. */
-export const ignoredEtcdFlags: IgnoredFlags = {
-  bool: [
-    'unsafe-no-fsync',
-    'force-new-cluster',
-    'pre-vote',
-    'strict-reconfig-check',
-    'enable-pprof',
-    'enable-v2',
-    'socket-reuse-address',
-    'socket-reuse-port',
-    'experimental-initial-corrupt-check',
-  ],
-  string: [
-    'wal-dir',
-    'listen-peer-urls',
-    'advertise-client-urls',
-    'initial-advertise-peer-urls',
-    'initial-cluster',
-    'initial-cluster-state',
-    'initial-cluster-token',
-    'listen-metrics-urls',
-    'metrics',
-    'logger',
-    'log-level',
-    'log-format',
-    'log-outputs',
-    'auto-compaction-mode',
-    'auto-compaction-retention',
-    'backend-batch-interval',
-    'backend-bbolt-freelist-type',
-  ],
-  int: [
-    'snapshot-count',
-    'heartbeat-interval',
-    'election-timeout',
-    'max-snapshots',
-    'max-wals',
-    'quota-backend-bytes',
-    'max-txn-ops',
-    'max-request-bytes',
-    'max-concurrent-streams',
-    'backend-batch-limit',
-  ],
-};
-
-/** Flags of a server about the usual store. */
-export const ignoredStoreFlags: IgnoredFlags = {
-  string: [
-    'etcd-cafile',
-    'etcd-certfile',
-    'etcd-keyfile',
-    'storage-backend',
-    'storage-media-type',
-    'endpoint-reconciler-type',
-  ],
-  duration: [
-    'etcd-compaction-interval',
-    'etcd-count-metric-poll-period',
-    'etcd-db-metric-poll-interval',
-    'etcd-healthcheck-timeout',
-    'etcd-readycheck-timeout',
-    'storage-initialization-timeout',
-  ],
-  int: ['lease-max-object-count', 'apiserver-count'],
-  list: ['etcd-servers-overrides'],
+const ignoredEtcdFlags: FlagsWithoutEffect = {
+  why: 'the store is PostgreSQL',
+  flags: `
+    bool: unsafe-no-fsync force-new-cluster pre-vote strict-reconfig-check enable-pprof enable-v2 socket-reuse-address
+      socket-reuse-port experimental-initial-corrupt-check
+    string: wal-dir listen-peer-urls advertise-client-urls initial-advertise-peer-urls initial-cluster
+      initial-cluster-state initial-cluster-token listen-metrics-urls metrics logger log-level log-format log-outputs
+      auto-compaction-mode auto-compaction-retention backend-batch-interval backend-bbolt-freelist-type
+    int: snapshot-count heartbeat-interval election-timeout max-snapshots max-wals quota-backend-bytes max-txn-ops
+      max-request-bytes max-concurrent-streams backend-batch-limit
+  `,
 };
 
 /** When programs that a test suite has started end. */
@@ -115,7 +59,7 @@ export class EtcdOptions {
 
 /** Flags of the usual store that are accepted for the sake of existing command lines. */
 export class IgnoredEtcdOptions {}
-declareIgnored(IgnoredEtcdOptions, ignoredEtcdFlags, usage);
+declareIgnored(IgnoredEtcdOptions, [ignoredEtcdFlags]);
 
 /** Where a server of a test suite gets its database. */
 export class EtcdClientOptions {
@@ -147,16 +91,4 @@ export class EtcdClientOptions {
     value ? undefined : 'must be true: the labels of pod security on namespaces forbid privileged containers',
   )
   readonly allowPrivileged: boolean = true;
-
-  @Flag({
-    name: 'v',
-    type: 'int',
-    unit: 'number',
-    usage: 'Verbosity of the log: from 4 on, that of --log-level debug.',
-  })
-  readonly verbosity: number = 0;
 }
-
-/** Flags about the usual store that are accepted for the sake of existing command lines. */
-export class IgnoredStoreOptions {}
-declareIgnored(IgnoredStoreOptions, ignoredStoreFlags, usage);

@@ -9,7 +9,7 @@ export function parseBindAddress(text: string): { readonly host: string; readonl
   return { host: match[1] ?? (match[2] || '::'), port };
 }
 
-/** The HTTP port of a process that only runs control loops. */
+/** What a process that only runs control loops has besides. */
 export class ControllersServingOptions {
   @Flag({
     name: 'controllers-metrics-bind-address',
@@ -23,4 +23,11 @@ export class ControllersServingOptions {
     parseBindAddress(text) === undefined ? 'must be an address and a port such as 127.0.0.1:10257' : undefined,
   )
   readonly controllersMetricsBindAddress: string | undefined = undefined;
+
+  @Flag({
+    name: 'enable-garbage-collector',
+    type: 'bool',
+    usage: 'Run the control loop garbagecollector. Give servers the same value.',
+  })
+  readonly garbageCollector: boolean = true;
 }

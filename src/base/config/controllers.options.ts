@@ -173,6 +173,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-apiserver-client-cert-file',
+    aliases: ['cluster-signing-kube-apiserver-client-cert-file'],
     type: 'string',
     unit: 'file',
     usage: `${pairUsage}: certificate of the authority for clients of the API.`,
@@ -182,6 +183,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-apiserver-client-key-file',
+    aliases: ['cluster-signing-kube-apiserver-client-key-file'],
     type: 'string',
     unit: 'file',
     usage: 'Its private key.',
@@ -191,6 +193,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-nodeagent-client-cert-file',
+    aliases: ['cluster-signing-kubelet-client-cert-file'],
     type: 'string',
     unit: 'file',
     usage: `${pairUsage}: certificate of the authority for node agents as clients of the API.`,
@@ -200,6 +203,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-nodeagent-client-key-file',
+    aliases: ['cluster-signing-kubelet-client-key-file'],
     type: 'string',
     unit: 'file',
     usage: 'Its private key.',
@@ -209,6 +213,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-nodeagent-serving-cert-file',
+    aliases: ['cluster-signing-kubelet-serving-cert-file'],
     type: 'string',
     unit: 'file',
     usage: `${pairUsage}: certificate of the authority for the servers of node agents.`,
@@ -218,6 +223,7 @@ export class ControlLoopOptions {
 
   @Flag({
     name: 'cluster-signing-nodeagent-serving-key-file',
+    aliases: ['cluster-signing-kubelet-serving-key-file'],
     type: 'string',
     unit: 'file',
     usage: 'Its private key.',

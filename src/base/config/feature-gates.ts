@@ -189,11 +189,20 @@ function whyNoEffect(stage: FeatureStage, isOn: boolean): string {
   return stage === 'BETA' ? 'the feature cannot be switched off, or belongs to another program' : 'it is always on';
 }
 
-/** Every pair that can be given. */
+/** Every pair that can be given alone: not those that need another gate to be switched as well. */
 export const featureGateTexts: readonly string[] = [
   ...[...declarations].filter(([, { isLocked }]) => isLocked !== true).map(([name]) => name),
   ...groups.keys(),
-].flatMap((name) => [`${name}=true`, `${name}=false`]);
+].flatMap((name) =>
+  (['true', 'false'] as const).filter((value) => standsAlone(name, value)).map((value) => `${name}=${value}`),
+);
+
+function standsAlone(name: string, value: 'true' | 'false'): boolean {
+  const isOnAlone = (other: string) => declarations.get(other)?.isOnByDefault === true;
+  if (name === 'AllAlpha') return value === 'false';
+  if (value === 'false') return !needs.some(([other, needed]) => needed.includes(name) && isOnAlone(other));
+  return needs.every(([other, needed]) => other !== name || needed.every(isOnAlone));
+}
 
 /** The gates for `--help`, a few sentences. */
 export function describeFeatureGates(): string {

@@ -43,7 +43,13 @@ const groupTitles: Readonly<Record<string, string>> = {
   etcd: 'Store',
   ignoredEtcd: 'Other store',
   etcdClient: 'Store',
+  ignoredEveryProgram: 'Other general',
   ignoredStore: 'Other store',
+  ignoredServe: 'Other database',
+  ignoredEvents: 'Other event',
+  ignoredServer: 'Other server',
+  ignoredLoops: 'Other control loop',
+  ignoredLoopServing: 'Other port',
   kubeconfig: 'Kubeconfig',
   doctor: 'Report',
 };
@@ -87,7 +93,15 @@ export function flagSections(
 export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<string, unknown>> = {}): string {
   return flagSections(groups, defaults)
     .map(({ title, flags }) =>
-      [`${title}:`, ...flags.flatMap((one) => [`  ${one.head}`, ...wrap(`${one.usage} ${flagTail(one)}`)])].join('\n'),
+      [
+        `${title}:`,
+        ...flags.flatMap((one) => [
+          `  ${one.head}`,
+          // Names of other programs for the same flag.
+          ...(one.flag.aliases ?? []).map((alias) => `  ${flagHead({ ...one.flag, name: alias, short: undefined })}`),
+          ...wrap(`${one.usage} ${flagTail(one)}`),
+        ]),
+      ].join('\n'),
     )
     .join('\n\n');
 }
@@ -107,7 +121,7 @@ function usageOf({ usage, deprecated }: BoundFlag): string {
   return deprecated === undefined ? usage : `${usage} Deprecated ${describeDeprecation(deprecated)}.`;
 }
 
-function flagHead(flag: BoundFlag): string {
+function flagHead(flag: Pick<BoundFlag, 'type' | 'name' | 'unit'> & { readonly short?: string | undefined }): string {
   const long = flag.type === 'bool' ? `--${flag.name}` : `--${flag.name} <${flag.unit ?? flag.type}>`;
   return flag.short === undefined ? long : `-${flag.short}, ${long}`;
 }

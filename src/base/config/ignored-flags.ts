@@ -1,22 +1,56 @@
-import { Flag, type FlagType, type OptionsClass } from './flag.js';
+import { Flag, type FlagType, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
 
-/** The names of flags that change nothing, by the type of their value. */
-export type IgnoredFlags = Readonly<Partial<Record<FlagType, readonly string[]>>>;
+/** Flags that change nothing, and why. */
+export interface FlagsWithoutEffect {
+  /** What follows on `has no effect: `. */
+  readonly why: string;
+  /** A line for each type of values: `duration: first=5s second`, with the defaults of other programs. */
+  readonly flags: string;
+}
+
+/** Why each ignored flag has no effect, by the class that declares it and its name. */
+const reasons = new WeakMap<OptionsClass, Map<string, string>>();
 
 /**
  * Declares flags that existing command lines have and that mean nothing to this program, so that they are accepted. The
- * program tells once which of them were given ({@link ignoredFlagsNote}).
+ * program reports once which of them were given ({@link ignoredFlagsNotes}).
  */
-export function declareIgnored(optionsClass: OptionsClass, flags: IgnoredFlags, usage: string): void {
-  for (const [type, names] of Object.entries(flags) as [FlagType, readonly string[]][]) {
-    for (const name of names) Flag({ name, type, usage })(optionsClass.prototype as object, name);
+export function declareIgnored(optionsClass: OptionsClass, sets: readonly FlagsWithoutEffect[]): void {
+  const known = reasons.get(optionsClass) ?? new Map<string, string>();
+  reasons.set(optionsClass, known);
+  const prototype = optionsClass.prototype as Record<string, unknown>;
+  for (const { why, flags } of sets) {
+    let type: FlagType = 'string';
+    for (const word of flags.trim().split(/\s+/)) {
+      if (word.endsWith(':')) {
+        type = word.slice(0, -1) as FlagType;
+        continue;
+      }
+      const equals = word.indexOf('=');
+      const name = equals < 0 ? word : word.slice(0, equals);
+      const declaration = { name, type, usage: `Accepted without effect: ${why}.` };
+      Flag(declaration)(prototype, name);
+      known.set(name, why);
+      if (equals < 0) continue;
+      const reading = readFlagValue(declaration, [word.slice(equals + 1)]);
+      if ('value' in reading) prototype[name] = reading.value;
+    }
   }
 }
 
-/** The line that tells which of the given flags change nothing, and why; undefined when there are none. */
-export function ignoredFlagsNote(given: ReadonlySet<string>, flags: IgnoredFlags, why: string): string | undefined {
-  const ignored = Object.values(flags).flat();
-  const named = ignored.filter((name) => given.has(name)).map((name) => `--${name}`);
-  if (named.length === 0) return undefined;
-  return `${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no effect: ${why}`;
+/** A line for each reason why given flags change nothing. */
+export function ignoredFlagsNotes(given: ReadonlySet<string>, classes: Iterable<OptionsClass>): readonly string[] {
+  const byReason = new Map<string, string[]>();
+  for (const optionsClass of classes) {
+    const known = reasons.get(optionsClass);
+    if (known === undefined) continue;
+    for (const { name } of flagsOf(optionsClass)) {
+      const why = known.get(name);
+      if (why === undefined || !given.has(name)) continue;
+      byReason.set(why, [...(byReason.get(why) ?? []), `--${name}`]);
+    }
+  }
+  return [...byReason].map(
+    ([why, names]) => `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no effect: ${why}`,
+  );
 }

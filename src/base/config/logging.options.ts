@@ -1,6 +1,8 @@
 import { IsIn } from 'class-validator';
 import { Flag } from './flag.js';
 
+/** From this verbosity on, servers elsewhere log each request. */
+export const debugVerbosity = 4;
 const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 const logFormats = ['text', 'json'] as const;
 
@@ -19,6 +21,14 @@ export class LoggingOptions {
   })
   @IsIn(logLevels, { message: `must be one of ${logLevels.join(', ')}` })
   readonly logLevel: LogLevel = 'info';
+
+  @Flag({
+    name: 'v',
+    type: 'int',
+    unit: 'number',
+    usage: `Verbosity as other programs have it: from ${debugVerbosity} on, that of --log-level debug. --log-level wins.`,
+  })
+  readonly verbosity: number = 0;
 
   @Flag({
     name: 'log-format',

@@ -88,6 +88,12 @@ export function givenFlags(request: ParseRequest<OptionGroups>): ReadonlySet<str
   return new Set(readGiven(flags, request, []).keys());
 }
 
+/** The last text that the command line or the environment gives a flag; undefined when neither sets it. */
+export function givenText(request: ParseRequest<OptionGroups>, name: string): string | undefined {
+  const flags = Object.values(request.groups).flatMap(flagsOf);
+  return readGiven(flags, request, []).get(name)?.texts.at(-1);
+}
+
 /**
  * One line for each deprecated flag or value that the command line or the environment uses (specification 9.5, rule 6).
  *

@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
-import { Max, Min } from 'class-validator';
+import { IsIn, Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { TlsOptions } from './tls.options.js';
+
+const reconcilers = ['lease', 'none', 'master-count'] as const;
 
 /** The address and the certificate under which the API is served. */
-export class SecureServingOptions {
+export class SecureServingOptions extends TlsOptions {
   @Flag({ name: 'bind-address', type: 'string', unit: 'ip', usage: 'Address to listen on.' })
   @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
   readonly bindAddress: string = '0.0.0.0';
@@ -19,6 +22,17 @@ export class SecureServingOptions {
   })
   @Check<string>('ip', (value) => (isIP(value) === 0 ? 'must be an IP address' : undefined))
   readonly advertiseAddress: string | undefined = undefined;
+
+  @Flag({
+    name: 'endpoint-reconciler-type',
+    type: 'string',
+    values: reconcilers,
+    usage:
+      'lease: the addresses of all serving processes are published in Endpoints default/kubernetes. none: this process publishes ' +
+      'nothing. master-count means lease.',
+  })
+  @IsIn(reconcilers, { message: `must be one of ${reconcilers.join(', ')}` })
+  readonly endpointReconcilerType: (typeof reconcilers)[number] = 'lease';
 
   @Flag({ name: 'secure-port', type: 'int', unit: 'port', usage: 'HTTPS port. It cannot be turned off with 0.' })
   @Check<number>('port', (value) =>

@@ -36,7 +36,9 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
   /** All resources are registered by now. */
   async onApplicationBootstrap(): Promise<void> {
     const { names, stores } = this;
-    this.advertiser = await buildAdvertiser({ names, stores }, this.serving, this.logger);
+    if (this.serving.endpointReconcilerType !== 'none') {
+      this.advertiser = await buildAdvertiser({ names, stores }, this.serving, this.logger);
+    }
     if (!this.features.isOn('APIServerIdentity')) return;
     this.identity = new IdentityLease({
       names,

@@ -19,8 +19,9 @@ import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { TlsFiles } from '../authentication/x509/tls-files.js';
 import { ClientLimits } from './client-limits.js';
 import { ConnectionTracker } from './connection-tracker.js';
+import { browserHeaders } from './cross-origin.js';
 import { profilePrefix } from './debug/debug.controller.js';
-import { keepAllFields, leaveBodies } from './listener.js';
+import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { mayLast, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
 import { EndpointServices } from './services.js';
@@ -90,6 +91,10 @@ export class HttpListener
         slowMs: this.debugging.slowRequestThresholdMs,
         logger: this.logger,
         goawayChance: this.serving.goawayChance,
+        browser: browserHeaders({
+          allowedOrigins: api.corsAllowedOrigins,
+          strictTransport: api.strictTransportSecurityDirectives,
+        }),
         isLongRunning: (context, response) =>
           context.requestInfo.path.startsWith(profilePrefix) || mayLast(this.services.aggregation, context, response),
       },
@@ -102,6 +107,7 @@ export class HttpListener
   onApplicationBootstrap(): void {
     const { fastify, server } = this;
     keepAllFields(server);
+    if (this.serving.disableHttp2Serving) speakHttp1Only(server);
     server.on('tlsClientError', () => this.metrics.tlsHandshakeFailed());
     acceptWebSockets(
       server,

@@ -60,6 +60,15 @@ export function keepAllFields(server: Http2SecureServer): void {
   (server as Http2SecureServer & { maxHeadersCount?: number }).maxHeadersCount = 0;
 }
 
+/** Offers clients HTTP/1.1 alone. The library has no option for that: it offers HTTP/2 on every listener that knows it. */
+export function speakHttp1Only(server: Http2SecureServer): void {
+  const name = 'http/1.1';
+  (server as Http2SecureServer & { ALPNProtocols?: Buffer }).ALPNProtocols = Buffer.from([
+    name.length,
+    ...Buffer.from(name),
+  ]);
+}
+
 /** Options of a Fastify instance for routing requests. */
 export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 'answer'>): object {
   return {

@@ -1,6 +1,13 @@
 import { flagsOf, readFlagValue } from '../../base/config/flag.js';
-import { LoggingOptions } from '../../base/config/logging.options.js';
-import { deprecationWarnings, type OptionGroups, type ParseRequest } from '../../base/config/parse-options.js';
+import { ignoredFlagsNotes } from '../../base/config/ignored-flags.js';
+import { debugVerbosity, LoggingOptions } from '../../base/config/logging.options.js';
+import {
+  deprecationWarnings,
+  givenFlags,
+  givenText,
+  type OptionGroups,
+  type ParseRequest,
+} from '../../base/config/parse-options.js';
 import type { StopSignals } from '../../base/machinery/lifecycle.js';
 import { Logger } from '../../base/observability/logger.js';
 import type { LastResort } from './last-resort.js';
@@ -54,12 +61,15 @@ export function parseRequest<Groups extends OptionGroups>(
   defaults: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): ParseRequest<Groups> {
-  return { groups, defaults, argv: context.argv, environment: context.environment };
+  const request = { groups, defaults, argv: context.argv, environment: context.environment };
+  const verbosity = Number(givenText(request, 'v') ?? 0);
+  return verbosity >= debugVerbosity ? { ...request, defaults: { ...defaults, 'log-level': 'debug' } } : request;
 }
 
-/** The log of a command. Warns of deprecated flags and values at once, unless `--deprecation-warnings` is off. */
+/** The log of a command. Reports given flags that have no effect. Warns of deprecated flags and values at once, unless `--deprecation-warnings` is off. */
 export function openLog<Groups extends OptionGroups>(request: ParseRequest<Groups>, options: LoggingOptions): Logger {
   const logger = new Logger(options.logLevel, options.logFormat);
+  for (const line of ignoredFlagsNotes(givenFlags(request), Object.values(request.groups))) logger.warn(line);
   if (options.deprecationWarnings) for (const line of deprecationWarnings(request)) logger.warn(line);
   return logger;
 }

@@ -116,6 +116,14 @@ function overview(): string {
   return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');
 }
 
+const globalFlags = [
+  'Global flags:',
+  '  -h, --help',
+  '        Show this text.',
+  '  --version',
+  '        Show the version and do nothing else.',
+].join('\n');
+
 function commandHelp({ name, summary, operands, groups, defaults }: Command): string {
   const forms = operands?.forms ?? [''];
   const flags = formatFlags(groups, defaults);
@@ -127,7 +135,13 @@ function commandHelp({ name, summary, operands, groups, defaults }: Command): st
     summary,
     ...(flags === ''
       ? []
-      : ['Each flag can also be set by the environment variable in brackets; the flag wins.', '', flags]),
+      : [
+          'Each flag can also be set by the environment variable in brackets; the flag wins.',
+          '',
+          flags,
+          '',
+          globalFlags,
+        ]),
   ].join('\n');
 }
 

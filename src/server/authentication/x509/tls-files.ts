@@ -36,6 +36,7 @@ export class TlsFiles {
   /**
    * Reads all files; throws when one of them is unusable.
    *
+   * @param settings versions and ciphers of the listener
    * @param check throws for authorities that must not be used together. Called at the start and for each change.
    */
   constructor(
@@ -43,6 +44,7 @@ export class TlsFiles {
     private readonly check: (authorities: ClientAuthorities) => void,
     private readonly logger: Pick<Logger, 'info' | 'error'>,
     wait: Delay = systemDelay,
+    private readonly settings: SecureContextOptions = { minVersion: 'TLSv1.2' },
   ) {
     const configured = Object.entries(clientAuthorities).filter(([, path]) => path !== undefined);
     this.poolNames = configured.map(([name]) => name);
@@ -120,7 +122,7 @@ export class TlsFiles {
 
   private contextOptions(contents: readonly Buffer[]): SecureContextOptions {
     const [cert, key, ...ca] = contents as readonly [Buffer, Buffer, ...Buffer[]];
-    const base: SecureContextOptions = { cert, key, minVersion: 'TLSv1.2' };
+    const base: SecureContextOptions = { cert, key, ...this.settings };
     if (ca.length === 0) return base;
     return {
       ...base,

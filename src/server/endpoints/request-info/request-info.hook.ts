@@ -41,6 +41,8 @@ export interface RequestHookOptions {
   readonly requestTimeoutMs: number;
   /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
   readonly goawayChance: number;
+  /** Sets headers for browsers; true when it has answered. */
+  readonly browser?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined;
   /** Whether an extension server answers the request, and it may last long. Watches always may. */
   readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
 }
@@ -70,6 +72,7 @@ export function registerRequestHooks(
 
   fastify.decorateRequest('plinthContext', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
+    if (options.browser?.(request, reply) === true) return;
     try {
       begin(request, reply);
       const context = request.plinthContext as HttpRequestContext;

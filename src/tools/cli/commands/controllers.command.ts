@@ -2,10 +2,12 @@ import { AdmissionOptions } from '../../../base/config/admission.options.js';
 import { AggregationOptions } from '../../../base/config/aggregation.options.js';
 import { AuthorizationOptions } from '../../../base/config/authorization.options.js';
 import { ClusterOptions } from '../../../base/config/cluster.options.js';
+import type { ControlLoopOptions } from '../../../base/config/controllers.options.js';
 import { ControllersServingOptions, parseBindAddress } from '../../../base/config/controllers-serving.options.js';
 import { ProfilingOptions, TracingOptions } from '../../../base/config/debugging.options.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
 import { parseOptions } from '../../../base/config/parse-options.js';
+import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { controllerOptionGroups } from '../../../base/config/server-options.js';
 import { shownFlags } from '../../../base/config/shown-flags.js';
 import { StorageOptions } from '../../../base/config/storage.options.js';
@@ -26,6 +28,9 @@ const groups = {
   logging: LoggingOptions,
   profiling: ProfilingOptions,
   tracing: TracingOptions,
+  ignoredEveryProgram: releaseFlagGroups.ignoredEveryProgram,
+  ignoredLoops: releaseFlagGroups.ignoredLoops,
+  ignoredLoopServing: releaseFlagGroups.ignoredLoopServing,
 } as const;
 
 export const controllersCommand: Command = {
@@ -37,7 +42,7 @@ export const controllersCommand: Command = {
     const request = parseRequest(groups, {}, context);
     const parsed = parseOptions(request);
     const { storage, logging, controllersServing, profiling, tracing, ...options } = parsed;
-    const { controllersMetricsBindAddress: bind } = controllersServing;
+    const { controllersMetricsBindAddress: bind, garbageCollector } = controllersServing;
     const address = bind === undefined ? undefined : parseBindAddress(bind);
     const databaseUrl = requireDatabaseUrl(storage.databaseUrl);
     await checkFiles(groups, parsed);
@@ -47,7 +52,11 @@ export const controllersCommand: Command = {
     const { signal } = context.signals;
     const { runControllers } = await import('../run-controllers.js');
     const controllers = await runControllers(
-      { ...options, storage: { ...storage, databaseUrl } },
+      {
+        ...options,
+        controllers: garbageCollector ? options.controllers : withoutGarbageCollector(options.controllers),
+        storage: { ...storage, databaseUrl },
+      },
       logger,
       signal,
       address && { ...address, flags: shownFlags(groups, parsed), profiling: profiling.profiling },
@@ -63,3 +72,7 @@ export const controllersCommand: Command = {
     await controllers.stop();
   },
 };
+
+function withoutGarbageCollector(options: Readonly<ControlLoopOptions>): Readonly<ControlLoopOptions> {
+  return { ...options, controllers: [...options.controllers, '-garbagecollector'] };
+}

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../../base/config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../../base/config/parse-options.js';
+import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { controllerOptionGroups, serverOptionGroups } from '../../../base/config/server-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { type Running, stopAll, stopLimit } from '../../../base/machinery/lifecycle.js';
@@ -32,6 +33,11 @@ const groups = {
   dev: DevOptions,
   ...serverOptionGroups,
   ...controllerOptionGroups,
+  ignoredEveryProgram: releaseFlagGroups.ignoredEveryProgram,
+  ignoredStore: releaseFlagGroups.ignoredStore,
+  ignoredServe: releaseFlagGroups.ignoredServe,
+  ignoredServer: releaseFlagGroups.ignoredServer,
+  ignoredLoops: releaseFlagGroups.ignoredLoops,
 } as const;
 const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
 

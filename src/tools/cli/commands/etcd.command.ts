@@ -1,11 +1,6 @@
 import { resolve } from 'node:path';
-import {
-  AssetOptions,
-  EtcdOptions,
-  IgnoredEtcdOptions,
-  ignoredEtcdFlags,
-} from '../../../base/config/assets.options.js';
-import { ignoredFlagsNote } from '../../../base/config/ignored-flags.js';
+import { AssetOptions, EtcdOptions, IgnoredEtcdOptions } from '../../../base/config/assets.options.js';
+import { ignoredFlagsNotes } from '../../../base/config/ignored-flags.js';
 import { givenFlags, parseOptions } from '../../../base/config/parse-options.js';
 import { type Running, stopAll } from '../../../base/machinery/lifecycle.js';
 import { makeFolder } from '../../../base/machinery/make-folder.js';
@@ -33,8 +28,9 @@ export const etcdCommand: Command = {
   async run(context) {
     const request = parseRequest(groups, {}, context);
     const { etcd, assets } = parseOptions(request);
-    const note = ignoredFlagsNote(givenFlags(request), ignoredEtcdFlags, 'the store is PostgreSQL');
-    if (note !== undefined) process.stderr.write(`plinth: ${note}\n`);
+    for (const note of ignoredFlagsNotes(givenFlags(request), [IgnoredEtcdOptions])) {
+      process.stderr.write(`plinth: ${note}\n`);
+    }
     const { signals } = context;
     const endWatch = assets.outliveParent ? () => undefined : watchParent(() => signals.abort());
     const folder = resolve(etcd.dataDir ?? `${etcd.name}.etcd`);

@@ -1,16 +1,11 @@
-import {
-  AssetOptions,
-  EtcdClientOptions,
-  IgnoredStoreOptions,
-  ignoredStoreFlags,
-} from '../../../base/config/assets.options.js';
+import { AssetOptions, EtcdClientOptions } from '../../../base/config/assets.options.js';
 import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
 import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
 import { EventOptions } from '../../../base/config/event.options.js';
-import { ignoredFlagsNote } from '../../../base/config/ignored-flags.js';
 import { NodeIpamOptions } from '../../../base/config/node-ipam.options.js';
 import { NodeLoopOptions } from '../../../base/config/node-loops.options.js';
-import { givenFlags, OptionsError, parseOptions } from '../../../base/config/parse-options.js';
+import { OptionsError, parseOptions } from '../../../base/config/parse-options.js';
+import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';
 import { serverVersions } from '../assets/asset-versions.js';
 import { watchParent } from '../assets/parent-watch.js';
@@ -25,7 +20,9 @@ const groups = {
   assets: AssetOptions,
   ...serverOptionGroups,
   events: EventOptions,
-  ignoredStore: IgnoredStoreOptions,
+  ignoredEveryProgram: releaseFlagGroups.ignoredEveryProgram,
+  ignoredStore: releaseFlagGroups.ignoredStore,
+  ignoredServer: releaseFlagGroups.ignoredServer,
 } as const;
 const defaults = {
   'cert-dir': '/var/run/kubernetes',
@@ -34,8 +31,6 @@ const defaults = {
   'sql-projection': 'off',
 } as const;
 
-/** From this verbosity on, servers elsewhere log each request. */
-const debugVerbosity = 4;
 /** Suites wait for 20 seconds, and what they left open at their end nobody reads. */
 const stopMs = 10_000;
 
@@ -47,19 +42,12 @@ export const kubeApiServerCommand: Command = {
   versions: serverVersions,
   async run(context) {
     const request = parseRequest(groups, defaults, context);
-    const { etcdClient, assets, events, ignoredStore: _, ...parsed } = parseOptions(request);
+    const { etcdClient, assets, events, ...parsed } = parseOptions(request);
     if (etcdClient.etcdServers.length === 0) throw new OptionsError(['--etcd-servers must name the store']);
     await checkFiles(serverOptionGroups, parsed);
-    const given = givenFlags(request);
-    const note = ignoredFlagsNote(given, ignoredStoreFlags, 'the store is PostgreSQL');
-    if (note !== undefined) process.stderr.write(`plinth: ${note}\n`);
     const { signals } = context;
     const endWatch = assets.outliveParent ? () => undefined : watchParent(() => signals.abort());
-    const logging =
-      etcdClient.verbosity >= debugVerbosity && !given.has('log-level')
-        ? { ...parsed.logging, logLevel: 'debug' as const }
-        : parsed.logging;
-    context.lastResort.logTo(openLog(request, logging));
+    context.lastResort.logTo(openLog(request, parsed.logging));
     const stopped = () => {
       if (!signals.signal.aborted) return false;
       endWatch();
@@ -69,7 +57,6 @@ export const kubeApiServerCommand: Command = {
       const databaseUrl = await databaseOf(etcdClient.etcdServers, etcdClient.etcdPrefix, signals.signal);
       const options = {
         ...parsed,
-        logging,
         storage: { ...parsed.storage, databaseUrl },
         secureServing: await withServingCertificate(parsed),
       };

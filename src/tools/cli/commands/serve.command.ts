@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseOptions } from '../../../base/config/parse-options.js';
+import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { type ServerOptions, serverOptionGroups } from '../../../base/config/server-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { stopLimit } from '../../../base/machinery/lifecycle.js';
@@ -10,16 +11,24 @@ import { ensureSelfSignedServing } from '../pki/pki.js';
 import { loadServing, startServing } from '../serving.js';
 import { requireDatabaseUrl } from './migrate.command.js';
 
+const groups = {
+  ...serverOptionGroups,
+  ignoredEveryProgram: releaseFlagGroups.ignoredEveryProgram,
+  ignoredStore: releaseFlagGroups.ignoredStore,
+  ignoredServe: releaseFlagGroups.ignoredServe,
+  ignoredEvents: releaseFlagGroups.ignoredEvents,
+  ignoredServer: releaseFlagGroups.ignoredServer,
+} as const;
 const defaultCertDir = '.plinth/pki';
 const defaults = { 'cert-dir': defaultCertDir } as const;
 
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve the API from a PostgreSQL database, which any number of processes can share.',
-  groups: serverOptionGroups,
+  groups,
   defaults,
   async run(context) {
-    const request = parseRequest(serverOptionGroups, defaults, context);
+    const request = parseRequest(groups, defaults, context);
     const parsed = parseOptions(request);
     const databaseUrl = requireDatabaseUrl(parsed.storage.databaseUrl);
     await checkFiles(serverOptionGroups, parsed);

@@ -111,7 +111,7 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
     ['a subcommand', 'plinth contr\t', ['controllers']],
     ['all subcommands', `plinth c${all}`, ['cluster-info', 'completion', 'console', 'controllers']],
     ['a flag', 'plinth serve --secure-p\t', ['serve', '--secure-port']],
-    ['a flag after others', 'plinth serve --log-level=debug --log-f\t', ['serve', '--log-level=debug', '--log-format']],
+    ['a flag after others', 'plinth serve --log-level=debug --log-fo\t', ['serve', '--log-level=debug', '--log-format']],
     ['a value', 'plinth serve --log-level d\t', ['serve', '--log-level', 'debug']],
     ['a value after an equals sign', 'plinth serve --log-level=d\t', ['serve', '--log-level=debug']],
     ['the value of a short flag', 'plinth serve -v w\t', ['serve', '-v', 'warn']],
@@ -122,7 +122,7 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
       'plinth serve --authorization-mode Node,RB\t',
       ['serve', '--authorization-mode', 'Node,RBAC'],
     ],
-    ['a pair', 'plinth serve --feature-gates=AllAlpha=t\t', ['serve', '--feature-gates=AllAlpha=true']],
+    ['a pair', 'plinth serve --feature-gates=AllAlpha=f\t', ['serve', '--feature-gates=AllAlpha=false']],
     [
       'the second pair',
       'plinth serve --feature-gates AllAlpha=true,AllBeta=f\t',

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
+const requestHeaders =
+  'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';
+
+/** What pages of other origins and browsers are told with every answer, by the flags of the server. */
+export interface BrowserRules {
+  /** Regular expressions of `--cors-allowed-origins`, already checked. */
+  readonly allowedOrigins: readonly string[];
+  /** Directives of `--strict-transport-security-directives`. */
+  readonly strictTransport: readonly string[];
+}
+
+/**
+ * Sets the headers for browsers; undefined when the flags ask for none. It runs before anything else, so a browser's
+ * question before a request needs no credentials: it is answered here, and the result is true.
+ */
+export function browserHeaders(
+  rules: BrowserRules,
+): ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined {
+  const { allowedOrigins, strictTransport } = rules;
+  if (allowedOrigins.length === 0 && strictTransport.length === 0) return undefined;
+  const origins = allowedOrigins.map((pattern) => new RegExp(pattern));
+  const transport = strictTransport.join('; ');
+  return (request, reply) => {
+    if (transport !== '') reply.header('strict-transport-security', transport);
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.some((pattern) => pattern.test(origin))) return false;
+    reply
+      .header('access-control-allow-origin', origin)
+      .header('access-control-allow-methods', methods)
+      .header('access-control-allow-headers', requestHeaders)
+      .header('access-control-expose-headers', 'Date')
+      .header('access-control-allow-credentials', 'true');
+    if (request.method !== 'OPTIONS') return false;
+    reply.code(204).send();
+    return true;
+  };
+}
