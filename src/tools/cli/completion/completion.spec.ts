@@ -111,7 +111,11 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
     ['a subcommand', 'plinth contr\t', ['controllers']],
     ['all subcommands', `plinth c${all}`, ['cluster-info', 'completion', 'console', 'controllers']],
     ['a flag', 'plinth serve --secure-p\t', ['serve', '--secure-port']],
-    ['a flag after others', 'plinth serve --log-level=debug --log-fo\t', ['serve', '--log-level=debug', '--log-format']],
+    [
+      'a flag after others',
+      'plinth serve --log-level=debug --log-fo\t',
+      ['serve', '--log-level=debug', '--log-format'],
+    ],
     ['a value', 'plinth serve --log-level d\t', ['serve', '--log-level', 'debug']],
     ['a value after an equals sign', 'plinth serve --log-level=d\t', ['serve', '--log-level=debug']],
     ['the value of a short flag', 'plinth serve -v w\t', ['serve', '-v', 'warn']],
