@@ -88,9 +88,9 @@ describe('access reviews of oneself', () => {
     const resourceAttributes = { namespace: 'default', verb: 'list', resource: 'pods' };
     const { body } = await review('selfsubjectaccessreviews', { resourceAttributes }, asAlice);
     const reason = 'RBAC: allowed by RoleBinding "reader/default" of Role "reader" to Group "devs"';
-    assert.deepEqual(body.status, { allowed: true, reason });
+    assert.deepEqual(body.status, { allowed: true, denied: false, reason });
     const { body: denied } = await review('selfsubjectaccessreviews', { resourceAttributes }, { token: tokens.bob });
-    assert.deepEqual(denied.status, { allowed: false });
+    assert.deepEqual(denied.status, { allowed: false, denied: false });
   });
 
   it('take selectors of newer clients, in good form', async () => {

@@ -26,6 +26,8 @@ export interface ParseRequest<Groups extends OptionGroups> {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Defaults by flag name, replacing the declared ones. */
   readonly defaults?: Readonly<Record<string, unknown>>;
+  /** The other commands that have a flag, by its spelling. */
+  readonly commandsWith?: ((spelling: string) => readonly string[]) | undefined;
 }
 
 interface Given {
@@ -114,10 +116,10 @@ export function deprecationWarnings(request: ParseRequest<OptionGroups>): readon
 
 function readGiven(
   flags: readonly BoundFlag[],
-  { argv, environment }: ParseRequest<OptionGroups>,
+  { argv, environment, commandsWith }: ParseRequest<OptionGroups>,
   problems: string[],
 ): Map<string, Given> {
-  const given = readArguments(flags, argv, problems);
+  const given = readArguments(flags, argv, problems, commandsWith);
   for (const flag of flags) {
     const text = environment[flag.environment];
     if (!given.has(flag.name) && text !== undefined && text !== '') {
@@ -127,7 +129,12 @@ function readGiven(
   return given;
 }
 
-function readArguments(flags: readonly BoundFlag[], argv: readonly string[], problems: string[]): Map<string, Given> {
+function readArguments(
+  flags: readonly BoundFlag[],
+  argv: readonly string[],
+  problems: string[],
+  commandsWith: (spelling: string) => readonly string[] = () => [],
+): Map<string, Given> {
   const bySpelling = spellings(flags);
   const given = new Map<string, Given>();
   for (let index = 0; index < argv.length; index++) {
@@ -142,8 +149,7 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
     const spelling = equals < 0 ? argument : argument.slice(0, equals);
     const flag = bySpelling.get(spelling);
     if (flag === undefined) {
-      const meant = nearest(spelling, bySpelling.keys());
-      problems.push(`unknown flag ${spelling}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
+      problems.push(`unknown flag ${spelling}${remedy(spelling, commandsWith(spelling), bySpelling.keys())}`);
       // The word after an unknown flag is most likely its value: report one mistake once.
       if (equals < 0 && isValue(argv[index + 1])) index++;
       continue;
@@ -161,6 +167,13 @@ function readArguments(flags: readonly BoundFlag[], argv: readonly string[], pro
     else before.texts.push(text);
   }
   return given;
+}
+
+/** Where a flag belongs that this command does not know, or which one was meant. */
+function remedy(spelling: string, commands: readonly string[], known: Iterable<string>): string {
+  if (commands.length > 0) return `; it belongs to ${commands.map((name) => `plinth ${name}`).join(', ')}`;
+  const meant = nearest(spelling, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 function spellings(flags: readonly BoundFlag[]): Map<string, BoundFlag> {

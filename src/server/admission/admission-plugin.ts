@@ -10,6 +10,8 @@ export interface AdmissionPlugin {
   /** In the second round (`attributes.reinvocation`) it sees an object that it may have changed itself before. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Asked once before the objects of a namespace are deleted, of which there may be none; each is then asked about, too. */
+  admitCollection?(namespace: string): Promise<void> | void;
   /** Closes its connections, at the end of the process. No request follows. */
   stop?(): void;
 }

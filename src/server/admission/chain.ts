@@ -40,6 +40,11 @@ export class AdmissionChain implements OnApplicationShutdown {
     return run(this.phases.validate, attributes);
   }
 
+  /** Before the objects of a namespace are deleted. */
+  async admitCollection(namespace: string): Promise<void> {
+    for (const plugin of this.plugins) await plugin.admitCollection?.(namespace);
+  }
+
   /** Ends what plugins have under way, and closes their connections. */
   onApplicationShutdown(): void {
     for (const plugin of this.plugins) plugin.stop?.();

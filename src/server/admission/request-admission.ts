@@ -16,6 +16,11 @@ export class RequestAdmission {
     return this.chain.admit(attributes);
   }
 
+  /** Before a collection is deleted, whose objects then go through both phases. */
+  admitCollection(namespace: string): Promise<void> {
+    return this.chain.admitCollection(namespace);
+  }
+
   /** Validating phase, run on the object about to be written. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const { operation, context } = attributes;

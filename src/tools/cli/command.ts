@@ -17,6 +17,8 @@ import type { VersionTexts } from './version-flag.js';
 export interface CommandContext {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The other commands that have a flag, by its spelling. */
+  readonly commandsWith?: (spelling: string) => readonly string[];
   readonly signals: StopSignals;
   /** Takes uncaught faults. */
   readonly lastResort: Pick<LastResort, 'logTo'>;
@@ -61,7 +63,8 @@ export function parseRequest<Groups extends OptionGroups>(
   defaults: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): ParseRequest<Groups> {
-  const request = { groups, defaults, argv: context.argv, environment: context.environment };
+  const { argv, environment, commandsWith } = context;
+  const request = { groups, defaults, argv, environment, commandsWith };
   const verbosity = Number(givenText(request, 'v') ?? 0);
   return verbosity >= debugVerbosity ? { ...request, defaults: { ...defaults, 'log-level': 'debug' } } : request;
 }

@@ -114,6 +114,13 @@ describe('command line', () => {
     assert.match(errors, /^plinth: unknown subcommand "controlers"; did you mean controllers\?$/m);
   });
 
+  it('says which commands have a flag that the given one does not', async () => {
+    const { code, errors } = await run('serve', '--event-ttl=1h', '--lease-reuse-duration-seconds=60');
+    assert.equal(code, 2);
+    assert.match(errors, /^plinth: unknown flag --event-ttl; it belongs to plinth dev, plinth controllers$/m);
+    assert.match(errors, /^plinth: unknown flag --lease-reuse-duration-seconds; it belongs to plinth dev/m);
+  });
+
   it('helps', async () => {
     const overview = await run('--help');
     assert.equal(overview.code, 0);

@@ -1,4 +1,5 @@
 import { environment } from '../../base/config/environment.js';
+import { flagsOf } from '../../base/config/flag.js';
 import { formatFlags } from '../../base/config/help.js';
 import { OptionsError } from '../../base/config/parse-options.js';
 import { nearest } from '../../base/config/suggest.js';
@@ -56,7 +57,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       code = wanted;
     };
     for (const line of warningsWithoutLog(command, rest, environment)) printError(line);
-    await command.run({ argv: rest, environment, signals, lastResort, print, endWith });
+    const commandsWith = (spelling: string) => otherCommandsWith(spelling, command);
+    await command.run({ argv: rest, environment, commandsWith, signals, lastResort, print, endWith });
     return lastResort.isFaulty ? failed : code;
   } catch (error) {
     return report(error, command);
@@ -91,6 +93,18 @@ function unknownCommand(name: string): string {
   const names = commands.map((command) => command.name);
   const meant = nearest(name, names);
   return `unknown subcommand ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+function otherCommandsWith(spelling: string, own: Command): string[] {
+  const name = spelling.replace(/^--/, '');
+  const others = commands.filter((other) => other !== own && other.groups !== own.groups);
+  return others
+    .filter(({ groups }) =>
+      Object.values(groups)
+        .flatMap(flagsOf)
+        .some((flag) => flag.name === name || flag.aliases?.includes(name) === true),
+    )
+    .map((command) => command.name);
 }
 
 function report(error: unknown, command: Command): number {

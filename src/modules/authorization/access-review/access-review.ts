@@ -34,12 +34,12 @@ export async function reviewAccess(
     const { decision, reason } = await authorizer.authorize({ ...attributesFor(user, asked), selectors });
     return {
       allowed: decision === 'allow',
-      ...(decision === 'deny' ? { denied: true } : {}),
+      denied: decision === 'deny',
       ...(reason === '' ? {} : { reason }),
       ...(problem === '' ? {} : { evaluationError: problem }),
     };
   } catch (error) {
-    return { allowed: false, evaluationError: error instanceof Error ? error.message : String(error) };
+    return { allowed: false, denied: false, evaluationError: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -26,6 +26,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const selection = strictSelection(resource, parseSelection(resource, context.query));
   const list = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
   const options = await readOptions(request);
+  await request.admission.admitCollection(request.namespace);
   const targets: Target[] = [];
   for await (const { items } of readPages(request, selection, list)) {
     for (const { key, uid, json } of items) {

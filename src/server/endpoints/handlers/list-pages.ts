@@ -52,27 +52,31 @@ const selectedAtOnce = 128 * 1024;
 
 /**
  * The objects of a page, in the requested version, that a selection of converted objects selects: at most `limit`.
- * `last` is the key of the last object that was looked at.
+ * `last` is the key of the last object that was looked at, `isWhole` whether the page has none after it.
  */
 async function selectConverted(
   { resource, context }: ResourceRequest,
   selection: Selection,
   items: readonly StoredObject[],
   limit: number,
-): Promise<{ readonly items: readonly StoredObject[]; readonly last: ListPosition | undefined }> {
+): Promise<{
+  readonly items: readonly StoredObject[];
+  readonly last: ListPosition | undefined;
+  readonly isWhole: boolean;
+}> {
   const plain = items.map(plainObject);
   const converted = (await convertedTexts(resource, plain, context.signal)) ?? plain;
   const selected: StoredObject[] = [];
   let characters = 0;
-  for (const item of converted) {
+  for (const [i, item] of converted.entries()) {
     if (selectsConverted(selection, item)) selected.push(item);
-    if (selected.length === limit) return { items: selected, last: item.key };
+    if (selected.length === limit) return { items: selected, last: item.key, isWhole: i === converted.length - 1 };
     characters += item.json.length;
     if (characters < selectedAtOnce) continue;
     characters = 0;
     await longAnswers.turn();
   }
-  return { items: selected, last: converted.at(-1)?.key };
+  return { items: selected, last: converted.at(-1)?.key, isWhole: true };
 }
 
 /**
@@ -88,6 +92,8 @@ export async function* readPages(
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
   const { isOfConverted } = selection;
+  // A list that comes in chunks says of the last one that it is the last.
+  const lastChunk = limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
   let after = semantics.kind === 'continue' ? semantics.after : undefined;
@@ -112,12 +118,11 @@ export async function* readPages(
   for (;;) {
     const page = await reading;
     at = page.resourceVersion;
-    const end = page.items.at(-1)?.key;
     const converted = isOfConverted ? await selectConverted(request, selection, page.items, left) : undefined;
     const shown = converted === undefined ? page : { items: converted.items, forms: undefined };
-    after = (converted === undefined ? end : converted.last) ?? after;
+    after = (converted === undefined ? page.items.at(-1)?.key : converted.last) ?? after;
     left -= shown.items.length;
-    const more = page.more || (converted !== undefined && converted.last !== end);
+    const more = page.more || converted?.isWhole === false;
     if (more && after !== undefined && left > 0) {
       pageSize = Math.min(services.options.listPageSize, nextPageSize(page));
       // The database works on the next page while this one is sent.
@@ -130,7 +135,7 @@ export async function* readPages(
     const metadata: ListMetadata = {
       resourceVersion: String(at),
       ...(rest === undefined
-        ? {}
+        ? lastChunk
         : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
       ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     };

@@ -27,6 +27,12 @@ describe('NamespaceExists', () => {
       else await assert.rejects(validated, { code: 404, message: 'namespaces "gone" not found' });
     });
   }
+
+  it('refuses to delete a collection in a missing namespace, however few objects it has', async () => {
+    const plugin = new NamespaceExists(namespaces);
+    await assert.rejects(plugin.admitCollection('gone'), { code: 404, message: 'namespaces "gone" not found' });
+    for (const namespace of ['live', 'ending', '']) await plugin.admitCollection(namespace);
+  });
 });
 
 describe('NamespaceAutoProvision', () => {

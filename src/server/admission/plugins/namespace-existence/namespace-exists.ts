@@ -16,7 +16,12 @@ export class NamespaceExists implements AdmissionPlugin {
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
     const { namespace } = attributes;
-    if (namespace === '' || isFor(attributes, '', 'namespaces')) return;
+    if (isFor(attributes, '', 'namespaces')) return;
+    await this.admitCollection(namespace);
+  }
+
+  async admitCollection(namespace: string): Promise<void> {
+    if (namespace === '') return;
     const looked = this.namespaces.state(namespace);
     const state = typeof looked === 'string' ? looked : await looked;
     if (state === 'missing') throw notFoundError({ group: '', resource: 'namespaces' }, namespace);
