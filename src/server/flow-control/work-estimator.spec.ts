@@ -51,6 +51,7 @@ describe('the work of a request', () => {
     ['PATCH', `${pods}/x`, { watchers: 100 }, [1, 10, 5]],
     // The same work on fewer seats.
     ['DELETE', `${pods}/x`, { watchers: 1000 }, [1, 10, 50]],
+    ['POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {}, [10, 0, 0]],
     ['POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', { watchers: 100 }, [1, 0, 0]],
     ['POST', '/api/v1/namespaces/a/serviceaccounts/x/token', { watchers: 100 }, [1, 0, 0]],
   ];

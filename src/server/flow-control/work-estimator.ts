@@ -26,6 +26,8 @@ const watchersPerSeat = 10;
 const selectorCharactersPerSeat = 8 * 1024;
 /** How long it takes to tell the watchers of one seat, in milliseconds. */
 const tellingMs = 5;
+/** Of a review that shows all rules of a user, of which there may be thousands. */
+const rulesReviewSeats = 10;
 const mostListSeats = 100;
 const mostMutatingSeats = 10;
 /** One request gets this part of its level at most, so that some run side by side. */
@@ -57,6 +59,8 @@ export function estimateWork(
     const isListed = isCollection && (verb !== 'watch' || startsWithObjects(query));
     return readingWork(selectorSeats(query) + (isListed ? listSeats(query, findUsage(info)) : 0), bounds.list);
   }
+  if (verb === 'create' && info.resource === 'selfsubjectrulesreviews')
+    return readingWork(rulesReviewSeats, bounds.list);
   if (mutatingVerbs.has(verb) && !isQuestion(info)) return writeWork(findUsage(info).watchers, bounds.mutating);
   return oneSeat;
 }

@@ -1,6 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { RuleList, RuleResolver } from '../../../base/machinery/authorizer.js';
+import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type SelfSubjectRulesReview,
@@ -25,29 +27,26 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
       const namespace = review.spec.namespace ?? '';
       if (namespace === '') throw badRequestError('no namespace on request');
       if (user === undefined) throw unauthorizedError();
-      return { ...review, spec: {}, status: statusOf(await rules.rulesFor(user, namespace)) };
+      // Each review has its turns: looking up the rules, showing them, and encoding the answer, which follows.
+      await longAnswers.turn();
+      const status = await inTurns(statusOf(await rules.rulesFor(user, namespace)));
+      await longAnswers.turn();
+      return { ...review, spec: {}, status };
     },
   });
 }
 
-function statusOf({
-  resourceRules,
-  nonResourceRules,
-  incomplete,
-  evaluationError,
-}: RuleList): SubjectRulesReviewStatus {
-  return {
-    resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
-      verbs: [...verbs],
-      apiGroups: [...apiGroups],
-      resources: [...resources],
-      ...(resourceNames.length === 0 ? {} : { resourceNames: [...resourceNames] }),
-    })),
-    nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({
-      verbs: [...verbs],
-      nonResourceURLs: [...nonResourceURLs],
-    })),
-    incomplete,
-    ...(evaluationError === '' ? {} : { evaluationError }),
-  };
+/** In steps, as there may be many thousand rules. The lists of a rule are those of its role: they are only read. */
+function* statusOf(list: RuleList): Steps<SubjectRulesReviewStatus> {
+  const resourceRules: SubjectRulesReviewStatus['resourceRules'] = [];
+  const nonResourceRules: SubjectRulesReviewStatus['nonResourceRules'] = [];
+  yield* eachInSteps(list.resourceRules, ({ verbs, apiGroups, resources, resourceNames }) => {
+    const rule = { verbs, apiGroups, resources, ...(resourceNames.length > 0 && { resourceNames }) };
+    resourceRules.push(rule as (typeof resourceRules)[number]);
+  });
+  yield* eachInSteps(list.nonResourceRules, ({ verbs, nonResourceURLs }) => {
+    nonResourceRules.push({ verbs, nonResourceURLs } as (typeof nonResourceRules)[number]);
+  });
+  const { incomplete, evaluationError } = list;
+  return { resourceRules, nonResourceRules, incomplete, ...(evaluationError === '' ? {} : { evaluationError }) };
 }
