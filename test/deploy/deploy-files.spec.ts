@@ -67,7 +67,7 @@ describe('deploy/plinth.yaml', () => {
       );
       checkCommandLine(container.args, env);
       const mounted = new Set<string>(
-        (pod.volumes ?? []).flatMap(({ secret }: Manifest) => secret.items.map(({ key }: Manifest) => key)),
+        (pod.volumes ?? []).flatMap(({ secret }: Manifest) => (secret?.items ?? []).map(({ key }: Manifest) => key)),
       );
       for (const file of mounted) assert.ok(pkiFiles.has(file), file);
       for (const word of container.args as string[]) {

@@ -8,6 +8,7 @@ import { ReloadMetrics } from '../../src/base/observability/reload-metrics.js';
 import { registerStorageObjects } from '../../src/base/observability/storage-objects.js';
 import { watchCacheObserver } from '../../src/base/observability/watch-cache-observer.js';
 import { CreationMetrics } from '../../src/loops/controllers/frame/creation-metrics.js';
+import { InformerMetrics } from '../../src/loops/controllers/informer-metrics.js';
 import { VolumeLoopMetrics } from '../../src/loops/controllers/volume-loop-metrics.js';
 import { AdmissionMetrics } from '../../src/server/admission/admission-metrics.js';
 import { PodSecurityMetrics } from '../../src/server/admission/plugins/pod-security/pod-security-metrics.js';
@@ -48,6 +49,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   new PodSecurityMetrics(registry, 0);
   new VolumeLoopMetrics(registry);
   new CreationMetrics(registry);
+  new InformerMetrics(registry, { usage: { memory: 0, file: 0, budget: 0 } });
   new AvailabilityMetrics(registry, () => []);
   new AuditMetrics(registry);
   new AuthenticationMetrics(registry);

@@ -20,6 +20,7 @@ import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { CustomResourcesModule } from '../../objects/custom-resources/serving/custom-resources.module.js';
 import { SERVICE_RANGES, type ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
+import { sharedParts } from '../../objects/registry/informers/shared-parts.js';
 import { RegistryModule } from '../../objects/registry/registry.module.js';
 import { WRITE_ADMISSION, type WriteAdmission } from '../../objects/registry/store/admitted-store.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
@@ -30,6 +31,7 @@ import { AuthorizationModule } from '../../server/authorization/authorization.mo
 import { StorageModule } from '../../storage/storage.module.js';
 import { type RunningControllers, startControllers } from './controllers.js';
 import { CreationMetrics } from './frame/creation-metrics.js';
+import { InformerMetrics } from './informer-metrics.js';
 import { LoopFiles } from './loop-files.js';
 import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
@@ -97,6 +99,17 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     for (const { controller, missing, effect } of missingFiles(this.files.parts)) {
       if (enabled.has(controller)) logger.warn(effect, { missing });
     }
+    new InformerMetrics(this.metrics.registry, sharedParts);
+    sharedParts.reportOverflow((problem) => {
+      const budget = { bytes: Math.round(sharedParts.usage.budget) };
+      if (problem === undefined)
+        logger.warn('large objects take more memory than informers may: the rest is in a file', budget);
+      else
+        logger.warn('there is no file for large objects beyond what informers may take: they stay in memory', {
+          ...budget,
+          error: problem,
+        });
+    });
     this.running = startControllers({
       storage: stores.storage,
       admission: this.admission,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { ApiObject } from '../api-object.js';
 import { ObjectPacker, sizeOf, sizeOfField } from './packed-object.js';
+import { PackedParts } from './packed-parts.js';
 
 const env = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `V${i}`, value: 'x'.repeat(40) }));
 
@@ -32,13 +34,16 @@ describe('ObjectPacker', () => {
   it('keeps what is large outside of the heap, and equal parts of several objects once', async () => {
     const packer = new ObjectPacker();
     const first = await pack(packer, pod('a'));
-    const after = packer.parts.bytes;
+    const after = packer.parts.usage.memory;
     assert.ok(after > 0);
     const others = await Promise.all(Array.from({ length: 20 }, (_, i) => pack(packer, pod(`pod-${i}`))));
     const { containers } = (first as unknown as { spec: { containers: Record<string, unknown>[] } }).spec;
     const part = Object.getOwnPropertyDescriptor(containers[0], 'env');
     assert.equal(part?.value, undefined, 'the variables are kept as they were');
-    assert.ok(packer.parts.bytes < after + 20 * 4096, `${packer.parts.bytes} bytes for 21 pods, ${after} for one`);
+    assert.ok(
+      packer.parts.usage.memory < after + 20 * 4096,
+      `${packer.parts.usage.memory} bytes for 21 pods, ${after} for one`,
+    );
     assert.equal(others.length, 20);
   });
 
@@ -75,5 +80,36 @@ describe('ObjectPacker', () => {
     };
     walk(packed);
     assert.ok(plain < 40 * 1024, `${plain} characters remain`);
+  });
+
+  it('goes to a file with what is more than its budget, which reads the same, and says so once', async () => {
+    const parts = new PackedParts(0, 40_000);
+    const reports: unknown[] = [];
+    parts.reportOverflow((problem) => reports.push(problem));
+    const packer = new ObjectPacker(parts);
+    const random = (i: number) => {
+      const object = pod(`pod-${i}`, 3);
+      object.metadata.annotations = { note: randomBytes(15_000).toString('base64') };
+      return object;
+    };
+    const objects = Array.from({ length: 10 }, (_, i) => random(i));
+    const packed = await Promise.all(objects.map((object) => pack(packer, object)));
+    assert.deepEqual(packed, objects);
+    const { memory, file, budget } = parts.usage;
+    assert.ok(memory <= budget && memory > 0, `${memory} bytes in memory`);
+    assert.ok(file > 100_000, `${file} bytes in the file`);
+    assert.deepEqual(reports, [undefined]);
+  });
+
+  it('stays in memory where no file can be made, and says why', async () => {
+    const parts = new PackedParts(0, 0, '/proc/nowhere');
+    const reports: unknown[] = [];
+    parts.reportOverflow((problem) => reports.push(problem));
+    const packer = new ObjectPacker(parts);
+    const packed = await Promise.all(['a', 'b'].map((name) => pack(packer, pod(name))));
+    assert.deepEqual(packed, [pod('a'), pod('b')]);
+    assert.match(String(reports), /ENOENT/);
+    assert.equal(reports.length, 1);
+    assert.ok(parts.usage.memory > 0);
   });
 });

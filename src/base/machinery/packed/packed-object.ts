@@ -4,8 +4,9 @@ import { PackedPart, PackedParts } from './packed-parts.js';
 
 /** Parts above this size are packed, if the object is. */
 const heavyPart = 4 * 1024;
-/** What stays of a packed object as it is, about. */
+/** What stays of a packed object as it is, about; the second if the heap is half full. */
 const mostPlain = 32 * 1024;
+const tightPlain = 8 * 1024;
 /** Something with more entries is packed as a whole: a part for each would take more than it saves. */
 const mostEntries = 64;
 /** What the place of a packed part takes. */
@@ -43,7 +44,7 @@ export class ObjectPacker {
     const pending: Promise<void>[] = [];
     // What every reader looks at comes first: it stays as it is if anything does.
     const { metadata } = object;
-    const room = { left: mostPlain };
+    const room = { left: this.limit === tightLimit ? tightPlain : mostPlain };
     this.packEntries(metadata as unknown as Container, room, pending);
     for (const [key, value] of Object.entries(object)) {
       if (key !== 'metadata') this.packEntry(object as unknown as Container, key, value, room, pending);

@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { parseExactJson, stringifyNoting } from '../json/exact-numbers.js';
+import { memoryLimits } from '../memory-limits.js';
+import { type FilePlace, OverflowFile } from './overflow-file.js';
 
 const deflate = promisify(deflateRaw);
 /** The fastest: texts of many equal words become small anyway. */
@@ -12,50 +14,94 @@ const mostAtOnce = 64 * 1024;
 /** How much of the heap the values may take that were read lately, as text: what is made of it takes some times as much. */
 const recentPart = 1 / 128;
 
+/** What the parts may take of the memory that the heap leaves, and at least. */
+const partOfRest = 1 / 4;
+const leastBudget = 32 * 1024 * 1024;
+
 /** One part of an object: its text, compressed, outside of the heap. Equal parts of all objects are one. */
 export class PackedPart {
   constructor(
     private readonly parts: PackedParts,
-    private readonly bytes: Buffer,
+    /** The compressed text, or where it is in the file. */
+    private readonly content: Buffer | FilePlace,
     /** Characters of the text. */
     readonly size: number,
     private readonly isExact: boolean,
   ) {}
 
-  /** Bytes that the part takes. */
-  get packedSize(): number {
-    return this.bytes.length;
-  }
-
   /** What the text says. Shared by all who read it: nobody may change it. */
   get value(): unknown {
     return this.parts.recent(this, () => {
-      const text = inflateRawSync(this.bytes).toString('utf8');
+      const text = inflateRawSync(this.parts.bytesOf(this.content)).toString('utf8');
       return this.isExact ? parseExactJson(text) : (JSON.parse(text) as unknown);
     });
   }
 }
 
-/** Keeps large parts of objects as compressed text, each once, for as long as an object has them. */
+/** What a part leaves when nobody has it any more. */
+interface Left {
+  readonly digest: string;
+  readonly content: number | FilePlace;
+}
+
+/** How much of the parts is where, in bytes. */
+export interface PackedUsage {
+  readonly memory: number;
+  readonly file: number;
+  /** What they may take in memory. */
+  readonly budget: number;
+}
+
+/**
+ * Keeps large parts of objects as compressed text, each once, for as long as an object has them. What is more than the budget
+ * goes to a file: it is read from there, slowly, whenever somebody looks at it.
+ */
 export class PackedParts {
   private readonly known = new Map<string, WeakRef<PackedPart>>();
-  private readonly gone = new FinalizationRegistry<{ readonly digest: string; readonly bytes: number }>(
-    ({ digest, bytes }) => {
-      this.held -= bytes;
-      if (this.known.get(digest)?.deref() === undefined) this.known.delete(digest);
-    },
-  );
+  private readonly gone = new FinalizationRegistry<Left>(({ digest, content }) => {
+    if (typeof content === 'number') this.held -= content;
+    else {
+      this.inFile -= content.size;
+      this.file?.release(content);
+    }
+    if (this.known.get(digest)?.deref() === undefined) this.known.delete(digest);
+  });
+  private file: OverflowFile | undefined;
+  /** Whether there is no file, or no room in it. */
+  private isFileless = false;
+  private inFile = 0;
+  private onOverflow: (problem: unknown) => void = () => undefined;
   /** What was read lately, the latest last. */
   private readonly values = new Map<PackedPart, unknown>();
   private valuesSize = 0;
   private held = 0;
 
-  /** @param mostRecent characters of the text whose values may be kept */
-  constructor(private readonly mostRecent = getHeapStatistics().heap_size_limit * recentPart) {}
+  /**
+   * @param mostRecent characters of the text whose values may be kept
+   * @param budget bytes of compressed text in memory
+   * @param folder where the file for more is made. Default: the folder for temporary files
+   */
+  constructor(
+    private readonly mostRecent = getHeapStatistics().heap_size_limit * recentPart,
+    private readonly budget = usualBudget(),
+    private readonly folder?: string,
+  ) {}
 
-  /** Bytes of all parts. */
-  get bytes(): number {
-    return this.held;
+  get usage(): PackedUsage {
+    return { memory: this.held, file: this.inFile, budget: this.budget };
+  }
+
+  /**
+   * `report` is called when the budget is used up for the first time, and with what is wrong when there is no file for the rest:
+   * it then stays in memory.
+   */
+  reportOverflow(report: (problem: unknown) => void): void {
+    this.onOverflow = report;
+  }
+
+  /** The compressed text of a part. */
+  bytesOf(content: Buffer | FilePlace): Uint8Array {
+    return content instanceof Uint8Array ? content : (this.file as OverflowFile).read(content);
   }
 
   /** The part that says what the value says. A promise for a large one, which is compressed in another thread. */
@@ -65,7 +111,7 @@ export class PackedParts {
     const found = this.known.get(digest)?.deref();
     if (found !== undefined) return found;
     const keep = (bytes: Buffer) =>
-      this.keep(digest, new PackedPart(this, ownBytes(bytes), text.length, hasExactNumbers));
+      this.keep(digest, bytes, (content) => new PackedPart(this, content, text.length, hasExactNumbers));
     return text.length > mostAtOnce ? deflate(text, level).then(keep) : keep(deflateRawSync(text, level));
   }
 
@@ -85,13 +131,36 @@ export class PackedParts {
     return value;
   }
 
-  private keep(digest: string, part: PackedPart): PackedPart {
-    const bytes = part.packedSize;
-    this.held += bytes;
+  private keep(digest: string, bytes: Buffer, make: (content: Buffer | FilePlace) => PackedPart): PackedPart {
+    const place = this.held + bytes.length > this.budget ? this.written(bytes) : undefined;
+    const part = make(place ?? ownBytes(bytes));
+    if (place === undefined) this.held += bytes.length;
+    else this.inFile += place.size;
     this.known.set(digest, new WeakRef(part));
-    this.gone.register(part, { digest, bytes });
+    this.gone.register(part, { digest, content: place ?? bytes.length });
     return part;
   }
+
+  /** Writes to the file; undefined when that is not possible. */
+  private written(bytes: Buffer): FilePlace | undefined {
+    if (this.isFileless) return undefined;
+    try {
+      if (this.file === undefined) {
+        this.file = new OverflowFile(this.folder);
+        this.onOverflow(undefined);
+      }
+      return this.file.write(bytes);
+    } catch (problem) {
+      this.isFileless = true;
+      this.onOverflow(problem);
+      return undefined;
+    }
+  }
+}
+
+function usualBudget(): number {
+  const { heap, machine } = memoryLimits();
+  return Math.max(leastBudget, (machine - heap) * partOfRest);
 }
 
 /** A copy without the room that the compressor had for more. */

@@ -5,6 +5,7 @@ import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
+import { sharedParts } from './shared-parts.js';
 
 /** Is told of every object and of what becomes of it. */
 export interface InformerHandler<T extends ApiObject> {
@@ -253,8 +254,7 @@ class Newcomer<T extends ApiObject> implements InformerHandler<T> {
   }
 }
 
-/** Equal parts of objects are kept once in a process. */
-const sharedPacker = new ObjectPacker();
+const sharedPacker = new ObjectPacker(sharedParts);
 
 /** What a handler does about an object may take a while. */
 const objectsOfStep = 32;

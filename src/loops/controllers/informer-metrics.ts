@@ -1,0 +1,28 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { PackedParts } from '../../base/machinery/packed/packed-parts.js';
+
+/** Shows how much the large parts of objects take that informers keep compressed, and where. */
+export class InformerMetrics {
+  constructor(registry: Registry, parts: Pick<PackedParts, 'usage'>) {
+    const registers = [registry];
+    new Gauge({
+      name: 'plinth_informer_packed_bytes',
+      help: 'Compressed text of the large parts of objects that control loops follow, by where it is: in memory, or in a file beyond the limit.',
+      labelNames: ['place'],
+      registers,
+      collect() {
+        const { memory, file } = parts.usage;
+        this.set({ place: 'memory' }, memory);
+        this.set({ place: 'file' }, file);
+      },
+    });
+    new Gauge({
+      name: 'plinth_informer_packed_bytes_limit',
+      help: 'The most that it may be in memory.',
+      registers,
+      collect() {
+        this.set(parts.usage.budget);
+      },
+    });
+  }
+}

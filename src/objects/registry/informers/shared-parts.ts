@@ -1,0 +1,4 @@
+import { PackedParts } from '../../../base/machinery/packed/packed-parts.js';
+
+/** The large parts of the objects of all informers of the process: equal ones are kept once, and one budget is for all. */
+export const sharedParts = new PackedParts();
