@@ -67,7 +67,7 @@ describe('YAML bodies', () => {
       assert.match(refused.body.message, /^the object provided is unrecognized .*yaml: .* \(613a20623a2063/);
       const patched = await client.send('PATCH', `${revisions}/none?fieldManager=a`, { raw, contentType: apply });
       assert.equal(patched.status, 400);
-      assert.match(patched.body.message, /^error decoding YAML: yaml: /);
+      assert.match(patched.body.message, /^error encoding patch: yaml: /);
       assert.equal((await client.delete(`${revisions}/none`, undefined, { raw, contentType: yaml })).status, 400);
     }
   });

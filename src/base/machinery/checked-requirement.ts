@@ -6,7 +6,7 @@ import { requirementError } from './selector-error.js';
 export function checkLabelKey(key: string): void {
   const errors = isQualifiedName(key);
   if (errors.length > 0) {
-    throw requirementError(`invalid label key ${JSON.stringify(key)}: ${errors.join('; ')}`);
+    throw requirementError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join('; ')}`);
   }
 }
 
@@ -15,15 +15,16 @@ export function checkedRequirement(key: string, operator: LabelOperator, values:
   checkLabelKey(key);
   if (operator === '>' || operator === '<') {
     if (values.length !== 1 || !/^[+-]?\d+$/.test(values[0] as string)) {
-      throw requirementError("for 'Gt', 'Lt' operators, the value must be an integer");
+      const text = JSON.stringify(values[0] ?? '');
+      throw requirementError(
+        `values[0]: Invalid value: ${text}: for 'Gt', 'Lt' operators, the value must be an integer`,
+      );
     }
   }
-  for (const value of values) {
+  for (const [i, value] of values.entries()) {
     const errors = isValidLabelValue(value);
     if (errors.length > 0) {
-      throw requirementError(
-        `invalid label value: ${JSON.stringify(value)}: at key: ${JSON.stringify(key)}: ${errors.join('; ')}`,
-      );
+      throw requirementError(`values[${i}][${key}]: Invalid value: ${JSON.stringify(value)}: ${errors.join('; ')}`);
     }
   }
   return labelRequirement(key, operator, values);

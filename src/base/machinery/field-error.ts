@@ -137,6 +137,11 @@ export function invalid(path: FieldPath, value: unknown, detail: string): FieldE
   return make('FieldValueInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
 }
 
+/** A value violates a rule; the message leaves it out, because the rule is about several fields or the value is long. */
+export function invalidOmitted(path: FieldPath, detail: string): FieldError {
+  return make('FieldValueInvalid', path, withDetail('Invalid value', detail));
+}
+
 /** A value has the wrong type or format; printed as an invalid one, but the cause has a reason of its own. */
 export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return make('FieldValueTypeInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
@@ -160,13 +165,13 @@ export function forbidden(path: FieldPath, detail: string): FieldError {
 }
 
 /** A referenced object does not exist. */
-export function notFound(path: FieldPath, value: unknown): FieldError {
-  return make('FieldValueNotFound', path, `Not found: ${formatGoValue(value)}`);
+export function notFound(path: FieldPath, value: unknown, detail = ''): FieldError {
+  return make('FieldValueNotFound', path, withDetail(`Not found: ${formatGoValue(value)}`, detail));
 }
 
 /** Longer than `max` bytes. */
 export function tooLong(path: FieldPath, max: number): FieldError {
-  return make('FieldValueTooLong', path, `Too long: must have at most ${max} bytes`);
+  return make('FieldValueTooLong', path, `Too long: may not be more than ${max} bytes`);
 }
 
 /** More than `max` entries. */

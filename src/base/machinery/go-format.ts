@@ -1,6 +1,6 @@
 /**
  * Formats a value for an error message as existing clients expect: strings quoted, numbers and booleans bare, an absent
- * value as `null`, string lists as `[]string{"a"}`, other values as compact JSON.
+ * value as `null`, everything else as compact JSON.
  */
 export function formatGoValue(value: unknown): string {
   if (typeof value === 'string')
@@ -9,7 +9,7 @@ export function formatGoValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (Array.isArray(value) && value.every((v) => typeof v === 'string')) {
     const shown = value.length > shownElements ? value.slice(0, shownElements) : value;
-    return `[]string{${shown.map((v) => JSON.stringify(v.slice(0, shownLength))).join(', ')}}`;
+    return JSON.stringify(shown.map((v) => v.slice(0, shownLength)));
   }
   return JSON.stringify(value);
 }

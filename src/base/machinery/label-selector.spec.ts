@@ -46,8 +46,8 @@ describe('parseLabelSelector', () => {
   const faults: [string, RegExp][] = [
     ['tier in a', /unable to parse requirement: found 'a' expected: '\('/],
     ['tier===x', /unable to parse requirement: found '=', expected: identifier/],
-    ['a/b/c=x', /invalid label key "a\/b\/c": a qualified name must consist of/],
-    ['tier=-bad-', /invalid label value: "-bad-"/],
+    ['a/b/c=x', /<nil>: Invalid value: "a\/b\/c": a valid label key must consist of/],
+    ['tier=-bad-', /values\[0\]\[tier\]: Invalid value: "-bad-"/],
     ['n>x', /value must be an integer/],
     ['a,', /expected: identifier after ','/],
     ['a b', /found 'b', expected: in, notin/],

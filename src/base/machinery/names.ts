@@ -15,7 +15,7 @@ const qualifiedNameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const qualifiedNameRegExp = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const labelValueFormat = `(${qualifiedNameFormat})?`;
 const configKeyRegExp = /^[-._a-zA-Z0-9]+$/;
-const envVarNameRegExp = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
+const envVarNameRegExp = /^[ -<>-~]+$/;
 const portNameRegExp = /^[-a-z0-9]+$/;
 
 /** Longer text is refused for its length alone; its characters are not checked. */
@@ -27,6 +27,11 @@ function breaks(format: RegExp, value: string): boolean {
 
 export const maxSubdomainLength = 253;
 const maxLabelLength = 63;
+
+/** The same limit, as messages about labels have it. */
+function maxBytes(length: number): string {
+  return `must be no more than ${length} bytes`;
+}
 
 function maxLength(length: number): string {
   return `must be no more than ${length} characters`;
@@ -110,12 +115,12 @@ function checkQualifiedName(value: string): readonly string[] {
     else errors.push(...isDns1123Subdomain(prefix).map((m) => `prefix part ${m}`));
   } else {
     const rule =
-      "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+      "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     const message = regexMessage(rule, qualifiedNameFormat, 'MyName', 'my.name', '123-abc');
     return [`${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   if (name === '') errors.push('name part must be non-empty');
-  else if (name.length > maxLabelLength) errors.push(`name part ${maxLength(maxLabelLength)}`);
+  else if (name.length > maxLabelLength) errors.push(`name part ${maxBytes(maxLabelLength)}`);
   if (breaks(qualifiedNameRegExp, name)) {
     const rule =
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -127,7 +132,7 @@ function checkQualifiedName(value: string): readonly string[] {
 /** The value of a label. */
 export function isValidLabelValue(value: string): string[] {
   const errors: string[] = [];
-  if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));
+  if (value.length > maxLabelLength) errors.push(maxBytes(maxLabelLength));
   if (value !== '' && breaks(qualifiedNameRegExp, value)) {
     const rule =
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -151,15 +156,8 @@ export function isConfigMapKey(value: string): string[] {
 
 /** The name of an environment variable of a container. */
 export function isEnvVarName(value: string): string[] {
-  const errors: string[] = [];
-  if (!envVarNameRegExp.test(value)) {
-    const rule =
-      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit";
-    errors.push(regexMessage(rule, '[-._a-zA-Z][-._a-zA-Z0-9]*', 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1'));
-  } else if (value === '.') errors.push("must not be '.'");
-  else if (value === '..') errors.push("must not be '..'");
-  else if (value.startsWith('..')) errors.push("must not start with '..'");
-  return errors;
+  if (!breaks(envVarNameRegExp, value)) return [];
+  return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
 /** The name of a container port (RFC 6335 service name). */
@@ -168,7 +166,7 @@ export function isPortName(value: string): string[] {
   if (value.length > 15) errors.push(maxLength(15));
   if (breaks(portNameRegExp, value))
     errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
-  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter or number (a-z, 0-9)');
+  if (!/[a-z]/.test(value)) errors.push('must contain at least one letter (a-z)');
   if (value.includes('--')) errors.push('must not contain consecutive hyphens');
   if (value.startsWith('-') || value.endsWith('-')) errors.push('must not begin or end with a hyphen');
   return errors;

@@ -203,6 +203,12 @@ export function methodNotAllowedError(
   return new StatusError('MethodNotAllowed', message, { details: {} });
 }
 
+/** The 406 for media types none of which is served. */
+export function noRepresentationError(available: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`;
+  return new StatusError('NotAcceptable', message, { details: {} });
+}
+
 export function notAcceptableError(accepted?: readonly string[]): StatusError {
   if (accepted === undefined) return new StatusError('NotAcceptable', '406: Not Acceptable', { details: {} });
   return new StatusError('NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);

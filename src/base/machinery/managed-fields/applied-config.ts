@@ -7,20 +7,15 @@ import { badRequestError } from '../status-error.js';
 export function checkApplied(type: KindType, config: JsonObject, apiVersion: string, allowUndeclared: boolean): void {
   const { kind, metadata } = config;
   const version = config.apiVersion ?? '';
-  if (version !== apiVersion) {
-    const detail = `Specified patch version: ${String(version)}, expected: ${apiVersion}`;
-    throw badRequestError(`Incorrect version specified in apply patch. ${detail}`);
-  }
-  if (kind !== type.kind.kind) {
-    const detail = `Specified patch kind: ${String(kind ?? '')}, expected: ${type.kind.kind}`;
-    throw badRequestError(`Incorrect kind specified in apply patch. ${detail}`);
+  if (version !== apiVersion || kind !== type.kind.kind) {
+    throw badRequestError(`invalid object type: ${typeText(version, kind)}`);
   }
   if (isObject(metadata) && (metadata.managedFields ?? null) !== null) {
     throw badRequestError('metadata.managedFields must be nil');
   }
-  if (exceedsDepth(config, maxDepth)) throw unusable([`nested deeper than ${maxDepth} levels`]);
+  if (exceedsDepth(config, maxDepth)) throw unusable(config, [`nested deeper than ${maxDepth} levels`]);
   const faults = formFaults(rootView(type), config, allowUndeclared);
-  if (faults.length > 0) throw unusable(faults);
+  if (faults.length > 0) throw unusable(config, faults);
 }
 
 /** A checked config, with its values in canonical spelling. */
@@ -28,12 +23,21 @@ export function prepareApplied(type: KindType, config: JsonObject): JsonObject {
   try {
     return withCanonicalValues(rootView(type), config, decode(type, config).value) as JsonObject;
   } catch (error) {
-    if (error instanceof DecodeError) throw unusable([error.message]);
+    if (error instanceof DecodeError) throw unusable(config, [error.message]);
     throw error;
   }
 }
 
-function unusable(faults: readonly string[]): Error {
+/** Group, version and kind, as messages have them. */
+function typeText(apiVersion: unknown, kind: unknown): string {
+  const text = typeof apiVersion === 'string' ? apiVersion : '';
+  return `${text.includes('/') ? text : `/${text}`}, Kind=${typeof kind === 'string' ? kind : ''}`;
+}
+
+function unusable({ apiVersion, kind, metadata }: JsonObject, faults: readonly string[]): Error {
+  const { namespace, name } = isObject(metadata) ? metadata : {};
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const object = `${text(namespace)}/${text(name)}; ${typeText(apiVersion, kind)}`;
   const list = faults.length === 1 ? faults[0] : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`;
-  return badRequestError(`failed to create typed patch object: ${list}`);
+  return badRequestError(`failed to create typed patch object (${object}): ${list}`);
 }

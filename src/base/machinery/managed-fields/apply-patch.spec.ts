@@ -381,7 +381,7 @@ test('a current record of a client-side apply moves ownership without conflict',
 
 test('a config that is not an object of the kind is refused, with all faults', () => {
   const subject = resource();
-  const prefix = 'failed to create typed patch object: ';
+  const prefix = 'failed to create typed patch object (/n; sample.example/v1, Kind=SampleResource): ';
   assert.equal(subject.refused('one', { bogus: 1 }), `${prefix}.bogus: field not declared in schema`);
   assert.equal(
     subject.refused('one', { spec: { items: [{ name: 'a' }, { name: 'a' }], tags: ['x', 'x'], plain: 3, deep: [] } }),
@@ -398,11 +398,8 @@ test('a config that is not an object of the kind is refused, with all faults', (
   );
   assert.match(deployment().refused('one', { spec: { replicas: 1.5 } }), /\.?spec\.replicas/);
   assert.equal(subject.refused('one', { metadata: { managedFields: [{}] } }), 'metadata.managedFields must be nil');
-  assert.equal(
-    subject.refused('one', { apiVersion: undefined }),
-    'Incorrect version specified in apply patch. Specified patch version: , expected: sample.example/v1',
-  );
-  assert.match(subject.refused('one', { kind: 'Other' }), /^Incorrect kind/);
+  assert.equal(subject.refused('one', { apiVersion: undefined }), 'invalid object type: /, Kind=SampleResource');
+  assert.match(subject.refused('one', { kind: 'Other' }), /^invalid object type: sample.example\/v1, Kind=Other$/);
   const deep = JSON.parse(`{"spec":{"free":${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}}}`);
   assert.match(subject.refused('one', deep), /nested deeper/);
 });

@@ -3,17 +3,20 @@ import { StatusError } from '../status-error.js';
 
 export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
 
-/** The start of the message for a well-formed JSON patch that does not fit the object; the reason follows. */
+/** The message for a well-formed JSON patch that does not fit the object; clients compare it whole. */
 export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';
 
 /** A patch that can't be applied; the object is unchanged. It is answered like any status error. */
 export class PatchError extends StatusError {
   override readonly reason: PatchErrorReason;
 
-  constructor(reason: PatchErrorReason, message: string, detail?: string) {
-    const causes = detail === undefined ? [] : [{ reason: 'FieldValueInvalid', message: detail, field: 'patch' }];
-    const text = detail === undefined ? message : `${message}: ${detail}`;
-    super(reason, text, reason === 'Invalid' ? { details: { causes } } : {});
+  /** @param fault what is wrong, for logs and for those who apply the patches of others; not part of the answer */
+  constructor(
+    reason: PatchErrorReason,
+    message: string,
+    readonly fault = message,
+  ) {
+    super(reason, message, reason === 'Invalid' ? { details: {} } : {});
     this.name = 'PatchError';
     this.reason = reason;
   }

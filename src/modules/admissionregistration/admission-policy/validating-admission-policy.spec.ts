@@ -189,7 +189,7 @@ describe('bindings of validating policies', () => {
       'both answers',
       { validationActions: ['Deny', 'Warn'] },
       [
-        'FieldValueInvalid | spec.validationActions | Invalid value: []string{"Deny", "Warn"}: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+        'FieldValueInvalid | spec.validationActions | Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
       ],
     ],
     [

@@ -112,7 +112,7 @@ describe('webhook configurations', () => {
       { admissionReviewVersions: ['v2', 'v2'] },
       [
         `FieldValueInvalid | ${at}.admissionReviewVersions[1] | Invalid value: "v2": duplicate version`,
-        `FieldValueInvalid | ${at}.admissionReviewVersions | Invalid value: []string{"v2", "v2"}: must include at least one of v1, v1beta1`,
+        `FieldValueInvalid | ${at}.admissionReviewVersions | Invalid value: ["v2","v2"]: must include at least one of v1, v1beta1`,
       ],
     ],
     [
@@ -192,13 +192,13 @@ describe('webhook configurations', () => {
         scope: 'x',
       }),
       [
-        `FieldValueInvalid | ${at}.rules[0].operations | Invalid value: []string{"*", "X"}: if '*' is present, must not specify other operations`,
+        `FieldValueInvalid | ${at}.rules[0].operations | Invalid value: ["*","X"]: if '*' is present, must not specify other operations`,
         `FieldValueNotSupported | ${at}.rules[0].operations[1] | Unsupported value: "X": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"`,
-        `FieldValueInvalid | ${at}.rules[0].apiGroups | Invalid value: []string{"", "*"}: if '*' is present, must not specify other API groups`,
-        `FieldValueInvalid | ${at}.rules[0].apiVersions | Invalid value: []string{"", "*"}: if '*' is present, must not specify other API versions`,
+        `FieldValueInvalid | ${at}.rules[0].apiGroups | Invalid value: ["","*"]: if '*' is present, must not specify other API groups`,
+        `FieldValueInvalid | ${at}.rules[0].apiVersions | Invalid value: ["","*"]: if '*' is present, must not specify other API versions`,
         `FieldValueRequired | ${at}.rules[0].apiVersions[0] | Required value`,
         `FieldValueRequired | ${at}.rules[0].resources[0] | Required value`,
-        `FieldValueInvalid | ${at}.rules[0].resources | Invalid value: []string{"", "*", "pods"}: if '*' is present, must not specify other resources without subresources`,
+        `FieldValueInvalid | ${at}.rules[0].resources | Invalid value: ["","*","pods"]: if '*' is present, must not specify other resources without subresources`,
         `FieldValueNotSupported | ${at}.rules[0].scope | Unsupported value: "x": supported values: "*", "Cluster", "Namespaced"`,
       ],
     ],

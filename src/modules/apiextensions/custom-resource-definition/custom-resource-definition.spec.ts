@@ -107,8 +107,8 @@ describe('custom resource definitions', () => {
       'no versions',
       { versions: [] },
       [
-        `${invalid}spec.versions | Invalid value: []string{}: must have exactly one version marked as storage version`,
-        `${invalid}status.storedVersions | Invalid value: []string{}: must have at least one stored version`,
+        `${invalid}spec.versions | Invalid value: []: must have exactly one version marked as storage version`,
+        `${invalid}status.storedVersions | Invalid value: []: must have at least one stored version`,
       ],
     ],
     [
@@ -341,7 +341,7 @@ describe('custom resource definitions', () => {
         `${required}spec.conversion.webhookClientConfig | Required value: exactly one of url or service is required`,
         `${invalid}spec.conversion.conversionReviewVersions[0] | Invalid value: "V": ${labelRule}`,
         `${invalid}spec.conversion.conversionReviewVersions[2] | Invalid value: "v2": duplicate version`,
-        `${invalid}spec.conversion.conversionReviewVersions | Invalid value: []string{"V", "v2", "v2"}: must include at least one of v1, v1beta1`,
+        `${invalid}spec.conversion.conversionReviewVersions | Invalid value: ["V","v2","v2"]: must include at least one of v1, v1beta1`,
       ],
     ],
     [

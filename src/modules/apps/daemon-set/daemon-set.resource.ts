@@ -23,7 +23,7 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     shortNames: ['ds'],
     categories: ['all'],
     // Older templates had an empty creationTimestamp.
-    defaultsRevision: 1,
+    defaultsRevision: 2,
     versions: [{ version: 'v1', type: daemonSet }],
     strategy: daemonSetStrategy({ names }),
     strategyOptions: { generation: 'spec' },

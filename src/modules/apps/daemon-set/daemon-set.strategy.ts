@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonSet } from '../../../objects/apis/apps/v1/daemon-set.types.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateDaemonSet, validateDaemonSetUpdate } from './daemon-set.validation.js';
@@ -20,6 +21,7 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
         const { rollingUpdate } = updateStrategy;
         // With a surge, old pods stay until the new ones are ready.
         rollingUpdate.maxUnavailable ??= isSurging(rollingUpdate.maxSurge) ? 0 : 1;
+        rollingUpdate.maxSurge ??= 0;
       }
       spec.revisionHistoryLimit ??= 10;
     },
@@ -36,6 +38,7 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
 
     validate: (_context, object) => validateDaemonSet(object, options),
     validateUpdate: (_context, object, old) => validateDaemonSetUpdate(object, old, options),
+    warnings: (_context, object, old) => templateWarnings(object, old, options.names),
   };
 }
 

@@ -82,7 +82,7 @@ const creates: readonly Case[] = [
     { spec: { selector: selector, template: template, updateStrategy: { rollingUpdate: { maxUnavailable: 'x' } } } },
     [
       `FieldValueInvalid | spec.updateStrategy.rollingUpdate.maxUnavailable | Invalid value: "x": ${percentRule}`,
-      'FieldValueInvalid | spec.updateStrategy.rollingUpdate.maxUnavailable | Invalid value: "x": cannot be 0',
+      'FieldValueRequired | spec.updateStrategy.rollingUpdate.maxUnavailable | Required value: cannot be 0 when maxSurge is 0',
     ],
   ],
 ];

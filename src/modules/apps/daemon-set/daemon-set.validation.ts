@@ -44,8 +44,9 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPa
   const surgePath = rollingPath.child('maxSurge');
   checkIntOrPercent(maxUnavailable, unavailablePath, errors);
   checkIntOrPercent(maxSurge, surgePath, errors);
-  if (isZero(maxUnavailable) && isZero(maxSurge)) errors.push(invalid(unavailablePath, maxUnavailable, 'cannot be 0'));
-  else if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+  if (isZero(maxUnavailable) && isZero(maxSurge)) {
+    errors.push(required(unavailablePath, 'cannot be 0 when maxSurge is 0'));
+  } else if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
     errors.push(invalid(surgePath, maxSurge, 'may not be set when maxUnavailable is non-zero'));
   }
   checkAtMostAll(maxUnavailable, unavailablePath, errors);

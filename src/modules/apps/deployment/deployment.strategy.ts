@@ -1,5 +1,6 @@
 import type { Deployment } from '../../../objects/apis/apps/v1/deployment.types.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
@@ -27,5 +28,9 @@ export function deploymentStrategy(options: PodValidationOptions): Strategy<Depl
 
     validate: (_context, object) => validateDeployment(object, options),
     validateUpdate: (_context, object, old) => validateDeploymentUpdate(object, old, options),
+    warnings: (_context, object, old) => [
+      ...podNameWarnings(object.metadata, old),
+      ...templateWarnings(object, old, options.names),
+    ],
   };
 }

@@ -3,6 +3,7 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type ReplicaSet, replicaSet } from '../../../objects/apis/apps/v1/replica-set.types.js';
 import { scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { scaleSubresource, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
@@ -62,6 +63,10 @@ function replicaSetStrategy(options: PodValidationOptions): Strategy<ReplicaSet>
 
     validate: (_context, object) => validateReplicaSet(object, options),
     validateUpdate: (_context, object, old) => validateReplicaSetUpdate(object, old, options),
+    warnings: (_context, object, old) => [
+      ...podNameWarnings(object.metadata, old),
+      ...templateWarnings(object, old, options.names),
+    ],
   };
 }
 

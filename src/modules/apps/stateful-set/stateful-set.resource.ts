@@ -20,7 +20,7 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
     shortNames: ['sts'],
     categories: ['all'],
     // Older templates had an empty creationTimestamp.
-    defaultsRevision: 1,
+    defaultsRevision: 2,
     versions: [{ version: 'v1', type: statefulSet }],
     strategy: statefulSetStrategy({ names }),
     strategyOptions: { generation: 'spec' },

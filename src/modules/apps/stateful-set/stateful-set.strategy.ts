@@ -1,7 +1,9 @@
 import type { StatefulSet } from '../../../objects/apis/apps/v1/stateful-set.types.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import { fractionalBytes } from '../../../objects/apis/core/v1/fractional-bytes.js';
 import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateStatefulSet, validateStatefulSetUpdate } from './stateful-set.validation.js';
@@ -17,14 +19,13 @@ export function statefulSetStrategy(options: PodValidationOptions): Strategy<Sta
       if (updateStrategy.type === 'RollingUpdate') {
         updateStrategy.rollingUpdate ??= {};
         updateStrategy.rollingUpdate.partition ??= 0;
+        updateStrategy.rollingUpdate.maxUnavailable ??= 1;
       }
       spec.replicas ??= 1;
       spec.revisionHistoryLimit ??= 10;
-      const retention = spec.persistentVolumeClaimRetentionPolicy;
-      if (retention !== undefined) {
-        retention.whenDeleted ||= 'Retain';
-        retention.whenScaled ||= 'Retain';
-      }
+      spec.persistentVolumeClaimRetentionPolicy ??= {};
+      spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain';
+      spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain';
       for (const claim of spec.volumeClaimTemplates ?? []) applyClaimDefaults(claim);
     },
 
@@ -34,6 +35,19 @@ export function statefulSetStrategy(options: PodValidationOptions): Strategy<Sta
 
     validate: (_context, object) => validateStatefulSet(object, options),
     validateUpdate: (_context, object, old) => validateStatefulSetUpdate(object, old, options),
+    warnings: (_context, object, old) => [
+      ...podNameWarnings(object.metadata, old),
+      ...templateWarnings(object, old, options.names),
+      ...(object.spec.volumeClaimTemplates ?? []).flatMap(({ spec }, i) =>
+        fractionalBytes(
+          spec.resources.requests?.storage,
+          `spec.volumeClaimTemplates[${i}].resources.requests[storage]`,
+        ),
+      ),
+      ...(Number(object.spec.revisionHistoryLimit) < 0
+        ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+        : []),
+    ],
   };
 }
 

@@ -43,7 +43,6 @@ const creates: readonly Case[] = [
     [
       'FieldValueInvalid | spec.replicas | Invalid value: -1: must be greater than or equal to 0',
       'FieldValueInvalid | spec.minReadySeconds | Invalid value: -1: must be greater than or equal to 0',
-      'FieldValueInvalid | spec.revisionHistoryLimit | Invalid value: -1: must be greater than or equal to 0',
     ],
   ],
   [
@@ -116,9 +115,7 @@ const creates: readonly Case[] = [
 const updates: readonly Case[] = [
   [
     { spec: { selector: { matchLabels: { z: 'y' } }, template: { metadata: { labels: { z: 'y' } } } } },
-    [
-      "FieldValueForbidden | spec | Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden",
-    ],
+    ['FieldValueInvalid | spec.selector | Invalid value: {"matchLabels":{"a":"b","z":"y"}}: field is immutable'],
   ],
   [
     { spec: { replicas: -5 } },
@@ -127,7 +124,8 @@ const updates: readonly Case[] = [
   [
     { spec: { serviceName: 'x', podManagementPolicy: 'Parallel' } },
     [
-      "FieldValueForbidden | spec | Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden",
+      'FieldValueInvalid | spec.serviceName | Invalid value: "x": field is immutable',
+      'FieldValueInvalid | spec.podManagementPolicy | Invalid value: "Parallel": field is immutable',
     ],
   ],
 ];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import type {
   StatefulSet,
   StatefulSetSpec,
@@ -31,7 +31,6 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   checkNonNegative(spec.ordinals?.start, specPath.child('ordinals').child('start'), errors);
-  checkNonNegative(spec.revisionHistoryLimit, specPath.child('revisionHistoryLimit'), errors);
   validateOwnSelector(spec.selector, 'statefulset', specPath.child('selector'), errors);
   if (checkUsable(spec.selector, '', specPath.child('selector'), errors)) {
     // Each pod has a disk of its own, so disks are never shared.
@@ -88,15 +87,12 @@ function validateRetention(spec: StatefulSetSpec, errors: FieldError[]): void {
   }
 }
 
-/** Fields of the spec that may change after the set was created. */
-const updatableFields = [
-  'replicas',
-  'template',
-  'updateStrategy',
-  'minReadySeconds',
-  'ordinals',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
+/** Fields of the spec that keep the value they were created with, in the order messages list them. */
+const fixedFields = [
+  'selector',
+  'volumeClaimTemplates',
+  'serviceName',
+  'podManagementPolicy',
 ] as const satisfies readonly (keyof StatefulSetSpec)[];
 
 /** Broken rules of a changed stateful set. */
@@ -106,18 +102,11 @@ export function validateStatefulSetUpdate(
   options: PodValidationOptions,
 ): FieldError[] {
   const errors = validateStatefulSet(object, options);
-  if (!isDeepStrictEqual(fixedPart(object.spec), fixedPart(old.spec))) {
-    const detail =
-      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
-    errors.push(forbidden(specPath, detail));
+  for (const field of fixedFields) {
+    if (isDeepStrictEqual(object.spec[field] ?? null, old.spec[field] ?? null)) continue;
+    errors.push(invalid(specPath.child(field), object.spec[field], 'field is immutable'));
   }
   return errors;
-}
-
-function fixedPart(spec: StatefulSetSpec): Partial<StatefulSetSpec> {
-  const fixed: Partial<StatefulSetSpec> = { ...spec };
-  for (const field of updatableFields) delete fixed[field];
-  return fixed;
 }
 
 /** Broken rules of a stateful set's changed status. */

@@ -25,13 +25,9 @@ const operators = ['DoesNotExist', 'Exists', 'In', 'NotIn'];
 /** Broken rules of the question: one of both forms, and selectors that can be understood. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
   const errors: FieldError[] = [];
-  if (resourceAttributes && nonResourceAttributes) {
-    const detail = 'cannot be specified in combination with resourceAttributes';
-    errors.push(invalid(spec.child('nonResourceAttributes'), nonResourceAttributes, detail));
-  }
-  if (!resourceAttributes && !nonResourceAttributes) {
+  if (Boolean(resourceAttributes) === Boolean(nonResourceAttributes)) {
     const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-    errors.push(invalid(spec.child('resourceAttributes'), resourceAttributes, detail));
+    errors.push(invalid(spec, nonResourceAttributes, detail));
   }
   const path = spec.child('resourceAttributes');
   const { fieldSelector, labelSelector } = resourceAttributes ?? {};

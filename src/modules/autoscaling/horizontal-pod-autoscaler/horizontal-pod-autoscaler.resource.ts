@@ -27,6 +27,7 @@ export function horizontalPodAutoscalerResource(names: VendorNames): ResourceDef
       servedV2beta1(names),
     ],
     strategy: horizontalPodAutoscalerStrategy,
+    strategyOptions: { generation: 'spec' },
     columns: horizontalPodAutoscalerColumns,
     subresources: [
       statusSubresource<HorizontalPodAutoscaler>({

@@ -6,7 +6,7 @@ import { horizontalPodAutoscalerResource } from './horizontal-pod-autoscaler.res
 
 const definition = horizontalPodAutoscalerResource(testNames);
 const tester = new DefinitionTester(definition);
-const scaleTargetRef = { kind: 'Deployment', name: 'n' };
+const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'n' };
 const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } };
 const annotation = (name: string): string => `autoscaling.alpha.${testNames.labelPrefix}/${name}`;
 
@@ -26,12 +26,12 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
   [
     { scaleTargetRef: { kind: '', name: 'x/y' }, minReplicas: 0, maxReplicas: -1 },
     [
-      'FieldValueInvalid | spec.minReplicas | Invalid value: 0: must be greater than or equal to 1',
-      'FieldValueInvalid | spec.maxReplicas | Invalid value: -1: must be greater than 0',
       'FieldValueInvalid | spec.maxReplicas | Invalid value: -1: must be greater than or equal to `minReplicas`',
       'FieldValueRequired | spec.scaleTargetRef.kind | Required value',
       'FieldValueInvalid | spec.scaleTargetRef.name | Invalid value: "x/y": may not contain \'/\'',
+      'FieldValueInvalid | spec.scaleTargetRef.apiVersion | Invalid value: "": apiVersion must specify API group',
       'FieldValueForbidden | spec.metrics | Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
+      'FieldValueInvalid | spec.maxReplicas | Invalid value: -1: must be greater than or equal to 1',
     ],
   ],
   [
@@ -109,7 +109,7 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
     [
       'FieldValueInvalid | spec.behavior.scaleUp.stabilizationWindowSeconds | Invalid value: -1: must be greater than or equal to zero',
       'FieldValueNotSupported | spec.behavior.scaleUp.selectPolicy | Unsupported value: "X": supported values: "Disabled", "Max", "Min"',
-      'FieldValueInvalid | spec.behavior.scaleUp.tolerance | Invalid value: "-1": must be greater or equal to zero',
+      'FieldValueInvalid | spec.behavior.scaleUp.tolerance | Invalid value: "-1": must be greater than or equal to 0',
       'FieldValueNotSupported | spec.behavior.scaleUp.policies[0].type | Unsupported value: "A": supported values: "Percent", "Pods"',
       'FieldValueInvalid | spec.behavior.scaleUp.policies[0].value | Invalid value: 0: must be greater than zero',
       'FieldValueInvalid | spec.behavior.scaleUp.policies[0].periodSeconds | Invalid value: 0: must be greater than zero',

@@ -36,5 +36,5 @@ export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> 
   },
 
   validate: (_context, object) => validateHorizontalPodAutoscaler(object),
-  validateUpdate: (_context, object) => validateHorizontalPodAutoscaler(object),
+  validateUpdate: (_context, object, old) => validateHorizontalPodAutoscaler(object, old),
 };

@@ -12,22 +12,24 @@ const maxStabilizationSeconds = 3600;
 const maxPeriodSeconds = 1800;
 
 /** Broken rules of an autoscaler, metadata aside. */
-export function validateHorizontalPodAutoscaler({ spec }: HorizontalPodAutoscaler): FieldError[] {
+export function validateHorizontalPodAutoscaler(
+  { spec }: HorizontalPodAutoscaler,
+  old?: HorizontalPodAutoscaler,
+): FieldError[] {
   const errors: FieldError[] = [];
   const metrics = spec.metrics ?? [];
   const min = spec.minReplicas;
   // With no pods left, only object and external metrics can show that pods are wanted again.
   const canWake = metrics.some(({ type }) => type === 'Object' || type === 'External');
-  const lowest = canWake ? 0 : 1;
-  if (min !== undefined && min < lowest) {
-    errors.push(invalid(specPath.child('minReplicas'), min, `must be greater than or equal to ${lowest}`));
-  }
   const maxPath = specPath.child('maxReplicas');
-  if (spec.maxReplicas < 1) errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than 0'));
   if (min !== undefined && spec.maxReplicas < min) {
     errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   validateTargetRef(spec.scaleTargetRef, specPath.child('scaleTargetRef'), errors);
+  // Older releases took any; what was accepted stays acceptable.
+  if (old === undefined || old.spec.scaleTargetRef.apiVersion !== spec.scaleTargetRef.apiVersion) {
+    checkTargetGroup(spec.scaleTargetRef.apiVersion ?? '', errors);
+  }
   validateMetrics(metrics, specPath.child('metrics'), errors);
   if (min === 0 && !canWake) {
     const detail = 'must specify at least one Object or External metric to support scaling to zero replicas';
@@ -38,7 +40,18 @@ export function validateHorizontalPodAutoscaler({ spec }: HorizontalPodAutoscale
     validateRules(spec.behavior.scaleUp, path.child('scaleUp'), errors);
     validateRules(spec.behavior.scaleDown, path.child('scaleDown'), errors);
   }
+  checkNonNegative(min, specPath.child('minReplicas'), errors);
+  if (spec.maxReplicas < 1) errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to 1'));
   return errors;
+}
+
+/** Without its group, the kind to scale can't be found. */
+function checkTargetGroup(apiVersion: string, errors: FieldError[]): void {
+  const path = specPath.child('scaleTargetRef').child('apiVersion');
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) errors.push(invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  else if (parts.length < 2 || parts[0] === '')
+    errors.push(invalid(path, apiVersion, 'apiVersion must specify API group'));
 }
 
 function validateRules(rules: HPAScalingRules | undefined, path: FieldPath, errors: FieldError[]): void {
@@ -54,9 +67,6 @@ function validateRules(rules: HPAScalingRules | undefined, path: FieldPath, erro
   if (rules.selectPolicy !== undefined) {
     checkOneOf(rules.selectPolicy, ['Disabled', 'Max', 'Min'], path.child('selectPolicy'), errors);
   }
-  if (rules.tolerance !== undefined && quantitySign(rules.tolerance) < 0) {
-    errors.push(invalid(path.child('tolerance'), rules.tolerance, 'must be greater or equal to zero'));
-  }
   const policies = rules.policies ?? [];
   const at = path.child('policies');
   if (policies.length === 0) errors.push(required(at, 'must specify at least one Policy'));
@@ -70,6 +80,9 @@ function validateRules(rules: HPAScalingRules | undefined, path: FieldPath, erro
       errors.push(invalid(periodPath, periodSeconds, `must be less than or equal to ${maxPeriodSeconds}`));
     }
   });
+  if (rules.tolerance !== undefined && quantitySign(rules.tolerance) < 0) {
+    errors.push(invalid(path.child('tolerance'), rules.tolerance, 'must be greater than or equal to 0'));
+  }
 }
 
 /** Broken rules of the status of an autoscaler. */

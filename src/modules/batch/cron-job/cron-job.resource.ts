@@ -42,6 +42,7 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
       },
     ],
     strategy: cronJobStrategy({ names }),
+    strategyOptions: { generation: 'spec' },
     columns,
     subresources: [statusSubresource<CronJob>()],
   });

@@ -1,4 +1,6 @@
 import type { CronJob } from '../../../objects/apis/batch/v1/cron-job.types.js';
+import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
+import { podNameWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyJobTemplateDefaults } from '../job/job.defaults.js';
@@ -24,5 +26,13 @@ export function cronJobStrategy(options: PodValidationOptions): Strategy<CronJob
 
     validate: (_context, object) => validateCronJob(object, options),
     validateUpdate: (_context, object, old) => validateCronJobUpdate(object, old, options),
+
+    warnings(_context, { metadata, spec }, old) {
+      if (old !== undefined && old.metadata.generation === metadata.generation) return [];
+      return [
+        ...podNameWarnings(metadata, old),
+        ...podWarnings(spec.jobTemplate.spec.template, 'spec.jobTemplate.spec.template.', options.names),
+      ];
+    },
   };
 }

@@ -3,6 +3,7 @@ import {
   type FieldError,
   type FieldPath,
   invalid,
+  invalidOmitted,
   required,
   tooMany,
 } from '../../../base/machinery/field-error.js';
@@ -13,7 +14,7 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicy,
 } from '../../../objects/apis/batch/v1/job.types.js';
-import { checkOneOf } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { checkNonNegative, checkOneOf } from '../../../objects/apis/core/v1/validation/common.validation.js';
 
 const maxRules = 20;
 const maxExitCodes = 255;
@@ -64,7 +65,7 @@ function validateRule(
       patterns.length === 0
         ? 'specifying one of OnExitCodes and OnPodConditions is required'
         : 'specifying both OnExitCodes and OnPodConditions is not supported';
-    errors.push(invalid(path, rule, detail));
+    errors.push(invalidOmitted(path, detail));
   }
 }
 
@@ -119,16 +120,23 @@ export function validateSuccessPolicy(
     if (succeededIndexes === undefined && succeededCount === undefined) {
       errors.push(required(rulePath, 'at least one of succeededCount or succeededIndexes must be specified'));
     }
-    let limit = completions;
+    let indexCount: number | undefined;
     if (succeededIndexes !== undefined) {
       const indexes = countIndexes(succeededIndexes, completions);
       if (typeof indexes === 'string')
         errors.push(invalid(rulePath.child('succeededIndexes'), succeededIndexes, indexes));
-      else limit = indexes;
+      else indexCount = indexes;
     }
-    if (succeededCount !== undefined && (succeededCount < 1 || succeededCount > limit)) {
-      const detail = `must be between 1 and ${limit}, inclusive`;
-      errors.push(invalid(rulePath.child('succeededCount'), succeededCount, detail));
+    if (succeededCount === undefined) return;
+    const countPath = rulePath.child('succeededCount');
+    checkNonNegative(succeededCount, countPath, errors);
+    const limits = [
+      [completions, 'the number of specified completions'],
+      [indexCount ?? completions, 'the number of indexes in the specified succeededIndexes field'],
+    ] as const;
+    for (const [limit, noun] of limits.slice(0, indexCount === undefined ? 1 : 2)) {
+      if (succeededCount <= limit) continue;
+      errors.push(invalid(countPath, succeededCount, `must be less than or equal to ${limit} (${noun})`));
     }
   });
 }
@@ -139,13 +147,20 @@ function countIndexes(text: string, completions: number): number | string {
   let count = 0;
   let previous = -1;
   for (const part of text.split(',')) {
+    if (part.split('-').length > 2) {
+      const rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
+      return `error parsing succeededIndexes: the fragment ${JSON.stringify(part)} ${rule}`;
+    }
     const match = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
     if (match === null)
       return `error parsing succeededIndexes: cannot convert string to integer for index: ${JSON.stringify(part)}`;
     const first = Number(match[1]);
     const last = Number(match[2] ?? match[1]);
-    if (last >= completions) return `too large index: "${last}"`;
-    if (first <= previous || last < first) return `non-increasing order, previous: ${previous}, current: ${first}`;
+    if (last >= completions) return `error parsing succeededIndexes: too large index: "${last}"`;
+    const order = (before: number, now: number) =>
+      `error parsing succeededIndexes: non-increasing order, previous: ${before}, current: ${now}`;
+    if (first <= previous) return order(previous, first);
+    if (last < first || (match[2] !== undefined && last === first)) return order(first, last);
     count += last - first + 1;
     previous = last;
   }

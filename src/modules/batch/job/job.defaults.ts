@@ -16,5 +16,10 @@ export function applyJobDefaults(spec: JobSpec): void {
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   // With a limit per index, the job as a whole has none of its own.
+  spec.completionMode ??= 'NonIndexed';
+  spec.suspend ??= false;
+  spec.manualSelector ??= false;
+  // A failure policy judges pods that have ended, so their replacements wait for that.
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
 }

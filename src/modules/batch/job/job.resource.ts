@@ -5,7 +5,7 @@ import { statusSubresource } from '../../../objects/registry/definition/parent-s
 import { defineResource, type ResourceDefinition, Since } from '../../../objects/registry/resource-definition.js';
 import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
-import { validateJobStatus } from './job.validation.js';
+import { validateJobStatus } from './job-status.validation.js';
 
 /** Jobs: pods that run to completion. */
 export function jobResource(names: VendorNames): ResourceDefinition {
@@ -16,11 +16,11 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     kind: 'Job',
     namespaced: true,
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
-    defaultsRevision: 1,
+    // Older templates had an empty creationTimestamp; later, jobs had fewer defaults.
+    defaultsRevision: 2,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),
-    strategyOptions: { dependents: 'orphaned' },
+    strategyOptions: { dependents: 'orphaned', generation: 'spec' },
     selectableFieldNames: ['status.successful'],
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [
@@ -44,7 +44,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
       ageColumn,
       ...jobTemplateColumns<Job>(({ spec }) => spec),
     ],
-    subresources: [statusSubresource<Job>({ validate: (object) => validateJobStatus(object) })],
+    subresources: [statusSubresource<Job>({ validate: validateJobStatus })],
   });
 }
 

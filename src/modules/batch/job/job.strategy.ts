@@ -1,12 +1,10 @@
 import type { Job } from '../../../objects/apis/batch/v1/job.types.js';
+import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyJobDefaults } from './job.defaults.js';
 import { validateJob, validateJobUpdate } from './job.validation.js';
-
-/** Labels that tie pods to their job. */
-const controllerUidLabel = 'controller-uid';
-const jobNameLabel = 'job-name';
+import { type JobLabels, jobLabels } from './job-labels.js';
 
 /** Rules of jobs. */
 export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
@@ -15,7 +13,7 @@ export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
 
     prepareForCreate(_context, object) {
       object.status = {};
-      if (object.spec.manualSelector !== true) generateSelector(object);
+      if (object.spec.manualSelector !== true) generateSelector(object, jobLabels(options.names));
       const { labels } = object.spec.template.metadata;
       if (Object.keys(object.metadata.labels ?? {}).length === 0 && labels !== undefined) {
         object.metadata.labels = { ...labels };
@@ -24,18 +22,22 @@ export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
 
     validate: (_context, object) => validateJob(object, options),
     validateUpdate: (_context, object, old) => validateJobUpdate(object, old, options),
+    warnings: (_context, object, old) => [
+      ...podNameWarnings(object.metadata, old),
+      ...templateWarnings(object, old, options.names),
+    ],
   };
 }
 
 /** Makes the job select its own pods by its uid. Labels that a client chose stay, and validation judges them. */
-function generateSelector({ metadata, spec }: Job): void {
+function generateSelector({ metadata, spec }: Job, names: JobLabels): void {
   const template = spec.template.metadata;
   const labels = template.labels ?? {};
-  labels[jobNameLabel] ??= metadata.name ?? '';
-  labels[controllerUidLabel] ??= metadata.uid ?? '';
+  for (const label of names.name) labels[label] ??= metadata.name ?? '';
+  for (const label of names.uid) labels[label] ??= metadata.uid ?? '';
   template.labels = labels;
   const selector = spec.selector ?? {};
   selector.matchLabels ??= {};
-  selector.matchLabels[controllerUidLabel] ??= metadata.uid ?? '';
+  selector.matchLabels[names.uid[0]] ??= metadata.uid ?? '';
   spec.selector = selector;
 }

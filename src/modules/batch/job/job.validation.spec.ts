@@ -6,6 +6,8 @@ import { jobResource } from './job.resource.js';
 const tester = new DefinitionTester(jobResource(testNames));
 const podSpec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'img:1' }] };
 const template = { spec: podSpec };
+const uidLabel = `batch.${testNames.labelPrefix}/controller-uid`;
+const nameLabel = `batch.${testNames.labelPrefix}/job-name`;
 const valid = { spec: { template } };
 
 type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
@@ -31,13 +33,7 @@ const creates: readonly Case[] = [
     { template: { spec: { containers: podSpec.containers } } },
     ['FieldValueRequired | spec.template.spec.restartPolicy | Required value: valid values: "OnFailure", "Never"'],
   ],
-  [
-    { manualSelector: true },
-    [
-      'FieldValueRequired | spec.selector | Required value',
-      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
-    ],
-  ],
+  [{ manualSelector: true }, ['FieldValueRequired | spec.selector | Required value']],
   [
     { manualSelector: true, selector: { matchLabels: { a: 'b' } } },
     [
@@ -77,7 +73,6 @@ const creates: readonly Case[] = [
       },
     },
     [
-      'FieldValueInvalid | spec.template.spec.restartPolicy | Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
       'FieldValueNotSupported | spec.podFailurePolicy.rules[0].action | Unsupported value: "Odd": supported values: "Count", "FailIndex", "FailJob", "Ignore"',
       'FieldValueNotSupported | spec.podFailurePolicy.rules[0].onExitCodes.operator | Unsupported value: "Odd": supported values: "In", "NotIn"',
       'FieldValueInvalid | spec.podFailurePolicy.rules[0].onExitCodes.containerName | Invalid value: "z": must be one of the container or initContainer names in the pod template',
@@ -88,7 +83,8 @@ const creates: readonly Case[] = [
       'FieldValueNotSupported | spec.podFailurePolicy.rules[1].onPodConditions[0].status | Unsupported value: "Maybe": supported values: "False", "True", "Unknown"',
       'FieldValueRequired | spec.podFailurePolicy.rules[2].action | Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]',
       'FieldValueInvalid | spec.podFailurePolicy.rules[2].onExitCodes.values[0] | Invalid value: 0: must not be 0 for the In operator',
-      'FieldValueInvalid | spec.podFailurePolicy.rules[3] | Invalid value: {"action":"Ignore"}: specifying one of OnExitCodes and OnPodConditions is required',
+      'FieldValueInvalid | spec.podFailurePolicy.rules[3] | Invalid value: specifying one of OnExitCodes and OnPodConditions is required',
+      'FieldValueInvalid | spec.template.spec.restartPolicy | Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
     ],
   ],
   [
@@ -99,8 +95,8 @@ const creates: readonly Case[] = [
     },
     [
       'FieldValueRequired | spec.successPolicy.rules[0] | Required value: at least one of succeededCount or succeededIndexes must be specified',
-      'FieldValueInvalid | spec.successPolicy.rules[1].succeededIndexes | Invalid value: "0-9": too large index: "9"',
-      'FieldValueInvalid | spec.successPolicy.rules[2].succeededCount | Invalid value: 2: must be between 1 and 1, inclusive',
+      'FieldValueInvalid | spec.successPolicy.rules[1].succeededIndexes | Invalid value: "0-9": error parsing succeededIndexes: too large index: "9"',
+      'FieldValueInvalid | spec.successPolicy.rules[2].succeededCount | Invalid value: 2: must be less than or equal to 1 (the number of indexes in the specified succeededIndexes field)',
     ],
   ],
 ];
@@ -124,11 +120,25 @@ describe('rules of Job', () => {
     const { object, causes } = tester.create(valid);
     const { uid } = object.metadata;
     assert.deepEqual(causes, []);
-    assert.deepEqual(object.metadata.labels, { 'job-name': 'a', 'controller-uid': uid });
+    assert.deepEqual(object.metadata.labels, {
+      'job-name': 'a',
+      'controller-uid': uid,
+      [nameLabel]: 'a',
+      [uidLabel]: uid,
+    });
     const { selector, template: made, ...rest } = object.spec as Record<string, unknown>;
-    assert.deepEqual(selector, { matchLabels: { 'controller-uid': uid } });
+    assert.deepEqual(selector, { matchLabels: { [uidLabel]: uid } });
     assert.deepEqual((made as { metadata: { labels: unknown } }).metadata.labels, object.metadata.labels);
-    assert.deepEqual(rest, { parallelism: 1, completions: 1, backoffLimit: 6 });
+    assert.deepEqual(rest, {
+      parallelism: 1,
+      completions: 1,
+      backoffLimit: 6,
+      completionMode: 'NonIndexed',
+      suspend: false,
+      manualSelector: false,
+      podReplacementPolicy: 'TerminatingOrFailed',
+    });
+    assert.equal(object.metadata.generation, 1);
     assert.deepEqual(object.status, {});
   });
 
@@ -138,8 +148,8 @@ describe('rules of Job', () => {
       spec: { selector: { matchLabels: { x: 'y' } }, template: { metadata: { labels }, spec: podSpec } },
     });
     const { uid } = object.metadata;
-    const shown = JSON.stringify(labels);
-    const selector = JSON.stringify({ matchLabels: { x: 'y', 'controller-uid': uid } });
+    const shown = JSON.stringify({ ...labels, [nameLabel]: 'a', [uidLabel]: uid });
+    const selector = JSON.stringify({ matchLabels: { x: 'y', [uidLabel]: uid } });
     const path = 'spec.template.metadata.labels';
     assert.deepEqual(causes, [
       `FieldValueInvalid | ${path}[controller-uid] | Invalid value: ${shown}: must be '${uid}'`,
@@ -188,11 +198,29 @@ describe('rules of Job', () => {
       'FieldValueInvalid | status.succeeded | Invalid value: -2: must be greater than or equal to 0',
       'FieldValueInvalid | status.failed | Invalid value: -3: must be greater than or equal to 0',
     ]);
-    const done = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:05Z', succeeded: 1 };
+    const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, status: 'True' }));
+    const times = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:05Z' };
+    const done = { ...times, conditions, succeeded: 1 };
     const shown = tester.patch(object, { status: done, spec: { parallelism: 9 } }, 'status').object;
     assert.equal((shown.spec as { parallelism: number }).parallelism, 1);
-    const selector = `controller-uid=${object.metadata.uid}`;
+    const selector = `${uidLabel}=${object.metadata.uid}`;
     assert.deepEqual(tester.cells(shown, 90), ['a', '1/1', '65s', '90s', 'c', 'img:1', selector]);
+    const undone = tester.patch(shown, { status: { conditions: [], completionTime: null } }, 'status').causes;
+    assert.deepEqual(undone, [
+      'FieldValueInvalid | status.conditions | Invalid value: cannot disable the terminal Complete=True condition',
+      'FieldValueInvalid | status.conditions | Invalid value: cannot disable the SuccessCriteriaMet=True condition',
+    ]);
+    const both = ['Complete', 'Failed'].map((type) => ({ type, status: 'True' }));
+    const broken = { status: { conditions: both, active: 1, ready: 2 } };
+    assert.deepEqual(tester.patch(object, broken, 'status').causes, [
+      'FieldValueInvalid | status.ready | Invalid value: 2: cannot set more ready pods than active',
+      'FieldValueInvalid | status.conditions | Invalid value: cannot set Complete=True and Failed=true conditions',
+      'FieldValueInvalid | status.conditions | Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
+      'FieldValueInvalid | status.conditions | Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+      'FieldValueRequired | status.completionTime | Required value: completionTime is required for Complete jobs',
+      'FieldValueInvalid | status.active | Invalid value: 1: active>0 is invalid for finished job',
+      'FieldValueRequired | status.startTime | Required value: startTime is required for finished job',
+    ]);
     const many = tester.create({ spec: { template, parallelism: 3 } }).object;
     assert.deepEqual(tester.cells(many).slice(1, 3), ['0/1 of 3', '']);
   });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import { validateDomainPrefixedPath } from '../../../base/machinery/domain-prefixed-path.js';
+import { type FieldError, FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
 import type { Job, JobSpec } from '../../../objects/apis/batch/v1/job.types.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import {
@@ -13,27 +14,41 @@ import {
   matcherOf,
   validateLabelSelector,
 } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
+import { type JobLabels, jobLabels } from './job-labels.js';
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy.validation.js';
 
 const specPath = FieldPath.of('spec');
 const templateLabelsPath = FieldPath.of('spec', 'template', 'metadata', 'labels');
 const maxParallelismWhenIndexed = 100_000;
+const maxManagerLength = 63;
 
 /** Broken rules of a job, metadata aside. */
 export function validateJob(job: Job, options: PodValidationOptions): FieldError[] {
+  return validateWhole(job, options, true);
+}
+
+/** @param isPrefixed whether the labels with a prefix are needed; jobs of older releases have none */
+function validateWhole(job: Job, options: PodValidationOptions, isPrefixed: boolean): FieldError[] {
   const errors: FieldError[] = [];
-  checkGeneratedSelector(job, errors);
+  checkGeneratedSelector(job, jobLabels(options.names), isPrefixed, errors);
   errors.push(...validateJobSpec(job.spec, specPath, options));
   validateSelector(job.spec, errors);
   return errors;
 }
 
 /** A selector made by the server must choose exactly the pods of this job. */
-function checkGeneratedSelector({ metadata, spec }: Job, errors: FieldError[]): void {
+function checkGeneratedSelector(
+  { metadata, spec }: Job,
+  names: JobLabels,
+  isPrefixed: boolean,
+  errors: FieldError[],
+): void {
   if (spec.manualSelector === true) return;
+  const { uid = '', name = '' } = metadata;
   const expected: Readonly<Record<string, string>> = {
-    'controller-uid': metadata.uid ?? '',
-    'job-name': metadata.name ?? '',
+    [names.uid[1]]: uid,
+    [names.name[1]]: name,
+    ...(isPrefixed ? { [names.uid[0]]: uid, [names.name[0]]: name } : {}),
   };
   const labels = spec.template.metadata.labels ?? {};
   for (const [key, value] of Object.entries(expected)) {
@@ -49,8 +64,11 @@ function checkGeneratedSelector({ metadata, spec }: Job, errors: FieldError[]): 
 
 function validateSelector(spec: JobSpec, errors: FieldError[]): void {
   const path = specPath.child('selector');
-  if (spec.selector === undefined) errors.push(required(path));
-  else errors.push(...validateLabelSelector(spec.selector, path));
+  if (spec.selector === undefined) {
+    errors.push(required(path));
+    return;
+  }
+  errors.push(...validateLabelSelector(spec.selector, path));
   const { labels } = spec.template.metadata;
   if (matcherOf(spec.selector ?? null)?.(labels ?? {}) === false) {
     errors.push(invalid(templateLabelsPath, labels, '`selector` does not match template `labels`'));
@@ -72,6 +90,10 @@ export function validateJobSpec(spec: JobSpec, path: FieldPath, options: PodVali
     checkNonNegative(spec[field], path.child(field), errors);
   }
   validateCompletionMode(spec, path, errors);
+  if (spec.managedBy !== undefined) {
+    errors.push(...validateDomainPrefixedPath(spec.managedBy, path.child('managedBy')));
+    if (spec.managedBy.length > maxManagerLength) errors.push(tooLong(path.child('managedBy'), maxManagerLength));
+  }
   if (spec.podReplacementPolicy !== undefined) {
     const at = path.child('podReplacementPolicy');
     const allowed = spec.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
@@ -82,11 +104,12 @@ export function validateJobSpec(spec: JobSpec, path: FieldPath, options: PodVali
   const policyPath = path.child('template').child('spec').child('restartPolicy');
   if (policy !== 'OnFailure' && policy !== 'Never') {
     errors.push(required(policyPath, 'valid values: "OnFailure", "Never"'));
-  } else if (spec.podFailurePolicy !== undefined && policy !== 'Never') {
-    errors.push(invalid(policyPath, policy, 'only "Never" is supported when podFailurePolicy is specified'));
   }
   if (spec.podFailurePolicy !== undefined) {
     validatePodFailurePolicy(spec, spec.podFailurePolicy, path.child('podFailurePolicy'), errors);
+    if (policy !== 'Never') {
+      errors.push(invalid(policyPath, policy, 'only "Never" is supported when podFailurePolicy is specified'));
+    }
   }
   if (spec.successPolicy !== undefined) {
     validateSuccessPolicy(spec, spec.successPolicy, path.child('successPolicy'), errors);
@@ -124,7 +147,13 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
 
 /** Broken rules of a changed job: the form of its pods and the number that must succeed stay the same. */
 export function validateJobUpdate(job: Job, old: Job, options: PodValidationOptions): FieldError[] {
-  const errors = validateJob(job, options);
+  const labels = jobLabels(options.names);
+  const before = old.spec.template.metadata.labels ?? {};
+  const errors = validateWhole(
+    job,
+    options,
+    before[labels.uid[0]] !== undefined && before[labels.name[0]] !== undefined,
+  );
   checkCompletions(job.spec, old.spec, errors);
   checkImmutable(job.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   checkImmutable(templateToKeep(job, old), old.spec.template, specPath.child('template'), errors);
@@ -173,18 +202,4 @@ function templateToKeep(job: Job, old: Job): PodTemplateSpec {
 function copyField<T extends object, K extends keyof T>(object: T, old: T, field: K): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
-}
-
-/** Broken rules of the status of a job. */
-export function validateJobStatus({ status }: Job): FieldError[] {
-  const path = FieldPath.of('status');
-  const errors: FieldError[] = [];
-  for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const) {
-    checkNonNegative(status[field], path.child(field), errors);
-  }
-  const conditions = new Set(status.conditions?.filter((c) => c.status === 'True').map((c) => c.type));
-  if (conditions.has('Complete') && conditions.has('Failed')) {
-    errors.push(forbidden(path.child('conditions'), 'cannot set Complete=True and Failed=true conditions'));
-  }
-  return errors;
 }

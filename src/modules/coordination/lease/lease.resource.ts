@@ -48,7 +48,7 @@ function validateLease({ spec }: Lease): FieldError[] {
     errors.push(invalid(specPath.child('leaseDurationSeconds'), leaseDurationSeconds, 'must be greater than 0'));
   }
   if (leaseTransitions !== undefined && leaseTransitions < 0) {
-    const detail = 'must to greater or equal than 0';
+    const detail = 'must be greater than or equal to 0';
     errors.push(invalid(specPath.child('leaseTransitions'), leaseTransitions, detail));
   }
   if (strategy !== undefined && !strategies.includes(strategy)) {

@@ -13,7 +13,7 @@ describe('Lease', () => {
       { leaseDurationSeconds: 0, leaseTransitions: -1 },
       [
         'FieldValueInvalid | spec.leaseDurationSeconds | Invalid value: 0: must be greater than 0',
-        'FieldValueInvalid | spec.leaseTransitions | Invalid value: -1: must to greater or equal than 0',
+        'FieldValueInvalid | spec.leaseTransitions | Invalid value: -1: must be greater than or equal to 0',
       ],
     ],
     [

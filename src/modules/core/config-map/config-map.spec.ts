@@ -25,7 +25,7 @@ describe('config maps', () => {
     [
       'too much data',
       { data: { a: mebibyte }, binaryData: { b: 'AA==' } },
-      ['TooLong | [] | Too long: must have at most 1048576 bytes'],
+      ['TooLong | [] | Too long: may not be more than 1048576 bytes'],
     ],
   ];
   for (const [name, body, expected] of bad) {

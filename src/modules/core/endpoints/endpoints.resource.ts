@@ -5,6 +5,8 @@ import { validateEndpoints } from './endpoints.validation.js';
 
 const shownAddresses = 3;
 
+const deprecated = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
+
 /** Endpoints: the addresses of a service's pods. */
 export function endpointsResource(): ResourceDefinition {
   return defineResource<Endpoints>({
@@ -14,7 +16,7 @@ export function endpointsResource(): ResourceDefinition {
     kind: 'Endpoints',
     namespaced: true,
     shortNames: ['ep'],
-    versions: [{ version: 'v1', type: endpoints }],
+    versions: [{ version: 'v1', type: endpoints, deprecated: { warning: deprecated, removedRelease: '' } }],
     strategy: {
       applyDefaults: applyEndpointsDefaults,
       validate: (_context, object) => validateEndpoints(object),

@@ -59,12 +59,12 @@ describe('nodes', () => {
     [
       'a range that is none',
       { spec: { podCIDRs: ['10.0.0.0/33'] } },
-      ['Invalid | spec.podCIDRs[0] | Invalid value: []string{"10.0.0.0/33"}: must be valid CIDR'],
+      ['Invalid | spec.podCIDRs[0] | Invalid value: ["10.0.0.0/33"]: must be valid CIDR'],
     ],
     [
       'two ranges of one family',
       { spec: { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] } },
-      ['Invalid | spec.podCIDRs | Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one'],
+      ['Invalid | spec.podCIDRs | Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one'],
     ],
   ];
   for (const [name, body, expected] of bad) {

@@ -1,5 +1,6 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
+import { fractionalBytes } from '../../../objects/apis/core/v1/fractional-bytes.js';
 import {
   type PersistentVolumeClaim,
   persistentVolumeClaim,
@@ -8,6 +9,7 @@ import { ageColumn, nameColumn } from '../../../objects/registry/definition/defa
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
+import { storageClassWarnings } from '../storage-class-warnings.js';
 import {
   validatePersistentVolumeClaim,
   validatePersistentVolumeClaimStatus,
@@ -43,6 +45,10 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       },
       validate: (_context, object) => validatePersistentVolumeClaim(object),
       validateUpdate: (_context, object, old) => validatePersistentVolumeClaimUpdate(object, old, names),
+      warnings: (_context, { metadata, spec }) => [
+        ...storageClassWarnings(metadata, names),
+        ...fractionalBytes(spec.resources.requests?.storage, 'spec.resources.requests[storage]'),
+      ],
     },
     strategyOptions: { returnsDeletedObject: true },
     columns: [

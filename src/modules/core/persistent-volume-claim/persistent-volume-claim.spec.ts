@@ -9,7 +9,7 @@ const base = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage:
 const claim = (spec: object = {}) => ({ spec: { ...base, ...spec } });
 const size = (storage: string) => ({ spec: { resources: { requests: { storage } } } });
 const frozen =
-  'Forbidden | spec | Forbidden: spec is immutable after creation except resources.requests for bound claims';
+  'Forbidden | spec | Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
 describe('persistent volume claims', () => {
   it('are pending claims of file systems', () => {

@@ -12,6 +12,8 @@ import { checkAccessModes } from '../access-modes.validation.js';
 const specPath = FieldPath.of('spec');
 const requestPath = specPath.child('resources').child('requests').child('storage');
 const claimKind = 'PersistentVolumeClaim';
+const immutableSpec =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
 /** Broken rules of a new claim. */
 export function validatePersistentVolumeClaim(object: PersistentVolumeClaim): FieldError[] {
@@ -91,7 +93,7 @@ export function validatePersistentVolumeClaimUpdate(
   const size = object.spec.resources.requests?.storage;
   const oldSize = old.spec.resources.requests?.storage;
   if (!isDeepStrictEqual(frozenPart(object, old, names), { ...old.spec })) {
-    errors.push(forbidden(specPath, 'spec is immutable after creation except resources.requests for bound claims'));
+    errors.push(forbidden(specPath, immutableSpec));
   }
   if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
     // The size may go down again as long as the volume has not grown yet.

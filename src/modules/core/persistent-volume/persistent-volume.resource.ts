@@ -1,7 +1,9 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { type PersistentVolume, persistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { nodeTermWarnings, volumeKindWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
+import { storageClassWarnings } from '../storage-class-warnings.js';
 import { persistentVolumeColumns } from './persistent-volume.columns.js';
 import { applyPersistentVolumeDefaults } from './persistent-volume.defaults.js';
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from './persistent-volume.validation.js';
@@ -23,9 +25,28 @@ export function persistentVolumeResource(names: VendorNames): ResourceDefinition
       },
       validate: (_context, object) => validatePersistentVolume(object, names),
       validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old, names),
+      warnings: (_context, object) => volumeWarnings(object, names),
     },
     strategyOptions: { returnsDeletedObject: true },
     columns: persistentVolumeColumns(names),
     subresources: [statusSubresource<PersistentVolume>()],
   });
 }
+
+/** What is deprecated in a volume, each as a warning. */
+function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames): string[] {
+  const mount = `volume.beta.${names.labelPrefix}/mount-options`;
+  const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+  return [
+    ...storageClassWarnings(metadata, names),
+    ...(metadata.annotations?.[mount] === undefined
+      ? []
+      : [`metadata.annotations[${mount}]: deprecated since v1.31; use "mountOptions" attribute instead`]),
+    ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [recycleWarning] : []),
+    ...nodeTermWarnings(terms, 'spec.nodeAffinity.required.nodeSelectorTerms', names),
+    ...volumeKindWarnings(spec, 'spec'),
+  ];
+}
+
+const recycleWarning =
+  'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';

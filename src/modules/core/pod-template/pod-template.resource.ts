@@ -3,6 +3,7 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import { type PodTemplate, podTemplate } from '../../../objects/apis/core/v1/pod-template.types.js';
 import { containerImages, containerNames, formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
+import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
@@ -25,8 +26,12 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
       applyDefaults: (object) => applyPodSpecDefaults(object.template.spec),
       validate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
       validateUpdate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
+      warnings: (_context, object, old) =>
+        old === undefined || old.metadata.generation !== object.metadata.generation
+          ? podWarnings(object.template, 'template.', names)
+          : [],
     },
-    strategyOptions: { returnsDeletedObject: true },
+    strategyOptions: { returnsDeletedObject: true, generation: ({ template }) => template },
     columns: [
       nameColumn,
       {

@@ -100,6 +100,7 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
       if (added === undefined) delete pod.spec.ephemeralContainers;
       else pod.spec.ephemeralContainers = added;
       pod.status = live.status;
+      countGeneration(pod, live);
     },
     validateUpdate: (_context, object, old) => {
       const pod = object as unknown as Pod;
@@ -117,6 +118,12 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
   };
 }
 
+/** A path that changes the spec counts its states as the pod's own path does. */
+function countGeneration(pod: Pod, live: Pod): void {
+  if (isDeepStrictEqual(pod.spec, live.spec)) return;
+  pod.metadata.generation = (live.metadata.generation ?? 0) + 1;
+}
+
 type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
 
 function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
@@ -127,7 +134,7 @@ function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldEr
     const after = byName.get(before.name);
     if (after === undefined) {
       errors.push(
-        forbidden(ephemeralPath, `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed`),
+        forbidden(ephemeralPath, `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed\n`),
       );
     } else if (!isDeepStrictEqual(after, before)) {
       const detail = `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed`;

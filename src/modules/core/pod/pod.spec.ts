@@ -22,7 +22,7 @@ describe('pod creation', () => {
   it('starts pending, whatever status was sent', () => {
     const { object } = tester.create({ ...valid, status: { phase: 'Running', podIP: '1.2.3.4' } });
     assert.deepEqual(object.status, { phase: 'Pending', qosClass: 'BestEffort' });
-    assert.equal(object.metadata.generation, undefined);
+    assert.equal(object.metadata.generation, 1);
   });
 
   it('refuses fields that only other paths may set later', () => {
@@ -48,18 +48,20 @@ describe('pod creation', () => {
   it('shows fields to select by', () => {
     assert.deepEqual(fieldsOf(definition, create({ nodeName: 'n', serviceAccountName: 's' })), {
       'spec.nodeName': 'n',
+      'spec.hostNetwork': 'false',
       'spec.restartPolicy': 'Always',
       'spec.schedulerName': 'default-scheduler',
       'spec.serviceAccountName': 's',
       'status.phase': 'Pending',
       'status.podIP': '',
+      'status.podIPs': '',
       'status.nominatedNodeName': '',
     });
   });
 });
 
 const fixed =
-  'FieldValueForbidden | spec | Forbidden: pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+  'FieldValueForbidden | spec | Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 const toleration = { key: 'k', operator: 'Exists' };
 const keptToleration =
   'FieldValueForbidden | spec.tolerations | Forbidden: existing toleration can not be modified except its tolerationSeconds';
@@ -111,7 +113,61 @@ describe('pod changes', () => {
     assert.equal((create().status as { conditions?: unknown }).conditions, undefined);
     assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: [{ name: 'b' }] } }).causes, []);
     assert.deepEqual(tester.patch(pod, { spec: { schedulingGates: null } }).causes, []);
-    assert.deepEqual(tester.patch(create(), { spec: { schedulingGates: [{ name: 'a' }] } }).causes, [fixed]);
+    assert.deepEqual(tester.patch(create(), { spec: { schedulingGates: [{ name: 'a' }] } }).causes, [
+      "FieldValueForbidden | spec.schedulingGates[0].name | Forbidden: only deletion is allowed, but found new scheduling gate 'a'",
+    ]);
+    assert.deepEqual(
+      tester.create({ spec: { ...valid.spec, nodeName: 'n', schedulingGates: [{ name: 'a' }] } }).causes,
+      ['FieldValueForbidden | spec.nodeName | Forbidden: cannot be set until all schedulingGates have been cleared'],
+    );
+  });
+
+  it('lets the place of a gated pod be narrowed, and counts that', () => {
+    const terms = (...keys: string[]) => ({
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: keys.map((key) => ({ key, operator: 'Exists' })) }],
+        },
+      },
+    });
+    const gates = { schedulingGates: [{ name: 'a' }] };
+    const pod = create({ ...gates, nodeSelector: { a: 'b' }, affinity: terms('x') });
+    const narrowed = tester.patch(pod, { spec: { nodeSelector: { c: 'd' }, affinity: terms('x', 'y') } });
+    assert.deepEqual(narrowed.causes, []);
+    assert.equal(narrowed.object.metadata.generation, 2);
+    assert.deepEqual(tester.patch(create(gates), { spec: { affinity: terms('x') } }).causes, []);
+    assert.deepEqual(tester.patch(pod, { spec: { nodeSelector: { a: 'z' }, affinity: null } }).causes, [
+      'FieldValueInvalid | spec.nodeSelector | Invalid value: {"a":"z"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      'FieldValueInvalid | spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms | Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+    ]);
+    assert.deepEqual(tester.patch(create(), { spec: { nodeSelector: { a: 'b' } } }).causes, [fixed]);
+  });
+
+  it('adds what label keys mean to the selectors of a new pod', () => {
+    const labelSelector = { matchLabels: { a: 'b' } };
+    const term = { topologyKey: 'z', labelSelector, matchLabelKeys: ['v'], mismatchLabelKeys: ['w', 'none'] };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+    const { object } = tester.create({ metadata: { labels: { v: '1', w: '2' } }, spec: { ...valid.spec, affinity } });
+    const made = (object.spec as { affinity: typeof affinity }).affinity.podAffinity;
+    assert.deepEqual(made.requiredDuringSchedulingIgnoredDuringExecution[0]?.labelSelector, {
+      ...labelSelector,
+      matchExpressions: [
+        { key: 'v', operator: 'In', values: ['1'] },
+        { key: 'w', operator: 'NotIn', values: ['2'] },
+      ],
+    });
+  });
+
+  it('takes AppArmor profiles from annotations', () => {
+    const key = (name: string) => `container.apparmor.security.beta.${testNames.labelPrefix}/${name}`;
+    const annotated = (annotations: Record<string, string>) => tester.create({ metadata: { annotations }, ...valid });
+    const { object } = annotated({ [key('c')]: 'localhost/p' });
+    const [first] = (object.spec as { containers: { securityContext?: unknown }[] }).containers;
+    assert.deepEqual(first?.securityContext, { appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } });
+    assert.deepEqual(annotated({ [key('z')]: 'odd' }).causes, [
+      `FieldValueInvalid | metadata.annotations[${key('z')}] | Invalid value: "z": container not found`,
+      `FieldValueInvalid | metadata.annotations[${key('z')}] | Invalid value: "odd": invalid AppArmor profile name: "odd"`,
+    ]);
   });
 
   it('stores a negative grace period as one second', () => {
@@ -241,7 +297,7 @@ describe('ephemeral containers', () => {
     const spec = object.spec as { ephemeralContainers: { imagePullPolicy: string }[] };
     assert.equal(spec.ephemeralContainers[0]?.imagePullPolicy, 'Always');
     assert.deepEqual(tester.patch(object, { spec: { ephemeralContainers: null } }, 'ephemeralcontainers').causes, [
-      'FieldValueForbidden | spec.ephemeralContainers | Forbidden: existing ephemeral containers "e" may not be removed',
+      'FieldValueForbidden | spec.ephemeralContainers | Forbidden: existing ephemeral containers "e" may not be removed\n',
     ]);
     const changed = { spec: { ephemeralContainers: [{ name: 'e', image: 'other' }] } };
     assert.deepEqual(tester.patch(object, changed, 'ephemeralcontainers').causes, [

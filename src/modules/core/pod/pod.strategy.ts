@@ -1,3 +1,4 @@
+import { addWarning } from '../../../base/machinery/request-context.js';
 import {
   applyPodOnlyDefaults,
   applyPodSpecDefaults,
@@ -5,8 +6,11 @@ import {
 } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import type { Pod, PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
+import { applyAppArmorAnnotations } from './app-armor.js';
+import { applyLabelKeys } from './label-keys.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
 /** Some thousands of years, so that an end lies before the year 9999, the latest possible time. */
@@ -20,12 +24,16 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       applyPodOnlyDefaults(object.spec);
     },
 
-    prepareForCreate(_context, object) {
+    prepareForCreate(context, object) {
       // Admission may have chosen the account.
       syncServiceAccount(object.spec);
       if (Number(object.spec.terminationGracePeriodSeconds) < 0) object.spec.terminationGracePeriodSeconds = 1;
+      applyLabelKeys(object);
+      for (const text of applyAppArmorAnnotations(object, options.names)) addWarning(context, text);
       object.status = { phase: 'Pending', qosClass: podQosClass(object.spec) };
-      if ((object.spec.schedulingGates ?? []).length > 0) object.status.conditions = [gatedCondition()];
+      if ((object.spec.schedulingGates ?? []).length > 0) {
+        object.status.conditions = [gatedCondition(object.metadata.creationTimestamp ?? null)];
+      }
     },
 
     validate: (_context, object) => validatePod(object, options),
@@ -35,6 +43,9 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     },
 
     validateUpdate: (_context, object, old) => validatePodUpdate(object, old, options),
+
+    // Programs update pods all the time, and nobody reads what they are answered.
+    warnings: (_context, object, old) => (old === undefined ? podWarnings(object, '', options.names) : []),
 
     gracePeriodSeconds(object, { gracePeriodSeconds }) {
       const { nodeName, terminationGracePeriodSeconds } = object.spec;
@@ -49,12 +60,12 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
 }
 
 /** Says that nobody places the pod before its gates are removed. */
-function gatedCondition(): PodCondition {
+function gatedCondition(since: string | null): PodCondition {
   return {
     type: 'PodScheduled',
     status: 'False',
     lastProbeTime: null,
-    lastTransitionTime: null,
+    lastTransitionTime: since,
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   };

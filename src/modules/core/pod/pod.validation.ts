@@ -6,6 +6,8 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import { validateAppArmorAnnotations } from './app-armor.js';
+import { keepPlacement } from './gated-placement.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
 const specPath = FieldPath.of('spec');
@@ -14,7 +16,12 @@ const maxInt32 = 2147483647;
 /** Broken rules of a new pod, metadata aside. */
 export function validatePod(pod: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
+  errors.push(...validateAppArmorAnnotations(pod, options.names));
   errors.push(...validatePodSpec(pod.spec, specPath, options));
+  if (pod.spec.nodeName && (pod.spec.schedulingGates ?? []).length > 0) {
+    const detail = 'cannot be set until all schedulingGates have been cleared';
+    errors.push(forbidden(specPath.child('nodeName'), detail));
+  }
   if ((pod.spec.ephemeralContainers ?? []).length > 0) {
     errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
   }
@@ -72,20 +79,23 @@ export function isMirrorPod({ metadata }: Pod, { names }: PodValidationOptions):
 }
 
 const updatableFields =
-  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
 /** Broken rules of a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
-  for (const field of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+  for (const field of ['containers', 'initContainers'] as const) {
     if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;
     errors.push(forbidden(specPath.child(field), 'pod updates may not add or remove containers'));
     return errors;
   }
   if (!validateDeadline(pod.spec, old.spec, errors)) return errors;
   validateAddedTolerations(pod.spec.tolerations ?? [], old.spec.tolerations ?? [], errors);
-  if (!deepEqual(withUpdatableFieldsOf(pod.spec, old.spec), old.spec)) {
+  checkGates(pod.spec, old.spec, errors);
+  const kept = withUpdatableFieldsOf(pod.spec, old.spec);
+  if ((old.spec.schedulingGates ?? []).length > 0) keepPlacement(kept, old.spec, errors);
+  if (!deepEqual(kept, old.spec)) {
     errors.push(forbidden(specPath, updatableFields));
   }
   return errors;
@@ -129,6 +139,16 @@ function validateAddedTolerations(
   }
 }
 
+/** Gates open one by one and never close again. */
+function checkGates(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
+  const known = new Set(old.schedulingGates?.map(({ name }) => name));
+  spec.schedulingGates?.forEach(({ name }, i) => {
+    if (known.has(name)) return;
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    errors.push(forbidden(specPath.child('schedulingGates').index(i).child('name'), detail));
+  });
+}
+
 /** The new spec with every changeable field put back, for comparison with the old one. */
 function withUpdatableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
   const result: PodSpec = { ...spec };
@@ -141,11 +161,7 @@ function withUpdatableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
   if (spec.initContainers !== undefined) {
     result.initContainers = withImagesOf(spec.initContainers, old.initContainers ?? []);
   }
-  // Gates open one by one and never close again.
-  const gates = old.schedulingGates ?? [];
-  if (spec.schedulingGates?.every((gate) => gates.some((g) => g.name === gate.name)) ?? gates.length > 0) {
-    copyField(result, old, 'schedulingGates');
-  }
+  copyField(result, old, 'schedulingGates');
   return result;
 }
 

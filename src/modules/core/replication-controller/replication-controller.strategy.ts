@@ -1,5 +1,7 @@
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
+import { podNameWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateReplicationController } from './replication-controller.validation.js';
@@ -25,5 +27,11 @@ export function replicationControllerStrategy(options: PodValidationOptions): St
 
     validate: (_context, object) => validateReplicationController(object, options),
     validateUpdate: (_context, object) => validateReplicationController(object, options),
+
+    warnings(_context, { metadata, spec: { template } }, old) {
+      if (old !== undefined && old.metadata.generation === metadata.generation) return [];
+      const ofTemplate = template === undefined ? [] : podWarnings(template, 'spec.template.', options.names);
+      return [...podNameWarnings(metadata, old), ...ofTemplate];
+    },
   };
 }

@@ -63,19 +63,19 @@ describe('resource quotas', () => {
         'Invalid | spec.hard[services] | Invalid value: "500m": must be an integer',
       ],
     ],
-    ['an unknown scope', scoped('Odd'), ['Invalid | spec.scopes | Invalid value: []string{"Odd"}: unsupported scope']],
+    ['an unknown scope', scoped('Odd'), ['Invalid | spec.scopes | Invalid value: ["Odd"]: unsupported scope']],
     [
       'scopes of other things',
       { spec: { hard: { pods: '1', cpu: '1', services: '1' }, scopes: ['BestEffort'] } },
       [
-        'Invalid | spec.scopes | Invalid value: []string{"BestEffort"}: unsupported scope applied to resource',
-        'Invalid | spec.scopes | Invalid value: []string{"BestEffort"}: unsupported scope applied to resource',
+        'Invalid | spec.scopes | Invalid value: ["BestEffort"]: unsupported scope applied to resource',
+        'Invalid | spec.scopes | Invalid value: ["BestEffort"]: unsupported scope applied to resource',
       ],
     ],
     [
       'opposite scopes',
       scoped('Terminating', 'NotTerminating'),
-      ['Invalid | spec.scopes | Invalid value: []string{"Terminating", "NotTerminating"}: conflicting scopes'],
+      ['Invalid | spec.scopes | Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
     ],
     [
       'a choice among nothing',
@@ -85,7 +85,7 @@ describe('resource quotas', () => {
     [
       'values without a choice',
       selecting({ scopeName: 'PriorityClass', operator: 'Exists', values: ['a'] }),
-      [`Invalid | ${expressions}.values | Invalid value: []string{"a"}: must be no value when \`operator\` is 'Exist'`],
+      [`Invalid | ${expressions}.values | Invalid value: ["a"]: must be no value when \`operator\` is 'Exist'`],
     ],
     [
       'a choice in a plain scope',
@@ -103,7 +103,7 @@ describe('resource quotas', () => {
     [
       'opposites in a selector',
       selecting({ scopeName: 'BestEffort', operator: 'Exists' }, { scopeName: 'NotBestEffort', operator: 'Exists' }),
-      [`Invalid | ${expressions} | Invalid value: []string{}: conflicting scopes`],
+      [`Invalid | ${expressions} | Invalid value: []: conflicting scopes`],
     ],
   ];
   for (const [name, body, expected] of bad) {
@@ -114,7 +114,7 @@ describe('resource quotas', () => {
     const { object } = tester.create(scoped('BestEffort', 'Terminating'));
     assertCauses(tester.patch(object, { spec: { scopes: ['Terminating', 'BestEffort'] } }).causes, []);
     assertCauses(tester.patch(object, { spec: { scopes: ['BestEffort'] } }).causes, [
-      'Invalid | spec.scopes | Invalid value: []string{"BestEffort"}: field is immutable',
+      'Invalid | spec.scopes | Invalid value: ["BestEffort"]: field is immutable',
     ]);
   });
 

@@ -32,7 +32,7 @@ describe('secrets', () => {
     [
       'too much data',
       { data: { a: base64('x'.repeat(1024 * 1024 + 1)) } },
-      ['TooLong | data | Too long: must have at most 1048576 bytes'],
+      ['TooLong | data | Too long: may not be more than 1048576 bytes'],
     ],
     [
       'a service account token without its account',

@@ -20,7 +20,7 @@ export function serviceResource(context: AllocatorParts): ResourceDefinition {
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
     strategyOptions: { returnsDeletedObject: true },
-    strategy: serviceStrategy(allocator),
+    strategy: serviceStrategy(allocator, context.names),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
     columns: serviceColumns,

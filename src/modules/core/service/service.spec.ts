@@ -194,17 +194,17 @@ describe('service rules', () => {
     [
       'only the list of addresses',
       { clusterIPs: ['10.0.0.4'] },
-      ['Invalid | spec.clusterIPs | Invalid value: []string{"10.0.0.4"}: must be empty when clusterIP is empty'],
+      ['Invalid | spec.clusterIPs | Invalid value: ["10.0.0.4"]: must be empty when clusterIP is empty'],
     ],
     [
       'two different first addresses',
       { clusterIP: '10.0.0.5', clusterIPs: ['10.0.0.4'] },
-      ['Invalid | spec.clusterIPs | Invalid value: []string{"10.0.0.4"}: element [0] must match clusterIP'],
+      ['Invalid | spec.clusterIPs | Invalid value: ["10.0.0.4"]: element [0] must match clusterIP'],
     ],
     [
       'two addresses of one family',
       { clusterIP: '10.0.0.4', clusterIPs: ['10.0.0.4', '10.0.0.5'] },
-      ['Invalid | spec.clusterIPs | Invalid value: []string{"10.0.0.4", "10.0.0.5"}: may specify no more than one IP'],
+      ['Invalid | spec.clusterIPs | Invalid value: ["10.0.0.4","10.0.0.5"]: may specify no more than one IP'],
     ],
     [
       'a family the cluster does not have',
@@ -247,7 +247,7 @@ describe('service rules', () => {
       { loadBalancerSourceRanges: ['x'], allocateLoadBalancerNodePorts: true, loadBalancerClass: 'a b' },
       [
         `Forbidden | spec.LoadBalancerSourceRanges | Forbidden: ${onlyLb}`,
-        'Invalid | spec.LoadBalancerSourceRanges | Invalid value: "[x]": must be a list of IP ranges',
+        'Invalid | spec.LoadBalancerSourceRanges[0] | Invalid value: "x": must be a valid CIDR value',
         `Forbidden | spec.allocateLoadBalancerNodePorts | Forbidden: ${onlyLb}`,
         `Forbidden | spec.loadBalancerClass | Forbidden: ${onlyLb}`,
         'Invalid | spec.loadBalancerClass | Invalid value: "a b"',
@@ -256,13 +256,13 @@ describe('service rules', () => {
     [
       'a way from outside, inside',
       { externalTrafficPolicy: 'Local' },
-      ['Invalid | spec.externalTrafficPolicy | Invalid value: "Local": ExternalTrafficPolicy can only be set on'],
+      ['Invalid | spec.externalTrafficPolicy | Invalid value: "Local": may only be set for externally-accessible'],
     ],
     [
       'unknown ways',
       { type: 'NodePort', externalTrafficPolicy: 'Odd', healthCheckNodePort: -1, internalTrafficPolicy: 'Odd' },
       [
-        'Invalid | spec.externalTrafficPolicy | Invalid value: "Odd": ExternalTrafficPolicy must be empty, Cluster or',
+        'NotSupported | spec.externalTrafficPolicy | Unsupported value: "Odd": supported values: "Cluster"',
         'Invalid | spec.healthCheckNodePort | Invalid value: -1: HealthCheckNodePort must be not less than 0',
         'NotSupported | spec.internalTrafficPolicy | Unsupported value: "Odd": supported values: "Cluster", "Local"',
       ],
@@ -296,10 +296,10 @@ describe('service changes', () => {
     const old = stored({});
     const fixed = 'may not change once set';
     assertCauses(tester.patch(old, { spec: { clusterIP: '10.0.0.8' } }).causes, [
-      `Invalid | spec.clusterIPs[0] | Invalid value: []string{"10.0.0.8"}: ${fixed}`,
+      `Invalid | spec.clusterIPs[0] | Invalid value: ["10.0.0.8"]: ${fixed}`,
     ]);
     assertCauses(tester.patch(old, { spec: { clusterIP: 'None' } }).causes, [
-      `Invalid | spec.clusterIPs[0] | Invalid value: []string{"None"}: ${fixed}`,
+      `Invalid | spec.clusterIPs[0] | Invalid value: ["None"]: ${fixed}`,
     ]);
     for (const spec of [{ clusterIP: null }, { clusterIP: null, clusterIPs: null }]) {
       const { object, causes } = tester.patch(old, { spec });

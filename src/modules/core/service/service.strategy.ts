@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isDns1035Label } from '../../../base/machinery/names.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
@@ -7,12 +8,13 @@ import type { ServiceAllocator } from './allocation/service-allocator.js';
 import { applyServiceDefaults } from './service.defaults.js';
 import { isHeadless, mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
 import { type IpFamilyName, validateService, validateServiceUpdate } from './service.validation.js';
+import { serviceWarnings } from './service-warnings.js';
 
 /** Rules of services on writes; addresses and ports come from the allocator. */
-export function serviceStrategy(allocator: ServiceAllocator): Strategy<Service> {
+export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames): Strategy<Service> {
   const family: IpFamilyName = allocator.range.family === 'ipv4' ? 'IPv4' : 'IPv6';
   return {
-    validateName: (name, prefix) => isDns1035Label(prefix ? maskTrailingDash(name) : name),
+    validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
     applyDefaults: applyServiceDefaults,
 
     prepareForCreate(_context, object) {
@@ -35,6 +37,7 @@ export function serviceStrategy(allocator: ServiceAllocator): Strategy<Service> 
     validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, family),
     reserveForUpdate: (_context, object, old, dryRun) => allocator.reserveForUpdate(object, old, dryRun),
     afterDelete: (object) => allocator.afterDelete(object),
+    warnings: (_context, object, old) => serviceWarnings(object, old, names),
   };
 }
 

@@ -12,7 +12,8 @@ import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/nam
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
-import { ipFamily, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
+import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
+import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { isExternallyAccessible, isHeadless, mayHaveNodePorts, needsHealthCheckPort } from './service.rules.js';
 import { validateServicePorts } from './service-ports.validation.js';
 
@@ -28,7 +29,11 @@ const policies = ['Cluster', 'Local'];
 const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
 
 /** Broken rules of a service, in the order that clients of these messages know. */
-export function validateService(object: Service, family: IpFamilyName): FieldError[] {
+export function validateService(
+  object: Service,
+  family: IpFamilyName,
+  knownRanges: readonly string[] = [],
+): FieldError[] {
   const errors: FieldError[] = [];
   const { spec } = object;
   if ((spec.ports ?? []).length === 0 && !isHeadless(object) && spec.type !== 'ExternalName') {
@@ -47,7 +52,7 @@ export function validateService(object: Service, family: IpFamilyName): FieldErr
   if (!types.includes(spec.type ?? '')) errors.push(notSupported(specPath.child('type'), spec.type, types));
   validateNodePorts(object, errors);
   validateDuplicatePorts(object, errors);
-  validateLoadBalancer(object, errors);
+  validateLoadBalancer(object, knownRanges, errors);
   validateTraffic(object, errors);
   return errors;
 }
@@ -172,17 +177,17 @@ function validateDuplicatePorts({ spec }: Service, errors: FieldError[]): void {
   });
 }
 
-function validateLoadBalancer({ spec }: Service, errors: FieldError[]): void {
+function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[], errors: FieldError[]): void {
   const isLoadBalancer = spec.type === 'LoadBalancer';
   const onlyThere = "may only be used when `type` is 'LoadBalancer'";
   const ranges = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0) {
     const path = specPath.child('LoadBalancerSourceRanges');
     if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
-    if (ranges.some((range) => parseIpNetwork(range.trim()) === undefined)) {
-      const detail = 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ';
-      errors.push(invalid(path, `[${ranges.join(' ')}]`, detail));
-    }
+    // Proxies read them in their own ways; what was accepted before stays acceptable.
+    ranges.forEach((range, i) => {
+      if (!knownRanges.includes(range)) errors.push(...validateCidr(range.trim(), path.index(i)));
+    });
   }
   const nodePortsPath = specPath.child('allocateLoadBalancerNodePorts');
   if (isLoadBalancer && spec.allocateLoadBalancerNodePorts === undefined) errors.push(required(nodePortsPath));
@@ -204,12 +209,12 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
   const external = spec.externalTrafficPolicy;
   const checkPort = spec.healthCheckNodePort ?? 0;
   if (external && !policies.includes(external)) {
-    errors.push(invalid(externalPath, external, 'ExternalTrafficPolicy must be empty, Cluster or Local'));
+    errors.push(notSupported(externalPath, external, policies));
   }
   if (checkPort < 0) errors.push(invalid(checkPath, checkPort, 'HealthCheckNodePort must be not less than 0'));
   if (errors.length === countBefore) {
     if (external && !isExternallyAccessible(object)) {
-      const detail = 'ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service';
+      const detail = 'may only be set for externally-accessible services';
       errors.push(invalid(externalPath, external, detail));
     }
     if (checkPort !== 0 && !needsHealthCheckPort(object)) {
@@ -252,7 +257,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
     const path = specPath.child('healthCheckNodePort');
     errors.push(invalid(path, object.spec.healthCheckNodePort ?? 0, 'field is immutable'));
   }
-  errors.push(...validateService(object, family));
+  errors.push(...validateService(object, family, old.spec.loadBalancerSourceRanges));
   return errors;
 }
 

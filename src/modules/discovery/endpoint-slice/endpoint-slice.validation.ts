@@ -38,11 +38,12 @@ export type PlaceField = 'topology' | 'deprecatedTopology';
 /** Broken rules of a new EndpointSlice. */
 export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
+  validateContent(slice, place, errors);
   if (slice.addressType === '') errors.push(required(addressTypePath));
   else if (!addressTypes.includes(slice.addressType)) {
     errors.push(notSupported(addressTypePath, slice.addressType, addressTypes));
   }
-  validateContent(slice, place, errors);
+  errors.push(...missingAddresses(slice));
   return errors;
 }
 
@@ -50,10 +51,17 @@ export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): 
 export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
   validateContent(slice, place, errors);
+  errors.push(...missingAddresses(slice));
   if (slice.addressType !== old.addressType) {
     errors.push(invalid(addressTypePath, slice.addressType, 'field is immutable'));
   }
   return errors;
+}
+
+function missingAddresses({ endpoints }: EndpointSlice): FieldError[] {
+  return (endpoints ?? []).flatMap(({ addresses }, i) =>
+    (addresses ?? []).length === 0 ? [required(endpointsPath.index(i).child('addresses'))] : [],
+  );
 }
 
 function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldError[]): void {
@@ -82,8 +90,7 @@ function validateEndpoint(
 ): void {
   const addresses = endpoint.addresses ?? [];
   const addressesPath = path.child('addresses');
-  if (addresses.length === 0) errors.push(required(addressesPath, 'must contain at least 1 address'));
-  else if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
+  if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
   else {
     for (const [i, address] of addresses.entries()) {
       errors.push(...addressErrors(address, addressType, addressesPath.index(i)));

@@ -113,12 +113,12 @@ describe('FlowSchema', () => {
     [{ ...resourceRule, namespaces: [], clusterScope: true }, undefined],
     [
       { ...resourceRule, verbs: ['list', '*'] },
-      'verbs | Invalid value: []string{"list", "*"}: if \'*\' is present, must not specify other verbs',
+      'verbs | Invalid value: ["list","*"]: if \'*\' is present, must not specify other verbs',
     ],
     [{ ...resourceRule, verbs: [] }, 'verbs | Required value: verbs must contain at least one value'],
     [
       { ...resourceRule, verbs: ['bla'] },
-      'verbs | Unsupported value: []string{"bla"}: supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"',
+      'verbs | Unsupported value: ["bla"]: supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"',
     ],
     [
       { ...resourceRule, apiGroups: [] },
@@ -126,7 +126,7 @@ describe('FlowSchema', () => {
     ],
     [
       { ...resourceRule, resources: ['*', 'b'] },
-      'resources | Invalid value: []string{"*", "b"}: if \'*\' is present, must not specify other resources',
+      'resources | Invalid value: ["*","b"]: if \'*\' is present, must not specify other resources',
     ],
     [
       { ...resourceRule, namespaces: [] },
@@ -134,7 +134,7 @@ describe('FlowSchema', () => {
     ],
     [
       { ...resourceRule, namespaces: ['*', 'x'] },
-      'namespaces | Invalid value: []string{"*", "x"}: if \'*\' is present, must not specify other namespaces',
+      'namespaces | Invalid value: ["*","x"]: if \'*\' is present, must not specify other namespaces',
     ],
   ];
   for (const [rule, expected] of resourceCases) {

@@ -1,3 +1,4 @@
+import { validateDomainPrefixedPath } from '../../../base/machinery/domain-prefixed-path.js';
 import {
   type FieldError,
   FieldPath,
@@ -7,7 +8,7 @@ import {
   required,
   tooLong,
 } from '../../../base/machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type IngressClass,
@@ -83,13 +84,7 @@ function validateIngressClassUpdate(object: IngressClass, old: IngressClass): Fi
 
 function validateController(controller: string, errors: FieldError[]): void {
   if (controller.length > maxControllerLength) errors.push(tooLong(controllerPath, maxControllerLength));
-  const slash = controller.indexOf('/');
-  if (slash < 0 || slash === controller.length - 1) {
-    errors.push(invalid(controllerPath, controller, 'must be a domain-prefixed path (such as "acme.io/foo")'));
-    return;
-  }
-  const domain = controller.slice(0, slash);
-  for (const m of isDns1123Subdomain(domain)) errors.push(invalid(controllerPath, domain, m));
+  errors.push(...validateDomainPrefixedPath(controller, controllerPath));
 }
 
 function validateParameters(parameters: IngressClassParametersReference, errors: FieldError[]): void {

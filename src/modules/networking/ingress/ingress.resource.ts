@@ -23,6 +23,10 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
       },
       validate: (_context, object) => validateIngressCreate(object, classAnnotation),
       validateUpdate: (_context, object) => validateIngressSpec(object.spec),
+      warnings: (_context, { metadata }) =>
+        metadata.annotations?.[classAnnotation] === undefined
+          ? []
+          : [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`],
     },
     columns: ingressColumns,
     subresources: [statusSubresource<Ingress>({ validate: ({ status }) => validateIngressStatus(status) })],

@@ -34,7 +34,7 @@ export function networkPolicyResource(names: VendorNames): ResourceDefinition {
     strategy: {
       applyDefaults: applyNetworkPolicyDefaults,
       validate: (_context, object) => validateNetworkPolicy(object),
-      validateUpdate: (_context, object) => validateNetworkPolicy(object),
+      validateUpdate: (_context, object, old) => validateNetworkPolicy(object, old),
     },
     columns,
   });

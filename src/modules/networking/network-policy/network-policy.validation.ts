@@ -14,6 +14,7 @@ import type {
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from '../../../objects/apis/networking/v1/network-policy.types.js';
+import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
 import { isStrictSubset, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
 const specPath = FieldPath.of('spec');
@@ -21,13 +22,14 @@ const protocols = ['TCP', 'UDP', 'SCTP'];
 const policyTypes = ['Ingress', 'Egress'];
 
 /** Broken rules of a NetworkPolicy, new or changed. */
-export function validateNetworkPolicy({ spec }: NetworkPolicy): FieldError[] {
+export function validateNetworkPolicy({ spec }: NetworkPolicy, old?: NetworkPolicy): FieldError[] {
+  const known = cidrsOf(old);
   const errors = validateLabelSelector(spec.podSelector, specPath.child('podSelector'));
   for (const [i, rule] of (spec.ingress ?? []).entries()) {
-    validateRule(rule.ports, rule.from, specPath.child('ingress').index(i), 'from', errors);
+    validateRule(rule.ports, rule.from, specPath.child('ingress').index(i), 'from', known, errors);
   }
   for (const [i, rule] of (spec.egress ?? []).entries()) {
-    validateRule(rule.ports, rule.to, specPath.child('egress').index(i), 'to', errors);
+    validateRule(rule.ports, rule.to, specPath.child('egress').index(i), 'to', known, errors);
   }
   const types = spec.policyTypes ?? [];
   const typesPath = specPath.child('policyTypes');
@@ -41,15 +43,22 @@ export function validateNetworkPolicy({ spec }: NetworkPolicy): FieldError[] {
   return errors;
 }
 
+function cidrsOf(policy: NetworkPolicy | undefined): ReadonlySet<string> {
+  const { ingress, egress } = policy?.spec ?? {};
+  const peers = [...(ingress ?? []).flatMap(({ from }) => from ?? []), ...(egress ?? []).flatMap(({ to }) => to ?? [])];
+  return new Set(peers.flatMap(({ ipBlock }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]));
+}
+
 function validateRule(
   ports: readonly NetworkPolicyPort[] | undefined,
   peers: readonly NetworkPolicyPeer[] | undefined,
   path: FieldPath,
   peersField: 'from' | 'to',
+  known: ReadonlySet<string>,
   errors: FieldError[],
 ): void {
   for (const [i, port] of (ports ?? []).entries()) validatePort(port, path.child('ports').index(i), errors);
-  for (const [i, peer] of (peers ?? []).entries()) validatePeer(peer, path.child(peersField).index(i), errors);
+  for (const [i, peer] of (peers ?? []).entries()) validatePeer(peer, path.child(peersField).index(i), known, errors);
 }
 
 function validatePort({ protocol, port, endPort }: NetworkPolicyPort, path: FieldPath, errors: FieldError[]): void {
@@ -74,10 +83,15 @@ function validatePort({ protocol, port, endPort }: NetworkPolicyPort, path: Fiel
   for (const m of isPortNumber(endPort)) errors.push(invalid(endPath, endPort, m));
 }
 
-function validatePeer(peer: NetworkPolicyPeer, path: FieldPath, errors: FieldError[]): void {
+function validatePeer(
+  peer: NetworkPolicyPeer,
+  path: FieldPath,
+  known: ReadonlySet<string>,
+  errors: FieldError[],
+): void {
   errors.push(...validateLabelSelector(peer.podSelector, path.child('podSelector')));
   errors.push(...validateLabelSelector(peer.namespaceSelector, path.child('namespaceSelector')));
-  if (peer.ipBlock !== undefined) validateIpBlock(peer.ipBlock, path.child('ipBlock'), errors);
+  if (peer.ipBlock !== undefined) validateIpBlock(peer.ipBlock, path.child('ipBlock'), known, errors);
   const hasSelector = peer.podSelector !== undefined || peer.namespaceSelector !== undefined;
   if (peer.ipBlock !== undefined && hasSelector) {
     errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
@@ -86,23 +100,24 @@ function validatePeer(peer: NetworkPolicyPeer, path: FieldPath, errors: FieldErr
   }
 }
 
-function validateIpBlock({ cidr, except }: IPBlock, path: FieldPath, errors: FieldError[]): void {
+function validateIpBlock(
+  { cidr, except }: IPBlock,
+  path: FieldPath,
+  known: ReadonlySet<string>,
+  errors: FieldError[],
+): void {
   if (cidr === '') {
     errors.push(required(path.child('cidr')));
     return;
   }
+  // What was accepted before stays acceptable; programs that read it have their own opinion of it anyway.
+  if (!known.has(cidr)) errors.push(...validateCidr(cidr, path.child('cidr')));
   const network = parseIpNetwork(cidr);
-  if (network === undefined) {
-    errors.push(invalid(path.child('cidr'), cidr, 'not a valid CIDR'));
-    return;
-  }
   for (const [i, text] of (except ?? []).entries()) {
     const excluded = parseIpNetwork(text);
     const at = path.child('except').index(i);
-    if (excluded === undefined) {
-      errors.push(invalid(at, text, 'not a valid CIDR'));
-      return;
-    }
+    if (!known.has(text)) errors.push(...validateCidr(text, at));
+    if (network === undefined || excluded === undefined) continue;
     if (!isStrictSubset(excluded, network)) errors.push(invalid(at, text, 'must be a strict subset of `cidr`'));
   }
 }

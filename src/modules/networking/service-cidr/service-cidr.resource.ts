@@ -1,15 +1,12 @@
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
-import { type FieldError, FieldPath, invalid, required, tooMany } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Condition } from '../../../objects/apis/meta/v1/condition.types.js';
 import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
 import { type ServiceCIDR, serviceCIDR } from '../../../objects/apis/networking/v1/service-cidr.types.js';
-import {
-  canonicalNetwork,
-  isCanonicalNetwork,
-  parseIpNetwork,
-} from '../../../objects/apis/networking/v1/validation/ip-network.js';
+import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
+import { canonicalNetwork, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import type { ServiceRanges } from '../../../objects/registry/allocation/service-ranges.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
@@ -91,18 +88,10 @@ function readiness({ spec: { cidrs = [] } }: ServiceCIDR, range: string, clock: 
 function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const cidrs = object.spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
-  if (cidrs.length > maxCidrs) return [tooMany(cidrsPath, cidrs.length, maxCidrs)];
+  if (cidrs.length > maxCidrs) return [invalid(cidrsPath, object.spec, `may only hold up to ${maxCidrs} values`)];
   const errors: FieldError[] = [];
   const networks = cidrs.map(parseIpNetwork);
-  for (const [i, network] of networks.entries()) {
-    const cidr = cidrs[i];
-    if (network === undefined) {
-      const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
-      errors.push(invalid(cidrsPath.index(i), cidr, detail));
-    } else if (!isCanonicalNetwork(network)) {
-      errors.push(invalid(cidrsPath.index(i), cidr, 'must be in canonical form'));
-    }
-  }
+  for (const [i, cidr] of cidrs.entries()) errors.push(...validateCidr(cidr, cidrsPath.index(i), true));
   if (networks.length === maxCidrs && networks[0]?.family === networks[1]?.family) {
     const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/96';
     errors.push(invalid(cidrsPath, cidrs, detail));
@@ -116,5 +105,8 @@ function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): Field
   const now = object.spec.cidrs ?? [];
   const keepsAll = before.every((cidr, i) => now[i] === cidr) && now.length >= before.length;
   if (keepsAll && now.length > before.length) return validateServiceCidr(object);
-  return keepsAll ? [] : [invalid(cidrsPath, now, 'field is immutable')];
+  if (keepsAll) return [];
+  if (now.length < before.length) return [invalid(cidrsPath, now, 'field is immutable')];
+  const changed = before.flatMap((cidr, i) => (now[i] === cidr ? [] : [i]));
+  return changed.map((i) => invalid(cidrsPath.index(i), now[i], 'field is immutable'));
 }

@@ -57,7 +57,7 @@ describe('RuntimeClass', () => {
   it('keeps its handler', () => {
     const { object } = tester.create({ handler: 'h' });
     assert.deepEqual(tester.patch(object, { handler: 'i' }).causes, [
-      'FieldValueInvalid | handler | Invalid value: "i": field is immutable',
+      'FieldValueInvalid | handler | Invalid value: null: field is immutable',
     ]);
     assert.deepEqual(tester.patch(object, { overhead: { podFixed: { cpu: '1' } } }).causes, []);
   });

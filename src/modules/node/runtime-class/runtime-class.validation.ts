@@ -30,6 +30,6 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
 
 /** Broken rules of a changed RuntimeClass: pods rely on its handler. */
 export function validateRuntimeClassUpdate(object: RuntimeClass, old: RuntimeClass, names: VendorNames): FieldError[] {
-  const errors = object.handler === old.handler ? [] : [invalid(handlerPath, object.handler, 'field is immutable')];
-  return [...errors, ...validateRuntimeClass(object, names)];
+  const errors = object.handler === old.handler ? [] : [invalid(handlerPath, null, 'field is immutable')];
+  return [...validateRuntimeClass(object, names), ...errors];
 }

@@ -50,7 +50,7 @@ describe('PodSecurityPolicy', () => {
       'capabilities',
       { defaultAddCapabilities: ['A'], requiredDropCapabilities: ['A', 'C'], allowedCapabilities: ['C', '*'] },
       [
-        'FieldValueInvalid | requiredDropCapabilities | Invalid value: []string{"A", "C"}: must be empty when all capabilities are allowed by a wildcard',
+        'FieldValueInvalid | requiredDropCapabilities | Invalid value: ["A","C"]: must be empty when all capabilities are allowed by a wildcard',
         'FieldValueInvalid | defaultAddCapabilities | Invalid value: "A": capability is listed in defaultAddCapabilities and requiredDropCapabilities',
         'FieldValueInvalid | allowedCapabilities | Invalid value: "C": capability is listed in allowedCapabilities and requiredDropCapabilities',
       ],

@@ -29,11 +29,14 @@ export function validateBinding(binding: AnyBinding, isNamespaced: boolean, grou
   const roleKinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
   if (apiGroup !== group) errors.push(notSupported(roleRefPath.child('apiGroup'), apiGroup, [group]));
   if (!roleKinds.includes(kind)) errors.push(notSupported(roleRefPath.child('kind'), kind, roleKinds));
-  if (name === '') errors.push(required(roleRefPath.child('name')));
-  else for (const m of isPathSegmentName(name)) errors.push(invalid(roleRefPath.child('name'), name, m));
+  if (name !== '') for (const m of isPathSegmentName(name)) errors.push(invalid(roleRefPath.child('name'), name, m));
   for (const [i, subject] of (binding.subjects ?? []).entries()) {
     validateSubject(subject, isNamespaced, group, subjectsPath.index(i), errors);
   }
+  for (const [i, subject] of (binding.subjects ?? []).entries()) {
+    if (subject.name === '') errors.push(required(subjectsPath.index(i).child('name')));
+  }
+  if (name === '') errors.push(required(roleRefPath.child('name')));
   return errors;
 }
 
@@ -46,7 +49,7 @@ export function validateBindingUpdate(
 ): FieldError[] {
   const errors = validateBinding(binding, isNamespaced, group);
   if (!sameRole(binding.roleRef, old.roleRef)) {
-    errors.push(invalid(roleRefPath, binding.roleRef, 'cannot change roleRef'));
+    errors.push(invalid(roleRefPath, binding.roleRef, 'field is immutable'));
   }
   return errors;
 }
@@ -59,7 +62,6 @@ function validateSubject(
   errors: FieldError[],
 ): void {
   const { kind, name, apiGroup = '', namespace = '' } = subject;
-  if (name === '') errors.push(required(path.child('name')));
   switch (kind) {
     case 'ServiceAccount':
       if (name !== '') for (const m of isDns1123Subdomain(name)) errors.push(invalid(path.child('name'), name, m));

@@ -9,7 +9,7 @@ const selectorsPath = FieldPath.of('aggregationRule', 'clusterRoleSelectors');
 export function validateRole(role: Role): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, rule] of (role.rules ?? []).entries()) validateRule(rule, true, rulesPath.index(i), errors);
-  return errors;
+  return [...errors, ...missingVerbs(role.rules)];
 }
 
 /** Broken rules of a ClusterRole, new or changed. */
@@ -17,12 +17,17 @@ export function validateClusterRole(role: ClusterRole): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, rule] of (role.rules ?? []).entries()) validateRule(rule, false, rulesPath.index(i), errors);
   if (role.aggregationRule !== undefined) validateAggregation(role.aggregationRule, errors);
-  return errors;
+  return [...errors, ...missingVerbs(role.rules)];
+}
+
+function missingVerbs(rules: readonly PolicyRule[] | null | undefined): FieldError[] {
+  return (rules ?? []).flatMap(({ verbs }, i) =>
+    (verbs ?? []).length === 0 ? [required(rulesPath.index(i).child('verbs'))] : [],
+  );
 }
 
 function validateRule(rule: PolicyRule, isNamespaced: boolean, path: FieldPath, errors: FieldError[]): void {
-  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  if ((verbs ?? []).length === 0) errors.push(required(path.child('verbs'), 'verbs must contain at least one value'));
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   if (nonResourceURLs.length > 0) {
     const urlsPath = path.child('nonResourceURLs');
     if (isNamespaced) {

@@ -53,7 +53,7 @@ describe('PriorityClass', () => {
   it('keeps the fields that pods rely on', () => {
     const { object } = tester.create({ value: 5 });
     assert.deepEqual(tester.patch(object, { value: 6, preemptionPolicy: 'Never' }).causes, [
-      'FieldValueForbidden | Value | Forbidden: may not be changed in an update.',
+      'FieldValueForbidden | value | Forbidden: may not be changed in an update.',
       'FieldValueInvalid | preemptionPolicy | Invalid value: "Never": field is immutable',
     ]);
     const changed = tester.patch(object, { globalDefault: true, description: 'x' });

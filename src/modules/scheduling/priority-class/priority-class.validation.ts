@@ -35,7 +35,7 @@ export function validatePriorityClass(object: PriorityClass): FieldError[] {
 /** Broken rules of a changed PriorityClass: pods already have its value. */
 export function validatePriorityClassUpdate(object: PriorityClass, old: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
-  if (object.value !== old.value) errors.push(forbidden(FieldPath.of('Value'), 'may not be changed in an update.'));
+  if (object.value !== old.value) errors.push(forbidden(FieldPath.of('value'), 'may not be changed in an update.'));
   if (object.preemptionPolicy !== old.preemptionPolicy) {
     errors.push(invalid(FieldPath.of('preemptionPolicy'), object.preemptionPolicy, 'field is immutable'));
   }

@@ -39,6 +39,8 @@ export function csiDriverResource(names: VendorNames): ResourceDefinition {
     singular: 'csidriver',
     kind: 'CSIDriver',
     namespaced: false,
+    // Older drivers lack defaults that came later.
+    defaultsRevision: 1,
     versions: [{ version: 'v1', type: csiDriver }],
     strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
     strategy: {

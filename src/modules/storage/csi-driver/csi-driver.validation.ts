@@ -27,6 +27,7 @@ export function applyCsiDriverDefaults({ spec }: CSIDriver): void {
   spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
   spec.requiresRepublish ??= false;
   spec.seLinuxMount ??= false;
+  spec.preventPodSchedulingIfMissing ??= false;
   if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'];
 }
 

@@ -58,9 +58,10 @@ function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
   const errors = validateCsiNode(object);
   for (const driver of object.spec.drivers ?? []) {
     const before = (old.spec.drivers ?? []).find((candidate) => candidate.name === driver.name);
-    if (before !== undefined && !isDeepStrictEqual(driver, before)) {
-      errors.push(invalid(FieldPath.of('CSINodeDriver'), driver, 'field is immutable'));
-    }
+    if (before === undefined) continue;
+    const { allocatable: _capacity, ...fixed } = driver;
+    const { allocatable: _oldCapacity, ...oldFixed } = before;
+    if (!isDeepStrictEqual(fixed, oldFixed)) errors.push(invalid(driversPath, driver, 'field is immutable'));
   }
   return errors;
 }

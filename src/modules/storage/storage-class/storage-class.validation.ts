@@ -3,7 +3,6 @@ import {
   duplicate,
   type FieldError,
   FieldPath,
-  forbidden,
   invalid,
   notSupported,
   required,
@@ -37,31 +36,24 @@ export function validateStorageClass(object: StorageClass): FieldError[] {
     errors.push(notSupported(FieldPath.of('volumeBindingMode'), volumeBindingMode, bindingModes));
   }
   validateTopologies(object.allowedTopologies ?? [], errors);
+  if (provisioner === '') errors.push(required(FieldPath.of('provisioner')));
   return errors;
 }
 
 /** Broken rules of a changed StorageClass: the way volumes are made stays the same. */
 export function validateStorageClassUpdate(object: StorageClass, old: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
-  if (!isDeepStrictEqual(object.parameters ?? {}, old.parameters ?? {})) {
-    errors.push(forbidden(FieldPath.of('parameters'), 'updates to parameters are forbidden.'));
-  }
-  if (object.provisioner !== old.provisioner) {
-    errors.push(forbidden(FieldPath.of('provisioner'), 'updates to provisioner are forbidden.'));
-  }
-  if (object.reclaimPolicy !== old.reclaimPolicy) {
-    errors.push(forbidden(FieldPath.of('reclaimPolicy'), 'updates to reclaimPolicy are forbidden.'));
-  }
-  if (object.volumeBindingMode !== old.volumeBindingMode) {
-    errors.push(invalid(FieldPath.of('volumeBindingMode'), object.volumeBindingMode, 'field is immutable'));
-  }
   validateTopologies(object.allowedTopologies ?? [], errors);
+  for (const field of ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'] as const) {
+    if (isDeepStrictEqual(object[field] ?? {}, old[field] ?? {})) continue;
+    errors.push(invalid(FieldPath.of(field), null, 'field is immutable'));
+  }
   return errors;
 }
 
 function validateProvisioner(provisioner: string, path: FieldPath, errors: FieldError[]): void {
-  if (provisioner === '') errors.push(required(path));
-  else for (const m of isQualifiedName(provisioner.toLowerCase())) errors.push(invalid(path, provisioner, m));
+  if (provisioner !== '')
+    for (const m of isQualifiedName(provisioner.toLowerCase())) errors.push(invalid(path, provisioner, m));
 }
 
 const maxParameterCount = 512;

@@ -26,16 +26,16 @@ const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWrit
 /** Broken rules of a new VolumeAttachment. */
 export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError[] {
   const errors: FieldError[] = [];
-  if (spec.attacher === '') errors.push(required(specPath.child('attacher')));
   validateSource(spec.source, errors);
   for (const m of isDns1123Subdomain(spec.nodeName)) errors.push(invalid(specPath.child('nodeName'), spec.nodeName, m));
-  errors.push(...validateCsiDriverName(spec.attacher, specPath.child('attacher')));
+  if (spec.attacher !== '') errors.push(...validateCsiDriverName(spec.attacher, specPath.child('attacher')));
   const { persistentVolumeName } = spec.source;
   if (persistentVolumeName !== undefined) {
     for (const m of isDns1123Subdomain(persistentVolumeName)) {
       errors.push(invalid(sourcePath.child('persistentVolumeName'), persistentVolumeName, m));
     }
   }
+  if (spec.attacher === '') errors.push(required(specPath.child('attacher')));
   return errors;
 }
 

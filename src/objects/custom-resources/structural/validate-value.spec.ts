@@ -134,7 +134,7 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
   [{ ...text, minLength: 2, maxLength: 3 }, '"😀😀"'],
   [{ ...text, maxLength: 3 }, '"😀😀😀"'],
   [{ ...text, minLength: 2 }, '"😀"', 'Invalid x: Invalid value: "😀": x in body should be at least 2 chars long'],
-  [{ ...text, maxLength: 3 }, '"éééé"', 'TooLong x: Too long: must have at most 3 bytes'],
+  [{ ...text, maxLength: 3 }, '"éééé"', 'TooLong x: Too long: may not be more than 3 bytes'],
   [{ ...text, pattern: '^[a-z]+$' }, '"abc"'],
   [{ ...text, pattern: 'b' }, '"abc"'],
   [{ ...text, pattern: '^[a-z]+$' }, '"UPPER"', `Invalid x: Invalid value: "UPPER": x in body should match '^[a-z]+$'`],

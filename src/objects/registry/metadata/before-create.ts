@@ -30,9 +30,12 @@ export function ensureNamespace(definition: ResourceDefinition, object: ApiObjec
   }
   const own = object.metadata.namespace ?? '';
   if (own === '') object.metadata.namespace = namespace;
-  else if (own !== namespace) {
-    throw badRequestError('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  else if (own !== namespace) throw otherNamespaceError();
+}
+
+/** The 400 for a body that names another namespace than the path. */
+export function otherNamespaceError(): Error {
+  return badRequestError('the namespace of the provided object does not match the namespace sent on the request');
 }
 
 /**

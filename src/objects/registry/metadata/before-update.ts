@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../base/machinery/request-context.js'
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { ResourceDefinition, StoredResource } from '../resource-definition.js';
 import type { UpdateRules } from '../subresource-definition.js';
-import { isolatesStatus } from './before-create.js';
+import { isolatesStatus, otherNamespaceError } from './before-create.js';
 import { refuseBrokenRules } from './broken-rules.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
@@ -31,10 +31,7 @@ export function ensureIdentity(
     return;
   }
   if (!meta.namespace) meta.namespace = namespace;
-  else if (meta.namespace !== namespace) {
-    const message = `the namespace of the object (${meta.namespace}) does not match the namespace on the request (${namespace})`;
-    throw badRequestError(message);
-  }
+  else if (meta.namespace !== namespace) throw otherNamespaceError();
 }
 
 /**

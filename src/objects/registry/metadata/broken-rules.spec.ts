@@ -78,7 +78,11 @@ describe('metadata', () => {
       ['finalizers', names],
     ] as const) {
       assert.deepEqual(metaErrors({ [field]: value }), [
-        { type: 'FieldValueTooLong', field: `metadata.${field}`, message: 'Too long: must have at most 262144 bytes' },
+        {
+          type: 'FieldValueTooLong',
+          field: `metadata.${field}`,
+          message: 'Too long: may not be more than 262144 bytes',
+        },
       ]);
     }
   });

@@ -98,7 +98,7 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
     // What the client is told about its own patches would point to the wrong side.
-    throw new HookMistake(error.details?.causes?.[0]?.message ?? error.message, error);
+    throw new HookMistake(error.fault, error);
   }
 }
 

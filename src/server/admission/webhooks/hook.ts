@@ -104,8 +104,17 @@ export class Hook {
     if (this.client instanceof Error) {
       throw new HookFault(`could not get REST client: ${this.client.message}`, 0, this.client);
     }
-    return this.client.ask(write, this.timeoutMs, signal);
+    return this.client.ask(write, this.timeoutMs, signal).catch((error: unknown) => {
+      throw unanswered(error);
+    });
   }
+}
+
+/** A failed call in the words by which clients and dashboards tell it from an answer that is no use. */
+function unanswered(error: unknown): unknown {
+  return error instanceof HookFault
+    ? new HookFault(`failed to call webhook: ${error.message}`, error.status, error)
+    : error;
 }
 
 function attempt<T>(make: () => T): T | Error {

@@ -39,13 +39,16 @@ export interface Asked {
  */
 export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
   const review = await parsed(text);
-  if (!isRecord(review)) throw new HookFault('the answer is not a JSON object');
+  if (!isRecord(review)) throw new HookFault('failed to call webhook: the answer is not a JSON object');
   checkKind(review, asked);
-  if (review.response === undefined || review.response === null) throw new HookFault('webhook response was absent');
+  if (review.response === undefined || review.response === null)
+    throw new InvalidResponse('webhook response was absent');
   const response = decodeResponse(review.response);
   const isIdLess = asked.version === 'v1beta1' && response.uid === '';
   if (response.uid !== asked.uid && !isIdLess) {
-    throw new HookFault(`expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(response.uid)}`);
+    throw new InvalidResponse(
+      `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(response.uid)}`,
+    );
   }
   return {
     allowed: response.allowed,
@@ -57,6 +60,13 @@ export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnsw
   };
 }
 
+/** An answer that can be read, but does not answer the question. */
+class InvalidResponse extends HookFault {
+  constructor(fault: string) {
+    super(`received invalid webhook response: ${fault}`);
+  }
+}
+
 type Response = Infer<typeof admissionResponse>;
 
 function checkKind({ apiVersion = '', kind = '' }: Readonly<Record<string, unknown>>, asked: Asked): void {
@@ -66,7 +76,7 @@ function checkKind({ apiVersion = '', kind = '' }: Readonly<Record<string, unkno
   // Neither String nor JSON.stringify can show every value that JSON can hold.
   const shown = (value: unknown) => (typeof value === 'string' ? value : `a value of type ${typeof value}`);
   const got = `${shown(apiVersion) || '/'}, Kind=${shown(kind)}`;
-  throw new HookFault(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${cut(got)}`);
+  throw new InvalidResponse(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${cut(got)}`);
 }
 
 function decodeResponse(response: unknown): Response {
@@ -74,7 +84,11 @@ function decodeResponse(response: unknown): Response {
     return decode(admissionResponse, response).value;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new HookFault(`the answer is not an AdmissionReview: response.${cut(error.message)}`, 0, error);
+    throw new HookFault(
+      `failed to call webhook: the answer is not an AdmissionReview: response.${cut(error.message)}`,
+      0,
+      error,
+    );
   }
 }
 
@@ -82,17 +96,17 @@ function decodeResponse(response: unknown): Response {
 async function readPatch({ patch = '', patchType }: Response, asked: Asked): Promise<readonly unknown[]> {
   const isStrict = asked.version === 'v1';
   if (asked.hook === 'validating') {
-    if (isStrict && patch !== '') throw new HookFault('validating webhook may not return response.patch');
+    if (isStrict && patch !== '') throw new InvalidResponse('validating webhook may not return response.patch');
     if (isStrict && patchType !== undefined) {
-      throw new HookFault('validating webhook may not return response.patchType');
+      throw new InvalidResponse('validating webhook may not return response.patchType');
     }
     return [];
   }
   if (isStrict && patch !== '' && patchType === undefined) {
-    throw new HookFault('webhook returned response.patch but not response.patchType');
+    throw new InvalidResponse('webhook returned response.patch but not response.patchType');
   }
   if (isStrict && patch === '' && patchType !== undefined) {
-    throw new HookFault('webhook returned response.patchType but not response.patch');
+    throw new InvalidResponse('webhook returned response.patchType but not response.patch');
   }
   if (patch === '') return [];
   if (isStrict && patchType !== 'JSONPatch') throw new HookFault(`unsupported patch type ${JSON.stringify(patchType)}`);
@@ -101,7 +115,7 @@ async function readPatch({ patch = '', patchType }: Response, asked: Asked): Pro
   return operations as unknown[];
 }
 
-async function parsed(text: string, what = 'the answer'): Promise<unknown> {
+async function parsed(text: string, what = 'failed to call webhook: the answer'): Promise<unknown> {
   try {
     // Parsing in turns believes that the text is valid. What it makes of other text fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);

@@ -88,7 +88,7 @@ describe('an authentication configuration', () => {
         'jwt[1].issuer.audiences: Required value: at least one jwt[].issuer.audiences is required',
         'jwt[1].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing',
         'anonymous.conditions[0].path: Invalid value: "livez": must begin with /',
-        'anonymous.conditions: Invalid value: []string{"livez"}: enabled should be set to true when conditions are defined',
+        'anonymous.conditions: Invalid value: ["livez"]: enabled should be set to true when conditions are defined',
         'extra: Forbidden: there is no such field',
       ],
     );

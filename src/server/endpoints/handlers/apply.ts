@@ -75,12 +75,15 @@ function parseConfig(
   body: Buffer,
   format: 'yaml' | 'cbor',
 ): Readonly<Record<string, unknown>> {
-  const fault = `error decoding ${format.toUpperCase()}`;
+  const fault = format === 'yaml' ? 'error decoding patch' : 'error decoding CBOR';
   let config: unknown;
   try {
-    config = parseApplyBody(request.context, body, format, options.fieldValidation);
+    // An empty body names no kind, and that is what is wrong with it.
+    config = body.length === 0 ? {} : parseApplyBody(request.context, body, format, options.fieldValidation);
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequestError(`${fault}: ${error.message}`, error);
+    if (error instanceof SyntaxError) {
+      throw badRequestError(`${format === 'yaml' ? 'error encoding patch' : fault}: ${error.message}`, error);
+    }
     throw error;
   }
   if (request.type.custom !== undefined) config = plainIntent(config, fault);

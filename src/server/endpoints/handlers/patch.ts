@@ -83,7 +83,7 @@ function parsePatch({ request, kind, type: schema, options }: Write, type: Patch
   try {
     patch = parsePatchBody(request.context, kind, body, options.fieldValidation);
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequestError(error.message, error);
+    if (error instanceof SyntaxError) throw badRequestError('invalid JSON patch', error);
     throw error;
   }
   if (schema.custom !== undefined) patch = plainIntent(patch, 'error decoding patch');

@@ -1,4 +1,4 @@
-import { notAcceptableError } from '../../../base/machinery/status-error.js';
+import { noRepresentationError, notAcceptableError } from '../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
 /** Forms in which an object can be requested, besides its own. */
@@ -81,13 +81,14 @@ export class AcceptNegotiator {
   }
 
   /**
-   * Media types of bodies and answers, as listed in messages.
+   * Media types of bodies and answers, as listed in messages. Clients compare these, so CBOR, which the reference
+   * speaks only behind a gate, is not in the list.
    *
    * @param hasProtobuf false for objects of custom kinds
    */
   mediaTypes(hasProtobuf = true): string[] {
     const protobuf = hasProtobuf ? [this.names.protobufMediaTypes[0] as string] : [];
-    return ['application/json', 'application/yaml', ...protobuf, ...(this.hasCbor ? [cborType] : [])];
+    return ['application/json', 'application/yaml', ...protobuf];
   }
 
   /** The format of a body that a media type in lower case names; undefined for one that bodies don't have. */
@@ -102,34 +103,46 @@ export class AcceptNegotiator {
   negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
     // The parameter repeats what the request already says, and so does the name for a sequence.
     const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
-    const accepted = this.negotiate(plain, true, hasProtobuf);
+    const accepted = this.negotiate(plain, true, hasProtobuf, this.streamTypes(hasProtobuf));
     if (accepted.mediaType !== 'yaml') return accepted;
     throw notAcceptableError(this.streamTypes(hasProtobuf));
   }
 
   /** Media types of event streams, as listed in messages. */
   streamTypes(hasProtobuf: boolean): string[] {
-    const types = this.mediaTypes(hasProtobuf).filter((type) => type !== 'application/yaml');
-    return types.map((type) => (type === cborType ? cborSequenceType : `${type}${streamParameter}`));
+    const types = this.mediaTypes(hasProtobuf);
+    const streams = types.filter((type) => type !== 'application/yaml').map((type) => `${type}${streamParameter}`);
+    return [...types, ...streams];
   }
 
   /**
    * Throws a 406 when no accepted form is available.
    *
+   * @param available the media types that the 406 lists
    * @param hasProtobuf false for objects of custom kinds, of which only transformations have a protobuf form
    */
-  negotiate(header: string | undefined, allowTransformations: boolean, hasProtobuf = true): AcceptedType {
+  negotiate(
+    header: string | undefined,
+    allowTransformations: boolean,
+    hasProtobuf = true,
+    available = this.mediaTypes(hasProtobuf),
+  ): AcceptedType {
     if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
     const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
     const known = this.cache.get(key);
     if (known !== undefined) return known;
-    const chosen = this.choose(header, allowTransformations, hasProtobuf);
+    const chosen = this.choose(header, allowTransformations, hasProtobuf, available);
     if (this.cache.size >= 1000) this.cache.clear();
     this.cache.set(key, chosen);
     return chosen;
   }
 
-  private choose(header: string, allowTransformations: boolean, hasProtobuf: boolean): AcceptedType {
+  private choose(
+    header: string,
+    allowTransformations: boolean,
+    hasProtobuf: boolean,
+    available: readonly string[],
+  ): AcceptedType {
     let sawMediaType = false;
     for (const clause of parseAccept(header)) {
       const mediaType = this.mediaTypeOf(clause.type);
@@ -154,7 +167,7 @@ export class AcceptNegotiator {
         return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
       }
     }
-    throw sawMediaType ? notAcceptableError(this.mediaTypes(hasProtobuf)) : notAcceptableError();
+    throw sawMediaType ? notAcceptableError(this.mediaTypes(hasProtobuf)) : noRepresentationError(available);
   }
 
   private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {

@@ -22,6 +22,7 @@ import { oversizedMetadata } from '../../../objects/registry/metadata/validate-m
 import type { BodyKind } from '../../../objects/registry/subresource-definition.js';
 import type { AcceptNegotiator } from './accept.js';
 import {
+  type BodyIdentity,
   checkCustomIdentity,
   checkIdentity,
   OtherVersionError,
@@ -209,9 +210,9 @@ export function parseApplyBody(
   const { paths, lines } = duplicates ?? noDuplicates();
   if (fieldValidation === 'Strict') {
     if (lines.length > 0) {
-      throw badRequestError(`error strict decoding YAML: error converting YAML to JSON: ${unmarshalErrors(lines)}`);
+      throw badRequestError(`error strict decoding patch: error converting YAML to JSON: ${unmarshalErrors(lines)}`);
     }
-    if (paths.length > 0) throw badRequestError(`error strict decoding YAML: ${duplicateTexts(paths).join(', ')}`);
+    if (paths.length > 0) throw badRequestError(`error strict decoding patch: ${duplicateTexts(paths).join(', ')}`);
   }
   for (const text of faultTexts([], { paths, lines })) addWarning(context, text);
   return config;
@@ -251,7 +252,7 @@ function decodeValue(
     // Of a custom kind, the fields are looked at when the text has been read.
     const text = type.custom === undefined ? json : undefined;
     const texts = faultTexts(decoded.unknownFields, duplicates, text);
-    if (fieldValidation === 'Strict') refuseFaults(texts, duplicates.lines);
+    if (fieldValidation === 'Strict') refuseFaults(identity, expected, texts, duplicates.lines);
     for (const fault of texts) addWarning(context, fault);
   }
   const object = decoded.value as ApiObject;
@@ -276,10 +277,16 @@ function duplicateTexts(paths: readonly string[]): string[] {
   return paths.map((path) => `duplicate field "${path}"`);
 }
 
-function refuseFaults(texts: readonly string[], lines: readonly string[]): void {
+function refuseFaults(
+  identity: BodyIdentity,
+  expected: GroupVersionKind,
+  texts: readonly string[],
+  lines: readonly string[],
+): void {
   if (texts.length === 0) return;
   const others = texts.slice(lines.length);
-  throw badRequestError(strictError(lines.length === 0 ? others : [unmarshalErrors(lines), ...others]));
+  const detail = strictError(lines.length === 0 ? others : [unmarshalErrors(lines), ...others]);
+  throw unfitBodyError(identity, expected, detail);
 }
 
 function strictError(texts: readonly string[]): string {

@@ -43,7 +43,7 @@ export function parseWriteOptions(
   const errors = validateDryRun(dryRun);
   errors.push(...validateFieldManager(manager, FieldPath.of('fieldManager')));
   if (validation !== '' && validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
-    errors.push(notSupported(FieldPath.of('fieldValidation'), validation, ['Ignore', 'Strict', 'Warn']));
+    errors.push(notSupported(FieldPath.of('fieldValidation'), validation, ['', 'Ignore', 'Strict', 'Warn']));
   }
   if (force !== null && !/^(true|false|1|0|t|f|T|F|True|False|TRUE|FALSE)?$/.test(force)) {
     errors.push(invalid(FieldPath.of('force'), force, 'must be a boolean'));

@@ -42,7 +42,7 @@ export function patchedObject(before: ApiObject, value: Value): unknown {
     return applyJsonPatch(before, operationsOf(value));
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    throw new MutationError(`JSON Patch: ${error.details?.causes?.[0]?.message ?? error.message}`);
+    throw new MutationError(`JSON Patch: ${error.fault}`);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { isDns1123Label, isPortName, isPortNumber } from '../../../../../base/machinery/names.js';
 import type { Container, ContainerPort, EphemeralContainer } from '../container.types.js';
 import { checkOneOf, checkText, type PodValidationOptions } from './common.validation.js';
+import { validateContainerRestarts, validateResizePolicy } from './container-restart.validation.js';
 import { validateEnv, validateEnvFrom } from './environment.validation.js';
 import { validateLifecycle, validateProbe } from './probe.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
@@ -20,14 +21,25 @@ import { type VolumeMap, validateVolumeDevices, validateVolumeMounts } from './v
 const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
+/** What the rules of containers need to know of their pod. */
+export interface ContainerOptions extends PodValidationOptions {
+  /** How long the pod may take to end. */
+  readonly graceSeconds: number;
+  /** Whether the pod has the users of the host; undefined: yes. */
+  readonly hostUsers: boolean | undefined;
+  /** Names of the devices that the pod claims. */
+  readonly claims: readonly string[];
+}
+
 /** Broken rules of the containers of a pod, which must have at least one. */
 export function validateContainers(
   containers: readonly Container[],
   volumes: VolumeMap,
   path: FieldPath,
-  options: PodValidationOptions,
+  options: ContainerOptions,
   errors: FieldError[],
 ): void {
+  const { graceSeconds } = options;
   if (containers.length === 0) {
     errors.push(required(path));
     return;
@@ -35,6 +47,7 @@ export function validateContainers(
   const names = new Set<string>();
   containers.forEach((container, i) => {
     validateContainer(container, names, volumes, path.index(i), options, errors);
+    validateLife(container, graceSeconds, path.index(i), errors);
   });
   checkHostPortConflicts(containers, path, errors);
 }
@@ -45,7 +58,7 @@ export function validateInitContainers(
   others: readonly Container[],
   volumes: VolumeMap,
   path: FieldPath,
-  options: PodValidationOptions,
+  options: ContainerOptions,
   errors: FieldError[],
 ): void {
   if (containers.length === 0) return;
@@ -57,12 +70,22 @@ export function validateInitContainers(
     if (container.restartPolicy === 'Always') return;
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       if (container[field] === undefined) continue;
-      errors.push(invalid(at.child(field), container[field], 'must not be set for init containers'));
+      errors.push(forbidden(at.child(field), 'may not be set for init containers without restartPolicy=Always'));
     }
   });
 }
 
-const forbiddenInEphemeral = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const;
+const forbiddenInEphemeral = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
 
 /** Broken rules of containers added to a running pod. `others` are all other containers of the pod. */
 export function validateEphemeralContainers(
@@ -70,7 +93,7 @@ export function validateEphemeralContainers(
   others: readonly Container[],
   volumes: VolumeMap,
   path: FieldPath,
-  options: PodValidationOptions,
+  options: ContainerOptions,
   errors: FieldError[],
 ): void {
   if (containers.length === 0) return;
@@ -82,11 +105,9 @@ export function validateEphemeralContainers(
     const target = container.targetContainerName;
     if (target && !otherNames.has(target)) errors.push(notFound(at.child('targetContainerName'), target));
     for (const field of forbiddenInEphemeral) {
-      if (container[field] === undefined) continue;
+      const value = container[field];
+      if (value === undefined || Object.keys(value).length === 0) continue;
       errors.push(forbidden(at.child(field), 'cannot be set for an Ephemeral Container'));
-    }
-    if (Object.keys(container.resources).length > 0) {
-      errors.push(forbidden(at.child('resources'), 'cannot be set for an Ephemeral Container'));
     }
   });
 }
@@ -96,23 +117,17 @@ function validateContainer(
   names: Set<string>,
   volumes: VolumeMap,
   path: FieldPath,
-  options: PodValidationOptions,
+  options: ContainerOptions,
   errors: FieldError[],
 ): void {
   const { name, image = '' } = container;
   if (name === '') errors.push(required(path.child('name')));
   else checkText(name, isDns1123Label, path.child('name'), errors);
-  if (names.has(name)) errors.push(duplicate(path.child('name'), name));
-  else names.add(name);
   if (image === '') errors.push(required(path.child('image')));
   else if (image.trim() !== image) {
     errors.push(invalid(path.child('image'), image, 'must not have leading or trailing whitespace'));
   }
-  validateLifecycle(container.lifecycle, path.child('lifecycle'), errors);
-  validateProbe(container.livenessProbe, path.child('livenessProbe'), true, errors);
-  validateProbe(container.startupProbe, path.child('startupProbe'), true, errors);
   checkTerminationMessagePolicy(container.terminationMessagePolicy ?? '', path, errors);
-  validateProbe(container.readinessProbe, path.child('readinessProbe'), false, errors);
   if (container.ports !== undefined) validatePorts(container.ports, path.child('ports'), errors);
   if (container.env !== undefined) validateEnv(container.env, path.child('env'), errors);
   if (container.envFrom !== undefined) validateEnvFrom(container.envFrom, path.child('envFrom'), errors);
@@ -125,17 +140,52 @@ function validateContainer(
   if (pullPolicy === '') errors.push(required(path.child('imagePullPolicy')));
   else checkOneOf(pullPolicy, pullPolicies, path.child('imagePullPolicy'), errors);
   validateResourceRequirements(container.resources, path.child('resources'), options.names, errors);
-  validateSecurityContext(container.securityContext, path.child('securityContext'), errors);
-  if (container.restartPolicy !== undefined) {
-    checkOneOf(container.restartPolicy, ['Always', 'OnFailure', 'Never'], path.child('restartPolicy'), errors);
+  validateClaimsOf(container, options.claims, path.child('resources').child('claims'), errors);
+  validateResizePolicy(container, path.child('resizePolicy'), errors);
+  validateSecurityContext(container.securityContext, options.hostUsers, path.child('securityContext'), errors);
+  if (names.has(name)) errors.push(duplicate(path.child('name'), name));
+  else names.add(name);
+}
+
+/** Broken rules of the claims of a container: each once, and each one of the pod's. */
+function validateClaimsOf(
+  { resources }: Container,
+  ofPod: readonly string[],
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const seen = new Set<string>();
+  resources.claims?.forEach(({ name, request }, i) => {
+    const at = path.index(i);
+    if (name === '') errors.push(required(at));
+    else if (!ofPod.includes(name)) {
+      const choice = ofPod.length === 0 ? ' which is empty' : `: ${ofPod.join(', ')}`;
+      errors.push(notFound(at, name, `must be one of the names in pod.spec.resourceClaims${choice}`));
+    }
+    const claim = request === undefined || request === '' ? name : `${name}/${request}`;
+    if (seen.has(claim)) errors.push(duplicate(at, claim));
+    seen.add(claim);
+  });
+}
+
+/** Broken rules of what only containers of the pod's own have: hooks, probes and restarts. */
+function validateLife(container: Container, graceSeconds: number, path: FieldPath, errors: FieldError[]): void {
+  validateContainerRestarts(container, path, errors);
+  validateLifecycle(container.lifecycle, graceSeconds, path.child('lifecycle'), errors);
+  validateProbe(container.livenessProbe, path.child('livenessProbe'), true, errors);
+  validateProbe(container.readinessProbe, path.child('readinessProbe'), false, errors);
+  if (container.readinessProbe?.terminationGracePeriodSeconds !== undefined) {
+    const at = path.child('readinessProbe').child('terminationGracePeriodSeconds');
+    const seconds = container.readinessProbe.terminationGracePeriodSeconds;
+    errors.push(invalid(at, seconds, 'must not be set for readinessProbes'));
   }
+  validateProbe(container.startupProbe, path.child('startupProbe'), true, errors);
 }
 
 function checkTerminationMessagePolicy(policy: string, path: FieldPath, errors: FieldError[]): void {
   if (policy === 'File' || policy === 'FallbackToLogsOnError') return;
   const at = path.child('terminationMessagePolicy');
-  const detail = "must be 'File' or 'FallbackToLogsOnError'";
-  errors.push(policy === '' ? required(at, detail) : invalid(at, policy, detail));
+  errors.push(policy === '' ? required(at) : notSupported(at, policy, ['File', 'FallbackToLogsOnError']));
 }
 
 function validatePorts(ports: readonly ContainerPort[], path: FieldPath, errors: FieldError[]): void {

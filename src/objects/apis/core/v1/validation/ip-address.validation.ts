@@ -5,7 +5,14 @@ const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** Broken rules of an IP address. */
 export function validateIp(text: string, path: FieldPath): FieldError[] {
-  return ipFamily(text) === undefined ? [invalid(path, text, badIp)] : [];
+  if (ipFamily(text) !== undefined) return [];
+  return [invalid(path, text, hasLeadingZeros(text) ? 'must not have leading 0s' : badIp)];
+}
+
+/** Whether nothing but zeros in front of its numbers keeps a text from being an IPv4 address: some read those as octal. */
+function hasLeadingZeros(text: string): boolean {
+  const plain = text.replaceAll(/\b0+(?=\d)/g, '');
+  return plain !== text && ipFamily(plain) === 'ipv4';
 }
 
 /** Broken rules of an address that traffic is sent to: none with a meaning of its own. */
@@ -15,13 +22,14 @@ export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[
   // An IPv4 address inside an IPv6 one means the same.
   const plain = /^::ffff:\d+\.\d+\.\d+\.\d+$/.test(ip) ? ip.slice(7) : ip;
   const reasons: string[] = [];
-  if (plain === '0.0.0.0' || plain === '::') reasons.push('may not be unspecified (0.0.0.0)');
-  if (plain.startsWith('127.') || plain === '::1') reasons.push('may not be in the loopback range (127.0.0.0/8)');
+  if (plain === '0.0.0.0' || plain === '::') reasons.push(`may not be unspecified (${plain})`);
+  if (plain.startsWith('127.') || plain === '::1')
+    reasons.push('may not be in the loopback range (127.0.0.0/8, ::1/128)');
   if (plain.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/.test(plain)) {
-    reasons.push('may not be in the link-local range (169.254.0.0/16)');
+    reasons.push('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
   }
   if (plain.startsWith('224.0.0.') || /^ff02:/.test(plain)) {
-    reasons.push('may not be in the link-local multicast range (224.0.0.0/24)');
+    reasons.push('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
   }
   return reasons.map((reason) => invalid(path, text, reason));
 }

@@ -1,17 +1,26 @@
-import { isIP } from 'node:net';
 import {
   duplicate,
   type FieldError,
   type FieldPath,
+  forbidden,
   invalid,
   notSupported,
   required,
+  tooLong,
 } from '../../../../../base/machinery/field-error.js';
 import { validateLabels } from '../../../../../base/machinery/label-rules.js';
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../../../../base/machinery/names.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from '../pod-spec.types.js';
 import { checkOneOf, checkRange, checkText, type PodValidationOptions } from './common.validation.js';
-import { validateContainers, validateEphemeralContainers, validateInitContainers } from './container.validation.js';
+import {
+  type ContainerOptions,
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+} from './container.validation.js';
+import { validateIp } from './ip-address.validation.js';
+import { validatePodOs } from './pod-os.validation.js';
+import { validatePodResources } from './pod-resources.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
 import { validateAffinity, validateTolerations, validateTopologySpread } from './scheduling.validation.js';
 import { validatePodSecurity } from './security-context.validation.js';
@@ -23,6 +32,8 @@ const maxNameservers = 3;
 const maxSearchPaths = 32;
 const maxSearchCharacters = 2048;
 const maxInt32 = 2147483647;
+/** As long as a host's name may be. */
+const maxHostnameLength = 64;
 
 /** Broken rules of what a pod runs, alone or in a template. `spec` has its defaults. */
 export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodValidationOptions): FieldError[] {
@@ -30,12 +41,19 @@ export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodVali
   const containers = spec.containers ?? [];
   const initContainers = spec.initContainers ?? [];
   const volumes = validateVolumes(spec.volumes ?? [], path.child('volumes'), errors);
-  validateContainers(containers, volumes, path.child('containers'), options, errors);
-  validateInitContainers(initContainers, containers, volumes, path.child('initContainers'), options, errors);
+  if (spec.resourceClaims !== undefined) validateClaims(spec.resourceClaims, path.child('resourceClaims'), errors);
+  const ofContainers: ContainerOptions = {
+    ...options,
+    graceSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
+    hostUsers: spec.hostUsers,
+    claims: [...new Set((spec.resourceClaims ?? []).map(({ name }) => name))],
+  };
+  validateContainers(containers, volumes, path.child('containers'), ofContainers, errors);
+  validateInitContainers(initContainers, containers, volumes, path.child('initContainers'), ofContainers, errors);
   if (spec.ephemeralContainers !== undefined) {
     const others = [...containers, ...initContainers];
     const at = path.child('ephemeralContainers');
-    validateEphemeralContainers(spec.ephemeralContainers, others, volumes, at, options, errors);
+    validateEphemeralContainers(spec.ephemeralContainers, others, volumes, at, ofContainers, errors);
   }
   checkPolicy(spec.restartPolicy, restartPolicies, path.child('restartPolicy'), errors);
   checkPolicy(spec.dnsPolicy, dnsPolicies, path.child('dnsPolicy'), errors);
@@ -56,6 +74,7 @@ export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodVali
   if (spec.tolerations !== undefined) validateTolerations(spec.tolerations, path.child('tolerations'), errors);
   if (spec.hostAliases !== undefined) validateHostAliases(spec.hostAliases, path.child('hostAliases'), errors);
   validateScheduling(spec, path, options, errors);
+  validatePodOs(spec, path, errors);
   return errors;
 }
 
@@ -77,11 +96,23 @@ function validateNames(spec: PodSpec, path: FieldPath, errors: FieldError[]): vo
     checkRange(activeDeadlineSeconds, 1, maxInt32, path.child('activeDeadlineSeconds'), errors);
   }
   if (hostname) checkText(hostname, isDns1123Label, path.child('hostname'), errors);
+  validateHostnameOverride(spec, path.child('hostnameOverride'), errors);
   if (subdomain) checkText(subdomain, isDns1123Label, path.child('subdomain'), errors);
 }
 
+function validateHostnameOverride(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  const name = spec.hostnameOverride;
+  if (name === undefined) return;
+  if (spec.setHostnameAsFQDN === true) {
+    errors.push(forbidden(path, 'may not be specified when setHostnameAsFQDN is true'));
+  }
+  if (spec.hostNetwork === true) errors.push(forbidden(path, 'may not be specified when hostNetwork is true'));
+  checkText(name, isDns1123Subdomain, path, errors);
+  if (name.length > maxHostnameLength) errors.push(tooLong(path, maxHostnameLength));
+}
+
 function validateScheduling(spec: PodSpec, path: FieldPath, options: PodValidationOptions, errors: FieldError[]): void {
-  const { priorityClassName, runtimeClassName, preemptionPolicy, overhead, os } = spec;
+  const { priorityClassName, runtimeClassName, preemptionPolicy, overhead } = spec;
   if (priorityClassName) checkText(priorityClassName, isDns1123Subdomain, path.child('priorityClassName'), errors);
   if (runtimeClassName !== undefined) {
     checkText(runtimeClassName, isDns1123Subdomain, path.child('runtimeClassName'), errors);
@@ -92,11 +123,9 @@ function validateScheduling(spec: PodSpec, path: FieldPath, options: PodValidati
   if (overhead !== undefined) {
     validateResourceRequirements({ limits: overhead }, path.child('overhead'), options.names, errors);
   }
-  if (os !== undefined) checkPolicy(os.name, ['linux', 'windows'], path.child('os').child('name'), errors);
   if (spec.resources !== undefined) {
-    validateResourceRequirements(spec.resources, path.child('resources'), options.names, errors);
+    validatePodResources(spec, path.child('resources'), options.names, errors);
   }
-  if (spec.resourceClaims !== undefined) validateClaims(spec.resourceClaims, path.child('resourceClaims'), errors);
 }
 
 function validateDnsConfig(
@@ -122,7 +151,7 @@ function validateDnsConfig(
     errors.push(invalid(at, nameservers, `must not have more than ${maxNameservers} nameservers`));
   }
   nameservers.forEach((server, i) => {
-    if (isIP(server) === 0) errors.push(invalid(at.index(i), server, 'must be valid IP address'));
+    errors.push(...validateIp(server, at.index(i)));
   });
   validateSearches(config.searches ?? [], path.child('searches'), errors);
   config.options?.forEach(({ name }, i) => {
@@ -149,10 +178,13 @@ function validateSearches(searches: readonly string[], path: FieldPath, errors: 
 }
 
 function validateHostAliases(aliases: readonly HostAlias[], path: FieldPath, errors: FieldError[]): void {
-  for (const { ip, hostnames } of aliases) {
-    if (isIP(ip) === 0) errors.push(invalid(path.child('ip'), ip, 'must be valid IP address'));
-    for (const name of hostnames ?? []) checkText(name, isDns1123Subdomain, path.child('hostnames'), errors);
-  }
+  aliases.forEach(({ ip, hostnames }, i) => {
+    const at = path.index(i);
+    errors.push(...validateIp(ip, at.child('ip')));
+    hostnames?.forEach((name, j) => {
+      checkText(name, isDns1123Subdomain, at.child('hostnames').index(j), errors);
+    });
+  });
 }
 
 function validateSchedulingGates(gates: readonly PodSchedulingGate[], path: FieldPath, errors: FieldError[]): void {
@@ -173,9 +205,10 @@ function validateClaims(claims: readonly PodResourceClaim[], path: FieldPath, er
     if (names.has(claim.name)) errors.push(duplicate(at.child('name'), claim.name));
     names.add(claim.name);
     const given = [claim.resourceClaimName, claim.resourceClaimTemplateName].filter((n) => n !== undefined);
-    const choice = '`resourceClaimName`, `resourceClaimTemplateName`';
-    if (given.length === 0) errors.push(invalid(at, claim, `must specify one of: ${choice}`));
-    else if (given.length > 1) errors.push(invalid(at, claim, `at most one of ${choice} may be specified`));
+    const [name, template] = ['`resourceClaimName`', '`resourceClaimTemplateName`'];
+    if (given.length === 0) errors.push(invalid(at, claim, `must specify one of: ${name}, ${template}`));
+    else if (given.length > 1)
+      errors.push(invalid(at, claim, `at most one of ${name} or ${template} may be specified`));
   });
 }
 

@@ -33,14 +33,21 @@ export function validateProbe(probe: Probe | undefined, path: FieldPath, once: b
 }
 
 /** Broken rules of the hooks of a container; missing ones are fine. */
-export function validateLifecycle(lifecycle: Lifecycle | undefined, path: FieldPath, errors: FieldError[]): void {
-  if (lifecycle?.postStart !== undefined) validateHandler(lifecycle.postStart, path.child('postStart'), errors);
-  if (lifecycle?.preStop !== undefined) validateHandler(lifecycle.preStop, path.child('preStop'), errors);
+export function validateLifecycle(
+  lifecycle: Lifecycle | undefined,
+  graceSeconds: number,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  for (const hook of ['postStart', 'preStop'] as const) {
+    const handler = lifecycle?.[hook];
+    if (handler !== undefined) validateHandler(handler, path.child(hook), errors, graceSeconds);
+  }
 }
 
 type Handler = Pick<ProbeHandler, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<LifecycleHandler, 'sleep'>;
 
-function validateHandler(handler: Handler, path: FieldPath, errors: FieldError[]): void {
+function validateHandler(handler: Handler, path: FieldPath, errors: FieldError[], graceSeconds = 0): void {
   let count = 0;
   const isFirst = (name: string): boolean => {
     if (count++ === 0) return true;
@@ -59,9 +66,12 @@ function validateHandler(handler: Handler, path: FieldPath, errors: FieldError[]
   if (handler.grpc !== undefined && isFirst('grpc')) {
     checkPort(handler.grpc.port, path.child('grpc').child('port'), errors);
   }
-  if (handler.sleep !== undefined && isFirst('sleep') && handler.sleep.seconds < 0) {
-    const detail = 'must be greater than or equal to 0';
-    errors.push(invalid(path.child('sleep').child('seconds'), handler.sleep.seconds, detail));
+  if (handler.sleep !== undefined && isFirst('sleep')) {
+    const { seconds } = handler.sleep;
+    if (seconds < 0 || seconds > graceSeconds) {
+      const detail = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
+      errors.push(invalid(path.child('sleep'), seconds, detail));
+    }
   }
   if (count === 0) errors.push(required(path, 'must specify a handler type'));
 }

@@ -30,7 +30,7 @@ const cases: readonly PodCase[] = [
     'names',
     { containers: [{ name: 'c', image: 'img:1', resources: { limits: { 'a/b/c': '1', 'requests.x.com/y': '1' } } }] },
     [
-      "FieldValueInvalid | spec.containers[0].resources.limits[a/b/c] | Invalid value: \"a/b/c\": a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+      "FieldValueInvalid | spec.containers[0].resources.limits[a/b/c] | Invalid value: \"a/b/c\": a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
       'FieldValueInvalid | spec.containers[0].resources.limits[a/b/c] | Invalid value: "a/b/c": doesn\'t follow extended resource name standard',
       'FieldValueInvalid | spec.containers[0].resources.limits[requests.x.com/y] | Invalid value: "requests.x.com/y": doesn\'t follow extended resource name standard',
     ],
@@ -47,7 +47,7 @@ const cases: readonly PodCase[] = [
       ],
     },
     [
-      'FieldValueInvalid | spec.containers[0].resources.requests | Invalid value: "1": must be equal to example.com/gpu limit',
+      'FieldValueInvalid | spec.containers[0].resources.requests | Invalid value: "1": must be equal to example.com/gpu limit of 2',
     ],
   ],
   [

@@ -110,12 +110,17 @@ export interface ResourceAmounts {
   readonly requests?: ResourceList;
 }
 
-/** Broken rules of the resources of a container. */
+/**
+ * Broken rules of the resources of a container.
+ *
+ * @param checkName checks the names of resources
+ */
 export function validateResourceRequirements(
   resources: ResourceAmounts,
   path: FieldPath,
   names: VendorNames,
   errors: FieldError[],
+  checkName: typeof checkContainerResourceName = checkContainerResourceName,
 ): void {
   const { limits, requests } = resources;
   if (limits === undefined && requests === undefined) return;
@@ -123,13 +128,13 @@ export function validateResourceRequirements(
   const requestPath = path.child('requests');
   for (const name of Object.keys(limits ?? {})) {
     const at = limitPath.key(name);
-    checkContainerResourceName(name, at, names, errors);
+    checkName(name, at, names, errors);
     checkQuantity(name, limits?.[name] as string, at, names, errors);
   }
   for (const name of Object.keys(requests ?? {})) {
     const request = requests?.[name] as string;
     const at = requestPath.key(name);
-    checkContainerResourceName(name, at, names, errors);
+    checkName(name, at, names, errors);
     checkQuantity(name, request, at, names, errors);
     const limit = ownValue(limits, name);
     const mayOvercommit = isNativeResource(name, names) && !isHugePages(name);
@@ -138,8 +143,10 @@ export function validateResourceRequirements(
       continue;
     }
     const order = compareQuantities(request, limit);
-    if (!mayOvercommit && order !== 0) errors.push(invalid(requestPath, request, `must be equal to ${name} limit`));
-    else if (order > 0) errors.push(invalid(requestPath, request, `must be less than or equal to ${name} limit`));
+    if (!mayOvercommit && order !== 0)
+      errors.push(invalid(requestPath, request, `must be equal to ${name} limit of ${limit}`));
+    else if (order > 0)
+      errors.push(invalid(requestPath, request, `must be less than or equal to ${name} limit of ${limit}`));
   }
   const all = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
   if (all.some(isHugePages) && !all.some((name) => name === 'cpu' || name === 'memory')) {

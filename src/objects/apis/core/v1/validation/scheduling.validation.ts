@@ -131,7 +131,7 @@ function validatePodAffinity(affinity: PodAffinity, path: FieldPath, errors: Fie
 }
 
 function validatePodAffinityTerm(term: PodAffinityTerm, path: FieldPath, errors: FieldError[]): void {
-  errors.push(...validateLabelSelector(term.labelSelector, path.child('matchExpressions')));
+  errors.push(...validateLabelSelector(term.labelSelector, path.child('labelSelector')));
   errors.push(...validateLabelSelector(term.namespaceSelector, path.child('namespaceSelector')));
   for (const name of term.namespaces ?? []) checkText(name, isDns1123Label, path.child('namespace'), errors);
   const topologyKeyPath = path.child('topologyKey');
@@ -184,8 +184,7 @@ export function validateTolerations(tolerations: readonly Toleration[], path: Fi
       const messages = isValidLabelValue(value);
       if (messages.length > 0) errors.push(invalid(operatorPath, value, messages.join(';')));
     } else if (operator === 'Exists') {
-      if (value !== '')
-        errors.push(invalid(operatorPath, toleration, "value must be empty when `operator` is 'Exists'"));
+      if (value !== '') errors.push(invalid(operatorPath, value, "value must be empty when `operator` is 'Exists'"));
     } else {
       errors.push(notSupported(operatorPath, operator, ['Equal', 'Exists']));
     }
@@ -223,7 +222,7 @@ export function validateTopologySpread(
 }
 
 function checkMinDomains(count: number, action: string, path: FieldPath, errors: FieldError[]): void {
-  if (count <= 0) errors.push(invalid(path, count, 'must be greater than 0'));
+  if (count <= 0) errors.push(invalid(path, count, 'must be greater than zero'));
   if (action === 'ScheduleAnyway') {
     const detail = 'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway';
     errors.push(invalid(path, count, detail));

@@ -16,9 +16,10 @@ import type {
   WindowsSecurityContextOptions,
 } from '../security-context.types.js';
 import { checkId, checkLocalDescendingPath, checkOneOf, checkText } from './common.validation.js';
+import { validateHostUsers } from './pod-os.validation.js';
 
 const maxSysctlLength = 253;
-const sysctlFormat = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?\\.)*[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const sysctlFormat = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const sysctlSegment = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const profileTypes: readonly string[] = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 const maxCredentialSpecBytes = 64 * 1024;
@@ -27,6 +28,7 @@ const maxAppArmorProfileLength = 4095;
 /** Broken rules of a container's security settings; missing ones are fine. */
 export function validateSecurityContext(
   context: SecurityContext | undefined,
+  hostUsers: boolean | undefined,
   path: FieldPath,
   errors: FieldError[],
 ): void {
@@ -38,6 +40,9 @@ export function validateSecurityContext(
   }
   validateSeccomp(context.seccompProfile, path.child('seccompProfile'), errors);
   validateAppArmor(context.appArmorProfile, path.child('appArmorProfile'), errors);
+  if (context.procMount === 'Unmasked' && hostUsers !== false) {
+    errors.push(invalid(path.child('procMount'), 'Unmasked', '`hostUsers` must be false to use `Unmasked`'));
+  }
   if (context.allowPrivilegeEscalation === false) {
     if (context.privileged === true) {
       const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true';
@@ -65,12 +70,14 @@ export function validatePodSecurity(spec: PodSpec, specPath: FieldPath, errors: 
   });
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
-    errors.push(invalid(path.child('shareProcessNamespace'), true, detail));
+    errors.push(invalid(specPath.child('shareProcessNamespace'), true, detail));
   }
+  validateHostUsers(spec, specPath, errors);
   validateSysctls(context.sysctls ?? [], path.child('sysctls'), errors);
   if (context.fsGroupChangePolicy !== undefined) {
     checkOneOf(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], path.child('fsGroupChangePolicy'), errors);
   }
+  validateAppArmor(context.appArmorProfile, path.child('appArmorProfile'), errors);
   if (context.supplementalGroupsPolicy !== undefined) {
     const at = path.child('supplementalGroupsPolicy');
     checkOneOf(context.supplementalGroupsPolicy, ['Merge', 'Strict'], at, errors);
@@ -79,7 +86,6 @@ export function validatePodSecurity(spec: PodSpec, specPath: FieldPath, errors: 
     checkOneOf(context.seLinuxChangePolicy, ['MountOption', 'Recursive'], path.child('seLinuxChangePolicy'), errors);
   }
   validateSeccomp(context.seccompProfile, path.child('seccompProfile'), errors);
-  validateAppArmor(context.appArmorProfile, path.child('appArmorProfile'), errors);
   validateWindowsOptions(context.windowsOptions, path.child('windowsOptions'), errors);
 }
 
@@ -87,8 +93,8 @@ function checkHostPorts(spec: PodSpec, path: FieldPath, errors: FieldError[]): v
   spec.containers?.forEach((container, i) => {
     container.ports?.forEach((port, j) => {
       if ((port.hostPort ?? 0) === port.containerPort) return;
-      const at = path.index(i).child('ports').index(j).child('containerPort');
-      errors.push(invalid(at, port.containerPort, 'must match `hostPort` when `hostNetwork` is true'));
+      const at = path.index(i).child('ports').index(j).child('hostPort');
+      errors.push(invalid(at, port.hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true'));
     });
   });
 }
@@ -98,12 +104,19 @@ function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: Fi
   sysctls.forEach(({ name }, i) => {
     const at = path.index(i).child('name');
     if (name === '') errors.push(required(at));
-    else if (name.length > maxSysctlLength || !name.split('.').every((part) => sysctlSegment.test(part))) {
+    else if (name.length > maxSysctlLength || !name.split(/[./]/).every((part) => sysctlSegment.test(part))) {
       const detail = `must have at most ${maxSysctlLength} characters and match regex ${sysctlFormat}`;
       errors.push(invalid(at, name, detail));
-    } else if (names.has(name)) errors.push(duplicate(at, name));
-    names.add(name);
+    } else if (names.has(dotted(name))) errors.push(duplicate(at, name));
+    names.add(dotted(name));
   });
+}
+
+/** The same setting may be written with dots or with slashes. */
+function dotted(name: string): string {
+  const first = /[./]/.exec(name)?.[0];
+  if (first !== '/') return name;
+  return name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
 }
 
 function validateSeccomp(profile: SeccompProfile | undefined, path: FieldPath, errors: FieldError[]): void {

@@ -44,7 +44,7 @@ export function validateVolumeMounts(
     // The reported paths of most of these have no index.
     validateSubPath(mount, path, i, errors);
     if (mount.mountPropagation !== undefined) checkPropagation(container, mount.mountPropagation, path, errors);
-    if (mount.recursiveReadOnly !== undefined) checkRecursiveReadOnly(mount, at.child('recursiveReadOnly'), errors);
+    if (mount.recursiveReadOnly !== undefined) checkRecursiveReadOnly(mount, path.child('recursiveReadOnly'), errors);
   });
 }
 

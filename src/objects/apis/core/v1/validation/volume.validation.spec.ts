@@ -112,7 +112,7 @@ const cases: readonly PodCase[] = [
       'FieldValueInvalid | spec.volumes[4].downwardAPI | Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
       'FieldValueInvalid | spec.volumes[4].downwardAPI.mode | Invalid value: 999: must be a number between 0 and 0777 (octal), both inclusive',
       'FieldValueRequired | spec.volumes[5].fc.targetWWNs | Required value: must specify either targetWWNs or wwids, but not both',
-      'FieldValueInvalid | spec.volumes[6].fc.targetWWNs | Invalid value: []string{"a"}: targetWWNs and wwids can not be specified simultaneously',
+      'FieldValueInvalid | spec.volumes[6].fc.targetWWNs | Invalid value: ["a"]: targetWWNs and wwids can not be specified simultaneously',
       'FieldValueRequired | spec.volumes[6].fc.lun | Required value: lun is required if targetWWNs is specified',
       'FieldValueInvalid | spec.volumes[7].fc.lun | Invalid value: 999: must be between 0 and 255, inclusive',
       'FieldValueRequired | spec.volumes[8].flexVolume.driver | Required value',

@@ -1,0 +1,52 @@
+import {
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../../../base/machinery/field-error.js';
+import type { Container } from '../container.types.js';
+import { checkOneOf } from './common.validation.js';
+
+const maxRules = 20;
+const maxExitCodes = 255;
+
+/** Broken rules of when a container starts again, by its own policy and its exceptions from it. */
+export function validateContainerRestarts(container: Container, path: FieldPath, errors: FieldError[]): void {
+  const { restartPolicy, restartPolicyRules = [] } = container;
+  if (restartPolicy !== undefined) {
+    checkOneOf(restartPolicy, ['Always', 'Never', 'OnFailure'], path.child('restartPolicy'), errors);
+  } else if (restartPolicyRules.length > 0) {
+    errors.push(required(path.child('restartPolicy'), 'must specify restartPolicy when restart rules are used'));
+  }
+  const rulesPath = path.child('restartPolicyRules');
+  if (restartPolicyRules.length > maxRules) errors.push(tooMany(rulesPath, restartPolicyRules.length, maxRules));
+  restartPolicyRules.forEach(({ action, exitCodes }, i) => {
+    const at = rulesPath.index(i);
+    checkOneOf(action ?? '', ['Restart', 'RestartAllContainers'], at.child('action'), errors);
+    if (exitCodes === undefined) {
+      errors.push(required(at.child('exitCodes'), 'must be specified'));
+      return;
+    }
+    checkOneOf(exitCodes.operator ?? '', ['In', 'NotIn'], at.child('exitCodes').child('operator'), errors);
+    const count = (exitCodes.values ?? []).length;
+    if (count > maxExitCodes) errors.push(tooMany(at.child('exitCodes').child('values'), count, maxExitCodes));
+  });
+}
+
+/** Broken rules of whether a container starts again when its resources change. */
+export function validateResizePolicy({ resizePolicy = [] }: Container, path: FieldPath, errors: FieldError[]): void {
+  const seen = new Set<string>();
+  resizePolicy.forEach(({ resourceName, restartPolicy }, i) => {
+    if (seen.has(resourceName)) errors.push(duplicate(path.index(i), resourceName));
+    seen.add(resourceName);
+    // The reference names the list here, not its elements.
+    if (resourceName === '') errors.push(required(path));
+    else if (resourceName !== 'cpu' && resourceName !== 'memory') {
+      errors.push(notSupported(path, resourceName, ['cpu', 'memory']));
+    }
+    if (restartPolicy === '') errors.push(required(path));
+    else checkOneOf(restartPolicy, ['NotRequired', 'RestartContainer'], path, errors);
+  });
+}

@@ -1,0 +1,92 @@
+import { type FieldError, type FieldPath, forbidden, required } from '../../../../../base/machinery/field-error.js';
+import type { Container } from '../container.types.js';
+import type { PodSpec } from '../pod-spec.types.js';
+import { checkOneOf } from './common.validation.js';
+
+/** Fields that only one of the systems has, in the order messages list them. */
+const linuxPodFields = [
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'fsGroup',
+  'fsGroupChangePolicy',
+  'sysctls',
+  'runAsUser',
+  'runAsGroup',
+  'supplementalGroups',
+  'supplementalGroupsPolicy',
+] as const;
+const linuxSharedFields = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'] as const;
+const linuxContainerFields = [
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'capabilities',
+  'readOnlyRootFilesystem',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'runAsUser',
+  'runAsGroup',
+] as const;
+
+/** Broken rules of the operating system that a pod says it needs: nothing asks for what only another system has. */
+export function validatePodOs(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  if (spec.os === undefined) return;
+  const { name } = spec.os;
+  if (name === '') errors.push(required(path.child('os').child('name')));
+  else checkOneOf(name, ['linux', 'windows'], path.child('os'), errors);
+  if (name === 'linux') validateLinux(spec, path, errors);
+  if (name === 'windows') validateWindows(spec, path, errors);
+}
+
+function validateLinux(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  const refuse = (owner: FieldPath) => {
+    const at = owner.child('securityContext').child('windowsOptions');
+    errors.push(forbidden(at, 'windows options cannot be set for a linux pod'));
+  };
+  if (spec.securityContext?.windowsOptions !== undefined) refuse(path);
+  for (const [container, at] of containersOf(spec, path)) {
+    if (container.securityContext?.windowsOptions !== undefined) refuse(at);
+  }
+}
+
+function validateWindows(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  const refuse = (at: FieldPath) => errors.push(forbidden(at, 'cannot be set for a windows pod'));
+  const pod = spec.securityContext;
+  for (const field of linuxPodFields) {
+    if (isGiven(pod?.[field])) refuse(path.child('securityContext').child(field));
+  }
+  for (const field of linuxSharedFields) {
+    // A pod says whether it shares the host's users even when it does not; the other fields are switches.
+    const isSet = field === 'hostUsers' ? spec.hostUsers !== undefined : spec[field] === true;
+    if (isSet) refuse(path.child(field));
+  }
+  for (const [container, at] of containersOf(spec, path)) {
+    for (const field of linuxContainerFields) {
+      if (isGiven(container.securityContext?.[field])) refuse(at.child('securityContext').child(field));
+    }
+  }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Broken rules of a pod with users of its own: it must not share other namespaces of the host. */
+export function validateHostUsers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  if (spec.hostUsers !== false) return;
+  const refuse = (at: FieldPath) => errors.push(forbidden(at, 'when `hostUsers` is false'));
+  if (spec.hostNetwork === true) refuse(path.child('hostNetwork'));
+  if (spec.hostPID === true) refuse(path.child('HostPID'));
+  if (spec.hostIPC === true) refuse(path.child('HostIPC'));
+  for (const [container, at] of containersOf(spec, path)) {
+    if ((container.volumeDevices ?? []).length > 0) refuse(at.child('volumeDevices'));
+  }
+}
+
+function containersOf(spec: PodSpec, path: FieldPath): [Container, FieldPath][] {
+  const of = (field: 'initContainers' | 'containers' | 'ephemeralContainers') =>
+    (spec[field] ?? []).map((c, i): [Container, FieldPath] => [c as Container, path.child(field).index(i)]);
+  return [...of('initContainers'), ...of('containers'), ...of('ephemeralContainers')];
+}

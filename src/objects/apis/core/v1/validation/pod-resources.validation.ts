@@ -1,0 +1,64 @@
+import {
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+} from '../../../../../base/machinery/field-error.js';
+import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
+import type { VendorNames } from '../../../../../base/machinery/vendor.js';
+import { isPodLevelResource, requestsOfContainers } from '../pod-level-resources.js';
+import type { PodSpec } from '../pod-spec.types.js';
+import { checkResourceName, validateResourceRequirements } from './resources.validation.js';
+
+/** Broken rules of the resources that the containers of a pod share. */
+export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
+  const { resources } = spec;
+  if (resources === undefined) return;
+  const { limits = {}, requests = {}, claims = [] } = resources;
+  if (claims.length > 0) {
+    errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
+  }
+  // Its names are those of any resource; which of them a pod can have is said below.
+  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) =>
+    checkResourceName(name, at, found),
+  );
+  for (const [field, list] of Object.entries({ limits, requests })) {
+    for (const name of Object.keys(list)) {
+      if (isPodLevelResource(name) || !/^ephemeral-storage$|[/]/.test(name)) continue;
+      errors.push(notSupported(path.child(field).key(name), name, ['cpu', 'hugepages-', 'memory']));
+    }
+  }
+  const known = (spec.resourceClaims ?? []).map(({ name }) => name);
+  claims.forEach(({ name }, i) => {
+    if (known.includes(name)) return;
+    const choice = known.length === 0 ? ' which is empty' : `: ${known.join(', ')}`;
+    errors.push(
+      notFound(path.child('claims').index(i), name, `must be one of the names in pod.spec.resourceClaims${choice}`),
+    );
+  });
+  checkAgainstContainers(spec, path, errors);
+}
+
+/** The containers must not ask for more than the pod, and none may have more than the pod has. */
+function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  const { limits = {}, requests = {} } = spec.resources ?? {};
+  const asked = requestsOfContainers(spec);
+  for (const [name, amount] of Object.entries(requests)) {
+    const sum = asked.get(name);
+    if (!isPodLevelResource(name) || sum === undefined || compareQuantities(amount, sum) >= 0) continue;
+    const detail = `must be greater than or equal to aggregate container requests of ${sum}`;
+    errors.push(invalid(path.child('requests').key(name), amount, detail));
+  }
+  for (const field of ['containers', 'initContainers'] as const) {
+    spec[field]?.forEach(({ resources }, i) => {
+      for (const [name, limit] of Object.entries(resources.limits ?? {})) {
+        const most = limits[name];
+        if (!isPodLevelResource(name) || most === undefined || compareQuantities(limit, most) <= 0) continue;
+        const at = path.child(field).index(i).key(name).child('limits');
+        errors.push(invalid(at, limit, `must be less than or equal to pod limits of ${most}`));
+      }
+    });
+  }
+}
