@@ -89,6 +89,33 @@ describe('watches of CachedStorage', () => {
     }
   });
 
+  it('find the label by which most select, whoever came first', async () => {
+    const { cached, stop } = await open();
+    try {
+      const resource = 'things';
+      const from = (await cached.list({ resource })).resourceVersion;
+      const watch = (selector: string, fields = '') =>
+        cached.watch({ resource, select: select(selector, fields) }, from);
+      const early = await Promise.all(Array.from({ length: 12 }, (_, i) => watch(`early-${i}=x`)));
+      const nodes = await Promise.all(Array.from({ length: 20 }, (_, i) => watch('', `spec.node=node-${i}`)));
+      const json = '{"labels":{"early-0":"x","early-1":"x","early-11":"x"},"node":"node-3"}';
+      const { resourceVersion } = await cached.create({ resource, namespace: 'a', name: 'x' }, 'u', json);
+      const heard = async (watches: readonly ChangeSubscription[]) => {
+        const got = await Promise.all(watches.map((one) => collectUpTo(one, resourceVersion)));
+        return got.flatMap((changes, i) => (changes.length > 0 ? [i] : []));
+      };
+      assert.deepEqual(await heard(nodes), [3]);
+      // Those without a place get what they do not want, and nobody misses anything.
+      const got = await heard(early);
+      for (const i of [0, 1, 11]) assert.ok(got.includes(i));
+      assert.ok(got.length < 12, 'most have their place');
+      for (const one of [...early, ...nodes]) one.close();
+      assert.equal(cached.backlog.characters, 0);
+    } finally {
+      await stop();
+    }
+  });
+
   it('do not mix: one of a name that no object can have, such as a character code of zero, hears nothing', async () => {
     const { cached, stop } = await open();
     try {

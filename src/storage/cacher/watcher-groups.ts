@@ -27,12 +27,23 @@ interface Term {
   readonly value: string;
 }
 
+/** A term that changes are looked up by. */
+interface WatchedTerm {
+  readonly source: AttributeSource;
+  readonly watchers: Set<CacheWatcher>;
+}
+
 /** Between the parts of an id behind the place: no label and no field has it in its name. */
 const PART = '\u0000';
 
 const FEW_GROUPS = 8;
-/** Most labels and fields that changes are looked up by; watches by further ones get all changes of their scope. */
+/**
+ * Most labels and fields that changes are looked up by; watches by further ones get all changes of their scope. A term by
+ * which many more watch takes the place of the one by which the fewest do.
+ */
 const MOST_TERMS = 8;
+/** How many times more watchers a term needs to take the place of another: terms must not go back and forth. */
+const TIMES_MORE = 2;
 
 /**
  * The live watchers of a resource by scope and by what they select. Changes are filtered once per group instead of once
@@ -40,8 +51,10 @@ const MOST_TERMS = 8;
  */
 export class WatcherGroups {
   private readonly groups = new Map<string, Group>();
-  private readonly terms = new Map<string, { readonly source: AttributeSource; groups: number }>();
+  private readonly terms = new Map<string, WatchedTerm>();
   private readonly ids = new Map<CacheWatcher, string>();
+  /** Watchers whose term has no place, by term. */
+  private readonly waiting = new Map<string, Set<CacheWatcher>>();
 
   get size(): number {
     return this.ids.size;
@@ -50,16 +63,22 @@ export class WatcherGroups {
   add(watcher: CacheWatcher): void {
     if (this.ids.has(watcher)) return;
     const { scope } = watcher;
-    const term = this.termOf(scope);
+    const wanted = wantedTerms(scope);
+    const term = wanted.find((one) => this.hasPlace(one));
     const id = groupId(scope.namespace, scope.name, term);
     let group = this.groups.get(id);
     if (group === undefined) {
       group = { scope, term, watchers: new Set(), pending: [] };
       this.groups.set(id, group);
-      if (term !== undefined) this.count(term);
+      if (term !== undefined && !this.terms.has(term.id)) {
+        this.terms.set(term.id, { source: term.source, watchers: new Set() });
+      }
     }
     group.watchers.add(watcher);
     this.ids.set(watcher, id);
+    const known = term && this.terms.get(term.id);
+    if (known !== undefined) known.watchers.add(watcher);
+    else if (wanted[0] !== undefined) this.wait(watcher, wanted[0].id);
   }
 
   delete(watcher: CacheWatcher): void {
@@ -68,13 +87,12 @@ export class WatcherGroups {
     if (id === undefined || group === undefined) return;
     this.ids.delete(watcher);
     group.watchers.delete(watcher);
-    if (group.watchers.size > 0) return;
-    this.groups.delete(id);
     const { term } = group;
     const known = term && this.terms.get(term.id);
-    if (term === undefined || known === undefined) return;
-    known.groups -= 1;
-    if (known.groups === 0) this.terms.delete(term.id);
+    if (known === undefined) this.stopWaiting(watcher);
+    known?.watchers.delete(watcher);
+    if (group.watchers.size === 0) this.groups.delete(id);
+    if (term !== undefined && known?.watchers.size === 0) this.terms.delete(term.id);
   }
 
   /**
@@ -152,23 +170,41 @@ export class WatcherGroups {
     }
   }
 
-  private termOf({ select }: WatchScope): Term | undefined {
-    if (select === undefined) return undefined;
-    const { source } = select;
-    for (const { id, values } of termsOf(select)) {
-      const [value] = values;
-      const known = this.terms.get(id);
-      const hasRoom = known === undefined ? this.terms.size < MOST_TERMS : known.source === source;
-      if (value !== undefined && values.length === 1 && hasRoom) return { source, id, value };
-    }
-    return undefined;
+  private hasPlace({ id, source }: Term): boolean {
+    const known = this.terms.get(id);
+    return known === undefined ? this.terms.size < MOST_TERMS : known.source === source;
   }
 
-  private count({ id, source }: Term): void {
-    const known = this.terms.get(id);
-    if (known === undefined) this.terms.set(id, { source, groups: 1 });
-    else known.groups += 1;
+  /** The watcher gets all changes of its scope, until enough others watch by the same term. */
+  private wait(watcher: CacheWatcher, id: string): void {
+    let waiting = this.waiting.get(id);
+    if (waiting === undefined) {
+      waiting = new Set();
+      this.waiting.set(id, waiting);
+    }
+    waiting.add(watcher);
+    const [fewest] = [...this.terms].sort(([, a], [, b]) => a.watchers.size - b.watchers.size);
+    if (fewest === undefined || this.terms.has(id) || waiting.size <= TIMES_MORE * fewest[1].watchers.size) return;
+    const moved = [...waiting, ...fewest[1].watchers];
+    for (const one of moved) this.delete(one);
+    for (const one of moved) this.add(one);
   }
+
+  private stopWaiting(watcher: CacheWatcher): void {
+    for (const { id } of wantedTerms(watcher.scope)) {
+      const waiting = this.waiting.get(id);
+      if (waiting?.delete(watcher) === true && waiting.size === 0) this.waiting.delete(id);
+    }
+  }
+}
+
+/** The terms that a watcher could be found by: what it selects has one value of them. */
+function wantedTerms({ select }: WatchScope): Term[] {
+  if (select === undefined) return [];
+  const { source } = select;
+  return termsOf(select).flatMap(({ id, values: [value, ...others] }) =>
+    value === undefined || others.length > 0 ? [] : [{ source, id, value }],
+  );
 }
 
 /** The groups of a key: all objects, a namespace, a name anywhere, this object. */
