@@ -10,8 +10,8 @@ import { eventually, TestCluster } from './support/test-cluster.js';
  * for others.
  */
 const heapMebibytes = 128;
-const sets = 16;
-const pods = 120;
+const sets = 10;
+const pods = 80;
 const patienceMs = 240_000;
 
 /** Text that no two objects share once `@` is replaced. */

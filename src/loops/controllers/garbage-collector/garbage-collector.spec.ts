@@ -81,6 +81,29 @@ describe('GarbageCollector', () => {
     await untilMaps();
   });
 
+  it('lets namespaces take turns: a large cascade of one delays those of another little', async () => {
+    const dependents = 600;
+    await scene.create('namespaces', { metadata: { name: 'noisy' } });
+    const noisy = (name: string, owners: OwnerReference[]) =>
+      scene.create(maps, { metadata: { name, namespace: 'noisy', ownerReferences: owners } });
+    const hub = await noisy('hub', []);
+    for (let i = 0; i < dependents; i += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, k) => noisy(`d${i + k}`, [refTo(hub)])));
+    }
+    const root = await map('root');
+    const child = await map('child', [refTo(root)]);
+    await map('grandchild', [refTo(child)]);
+    await scene.delete(maps, 'noisy', 'hub', {});
+    await remove('root');
+    await collect();
+    const left = await scene.until(maps, 'the small cascade is done', (objects) => {
+      const isThere = objects.some(({ metadata }) => metadata.namespace === 'default');
+      return isThere ? undefined : objects.length;
+    });
+    assert.ok(left > dependents / 2, `${left} of ${dependents} dependents in the other namespace are left`);
+    await scene.until(maps, 'the large one too', (objects) => objects.length === 0);
+  });
+
   it('deletes what names an owner that never was, or an object of that name with another uid', async () => {
     const owner = await map('owner');
     await collect();
