@@ -422,7 +422,7 @@ describe('ServiceCIDR', () => {
       'FieldValueInvalid | spec.cidrs | Invalid value: {"cidrs":["10.0.0.0/16","::/64","10.1.0.0/16"]}: may only hold up to 2 values',
     ]);
     assert.deepEqual(causes('10.0.0.1/16', 'x'), [
-      'FieldValueInvalid | spec.cidrs[0] | Invalid value: "10.0.0.1/16": must be in canonical form',
+      'FieldValueInvalid | spec.cidrs[0] | Invalid value: "10.0.0.1/16": must not have bits set beyond the prefix length',
       'FieldValueInvalid | spec.cidrs[1] | Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
     ]);
     assert.equal(causes('10.0.0.0/16', '10.1.0.0/16').length, 1);

@@ -109,11 +109,11 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
     [
       'FieldValueInvalid | spec.behavior.scaleUp.stabilizationWindowSeconds | Invalid value: -1: must be greater than or equal to zero',
       'FieldValueNotSupported | spec.behavior.scaleUp.selectPolicy | Unsupported value: "X": supported values: "Disabled", "Max", "Min"',
-      'FieldValueInvalid | spec.behavior.scaleUp.tolerance | Invalid value: "-1": must be greater than or equal to 0',
       'FieldValueNotSupported | spec.behavior.scaleUp.policies[0].type | Unsupported value: "A": supported values: "Percent", "Pods"',
       'FieldValueInvalid | spec.behavior.scaleUp.policies[0].value | Invalid value: 0: must be greater than zero',
       'FieldValueInvalid | spec.behavior.scaleUp.policies[0].periodSeconds | Invalid value: 0: must be greater than zero',
       'FieldValueInvalid | spec.behavior.scaleUp.policies[1].periodSeconds | Invalid value: 1801: must be less than or equal to 1800',
+      'FieldValueInvalid | spec.behavior.scaleUp.tolerance | Invalid value: "-1": must be greater than or equal to 0',
       'FieldValueInvalid | spec.behavior.scaleDown.stabilizationWindowSeconds | Invalid value: 3601: must be less than or equal to 3600',
     ],
   ],

@@ -285,8 +285,8 @@ describe('service rules', () => {
   }
 
   it('refuse names that no host can have', () => {
-    assertCauses(tester.create({ ...service({}), metadata: { name: '1a' } }).causes, [
-      'Invalid | metadata.name | Invalid value: "1a": a DNS-1035 label',
+    assertCauses(tester.create({ ...service({}), metadata: { name: '-a' } }).causes, [
+      'Invalid | metadata.name | Invalid value: "-a": a lowercase RFC 1123 label',
     ]);
   });
 });
