@@ -36,7 +36,7 @@ export function coreResources(
     limitRangeResource(names),
     namespaceResource(names),
     nodeResource(names),
-    persistentVolumeResource(names),
+    persistentVolumeResource(names, clock),
     persistentVolumeClaimResource(names),
     resourceQuotaResource(names),
     secretResource(names),

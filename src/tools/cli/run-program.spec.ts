@@ -115,10 +115,10 @@ describe('command line', () => {
   });
 
   it('says which commands have a flag that the given one does not', async () => {
-    const { code, errors } = await run('serve', '--event-ttl=1h', '--lease-reuse-duration-seconds=60');
+    const { code, errors } = await run('migrate', '--event-ttl=1h', '--lease-reuse-duration-seconds=60');
     assert.equal(code, 2);
-    assert.match(errors, /^plinth: unknown flag --event-ttl; it belongs to plinth dev, plinth controllers$/m);
-    assert.match(errors, /^plinth: unknown flag --lease-reuse-duration-seconds; it belongs to plinth dev/m);
+    assert.match(errors, /^plinth: unknown flag --event-ttl; it belongs to plinth .*controllers/m);
+    assert.match(errors, /^plinth: unknown flag --lease-reuse-duration-seconds; it belongs to plinth .*controllers/m);
   });
 
   it('helps', async () => {

@@ -214,6 +214,14 @@ describe('the cron job loop', () => {
     await status('late', 'started', ({ lastScheduleTime }) => lastScheduleTime === '2030-01-01T01:00:00Z');
   });
 
+  it('warns of a schedule whose time never comes', async () => {
+    await create('never', { schedule: '0 0 31 2 *' });
+    await scene.run(['cronjob']);
+    const warning = await event('InvalidSchedule');
+    const reason = 'time difference between two schedules is less than 1 second';
+    assert.deepEqual([warning.type, warning.message], ['Warning', `invalid schedule: 0 0 31 2 * : ${reason}`]);
+  });
+
   it('warns when more than 100 runs were missed, and starts the last one', async () => {
     await create('behind', {});
     await scene.pass(200 * minute);

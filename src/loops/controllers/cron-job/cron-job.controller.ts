@@ -87,6 +87,11 @@ export class CronJobController extends ReconcileLoop {
     const times = this.timesOf(cronJob);
     if (times === undefined) return undefined;
     const { at, isFarBehind, next } = dueRun(cronJob, times.schedule, times.zone, work.now);
+    if (next === undefined) {
+      // Such as 31 February. The reason is that of upstream, where times that never come are equal.
+      const reason = 'time difference between two schedules is less than 1 second';
+      this.events.warning(cronJob, 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${reason}`);
+    }
     if (isFarBehind) {
       const advice = 'Set or decrease .spec.startingDeadlineSeconds or check clock skew';
       this.events.warning(cronJob, 'TooManyMissedTimes', `too many missed start times. ${advice}`);

@@ -155,6 +155,8 @@ describe('the nodelifecycle loop', () => {
       await scene.node('a');
       await scene.pod('p', 'a');
       await scene.loops.run(['nodelifecycle']);
+      const registered = await scene.event('RegisteredNode', 'Node');
+      assert.equal(registered.message, 'Node a event: Registered Node a in Controller');
       await scene.waits(graceMs);
       await scene.loops.pass(1000);
       await scene.node('other');

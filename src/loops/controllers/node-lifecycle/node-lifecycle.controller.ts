@@ -41,6 +41,8 @@ export class NodeLifecycleController extends ReconcileLoop {
   private readonly podsByNode = podsByNode(this.pods);
   private silence: NodeSilence;
   private readonly limits = new Map<string, RateLimit>();
+  /** Nodes that the events call registered. */
+  private readonly registered = new Map<string, StoredNode>();
   /** Whether no node was ready at the last look. */
   private wasLost = false;
 
@@ -71,6 +73,7 @@ export class NodeLifecycleController extends ReconcileLoop {
   protected override started(): void {
     this.silence = new NodeSilence(this.own.grace);
     this.limits.clear();
+    this.registered.clear();
   }
 
   private concernsZones(node: StoredNode | undefined, old: StoredNode | undefined): boolean {
@@ -86,6 +89,7 @@ export class NodeLifecycleController extends ReconcileLoop {
   protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
     if (key === zonesKey) return this.watchZones(work);
     const node = this.nodes.get('', key);
+    this.announce(key, node);
     if (node === undefined) {
       this.silence.forget(key);
       return 'done';
@@ -97,6 +101,19 @@ export class NodeLifecycleController extends ReconcileLoop {
     await this.followConditions(seen, work);
     if (readyStatus(seen) !== undefined && readyStatus(seen) !== 'True') await this.markPods(seen, work);
     return leftMs > 0 ? leftMs : 'done';
+  }
+
+  /** Reports nodes that come and go, as upstream does: each once in the term of a leader. */
+  private announce(name: string, node: StoredNode | undefined): void {
+    const known = this.registered.get(name);
+    if (known?.metadata.uid === node?.metadata.uid) return;
+    if (known !== undefined) {
+      this.events.normal(known, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`);
+      this.registered.delete(name);
+    }
+    if (node === undefined) return;
+    this.events.normal(node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
+    this.registered.set(name, node);
   }
 
   private async markSilent(node: StoredNode, work: Work): Promise<StoredNode | undefined> {

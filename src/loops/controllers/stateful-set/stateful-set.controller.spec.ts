@@ -168,9 +168,9 @@ describe('stateful sets', () => {
     await place.node.ready('db-1');
     const { status: done } = await place.settled(2);
     assert.deepEqual([done.replicas, done.currentReplicas, done.availableReplicas], [2, 2, 2]);
-    const event = await place.event('SuccessfulCreate', /^create Claim data-db-0 Pod db-0 in StatefulSet db success$/);
+    const event = await place.event('SuccessfulCreate', /^Create Claim data-db-0 Pod db-0 in StatefulSet db success$/);
     assert.equal(event.source?.component, 'statefulset-controller');
-    await place.event('SuccessfulCreate', /^create Pod db-1 in StatefulSet db successful$/);
+    await place.event('SuccessfulCreate', /^Create Pod db-1 in StatefulSet db successful$/);
 
     await place.change((spec) => {
       spec.replicas = 1;
@@ -320,7 +320,7 @@ describe('stateful sets', () => {
       }),
     );
     assert.equal(released.metadata.labels?.app, 'gone');
-    await place.event('FailedCreate', /create Pod db-0 in StatefulSet db failed error: .*already exists/);
+    await place.event('FailedCreate', /Create Pod db-0 in StatefulSet db failed error: .*already exists/);
     const other = await scene.get<StoredPod>('pods', 'adopt', 'other-0');
     assert.equal(other.metadata.ownerReferences, undefined);
   });

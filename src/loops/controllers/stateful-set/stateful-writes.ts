@@ -27,9 +27,9 @@ export class StatefulWrites {
     await this.createClaims(work, set, ordinal, false);
     try {
       await this.podClient.createFrom(work, plannedPod(set, set.spec.template), make);
-      this.events.normal(set, 'SuccessfulCreate', `create Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+      this.events.normal(set, 'SuccessfulCreate', `Create Pod ${name} in StatefulSet ${set.metadata.name} successful`);
     } catch (error) {
-      this.sayFailed(set, 'FailedCreate', `create Pod ${name}`, error);
+      this.sayFailed(set, 'FailedCreate', `Create Pod ${name}`, error);
       throw error;
     }
   }
@@ -40,9 +40,9 @@ export class StatefulWrites {
     try {
       const deleted = await this.podClient.delete(work, pod);
       if (!deleted) return;
-      this.events.normal(set, 'SuccessfulDelete', `delete Pod ${name} in StatefulSet ${set.metadata.name} successful`);
+      this.events.normal(set, 'SuccessfulDelete', `Delete Pod ${name} in StatefulSet ${set.metadata.name} successful`);
     } catch (error) {
-      this.sayFailed(set, 'FailedDelete', `delete Pod ${name}`, error);
+      this.sayFailed(set, 'FailedDelete', `Delete Pod ${name}`, error);
       throw error;
     }
   }
@@ -86,7 +86,7 @@ export class StatefulWrites {
         if (isStaleClaim(known, name)) throw new StaleClaim(`${keyOf(known)} goes with a former pod`);
         if (known.metadata.deletionTimestamp === undefined) continue;
         const error = new Error(`pvc ${claim.metadata.name} is being deleted`);
-        this.sayFailed(set, 'FailedCreate', `create Claim ${claim.metadata.name} Pod ${name}`, error);
+        this.sayFailed(set, 'FailedCreate', `Create Claim ${claim.metadata.name} for Pod ${name}`, error);
         throw error;
       }
       try {
@@ -95,11 +95,11 @@ export class StatefulWrites {
           ...claim,
           metadata: { ...claim.metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
         });
-        const text = `create Claim ${claim.metadata.name} Pod ${name} in StatefulSet ${set.metadata.name} success`;
+        const text = `Create Claim ${claim.metadata.name} Pod ${name} in StatefulSet ${set.metadata.name} success`;
         this.events.normal(set, 'SuccessfulCreate', text);
       } catch (error) {
         if (isAlreadyExists(error)) throw error;
-        this.sayFailed(set, 'FailedCreate', `create Claim ${claim.metadata.name} for Pod ${name}`, error);
+        this.sayFailed(set, 'FailedCreate', `Create Claim ${claim.metadata.name} for Pod ${name}`, error);
         throw error;
       }
     }

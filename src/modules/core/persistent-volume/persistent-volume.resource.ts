@@ -1,3 +1,5 @@
+import type { Clock } from '../../../base/machinery/clock.js';
+import { formatTime } from '../../../base/machinery/values/time.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { type PersistentVolume, persistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import { nodeTermWarnings, volumeKindWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
@@ -9,7 +11,7 @@ import { applyPersistentVolumeDefaults } from './persistent-volume.defaults.js';
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from './persistent-volume.validation.js';
 
 /** PersistentVolumes: storage that claims bind to. */
-export function persistentVolumeResource(names: VendorNames): ResourceDefinition {
+export function persistentVolumeResource(names: VendorNames, clock: Clock): ResourceDefinition {
   return defineResource<PersistentVolume>({
     group: '',
     resource: 'persistentvolumes',
@@ -21,7 +23,7 @@ export function persistentVolumeResource(names: VendorNames): ResourceDefinition
     strategy: {
       applyDefaults: applyPersistentVolumeDefaults,
       prepareForCreate(_context, object) {
-        object.status = { phase: 'Pending' };
+        object.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(clock.now()) };
       },
       validate: (_context, object) => validatePersistentVolume(object, names),
       validateUpdate: (_context, object, old) => validatePersistentVolumeUpdate(object, old, names),
@@ -29,7 +31,7 @@ export function persistentVolumeResource(names: VendorNames): ResourceDefinition
     },
     strategyOptions: { returnsDeletedObject: true },
     columns: persistentVolumeColumns(names),
-    subresources: [statusSubresource<PersistentVolume>()],
+    subresources: [statusSubresource<PersistentVolume>({ keep: (object, old) => keepTransition(object, old, clock) })],
   });
 }
 
@@ -50,3 +52,15 @@ function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames
 
 const recycleWarning =
   'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
+
+/** The time of the last change of the phase: a writer may set it with the phase; who does not gets the time of now. */
+function keepTransition({ status }: PersistentVolume, { status: old }: PersistentVolume, clock: Clock): void {
+  const given = status.lastPhaseTransitionTime;
+  if (status.phase === old.phase) {
+    if (given === undefined && old.lastPhaseTransitionTime !== undefined) {
+      status.lastPhaseTransitionTime = old.lastPhaseTransitionTime;
+    }
+  } else if (given === undefined || given === old.lastPhaseTransitionTime) {
+    status.lastPhaseTransitionTime = formatTime(clock.now());
+  }
+}

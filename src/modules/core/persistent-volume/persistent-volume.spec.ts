@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
-import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { DefinitionTester, testClock, testNames, testTime } from '../../../../test/support/definition-tester.js';
 import { persistentVolumeResource } from './persistent-volume.resource.js';
 
-const tester = new DefinitionTester(persistentVolumeResource(testNames));
+const tester = new DefinitionTester(persistentVolumeResource(testNames, testClock));
 const base = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] };
 const on = (spec: object) => ({ spec: { ...base, ...spec } });
 const hostPath = { path: '/x' };
@@ -19,7 +19,19 @@ describe('persistent volumes', () => {
       persistentVolumeReclaimPolicy: 'Retain',
       volumeMode: 'Filesystem',
     });
-    assert.deepEqual(object.status, { phase: 'Pending' });
+    assert.deepEqual(object.status, { phase: 'Pending', lastPhaseTransitionTime: testTime });
+    const early = '2029-12-31T00:00:00Z';
+    const pending = { ...object, status: { phase: 'Pending', lastPhaseTransitionTime: early } };
+    const timeAfter = (status: object) => {
+      const { object: next } = tester.patch(pending, { status }, 'status');
+      return (next.status as { lastPhaseTransitionTime?: string }).lastPhaseTransitionTime;
+    };
+    assert.equal(timeAfter({ phase: 'Available' }), testTime);
+    assert.equal(timeAfter({ message: 'm', lastPhaseTransitionTime: null }), early);
+    assert.equal(
+      timeAfter({ phase: 'Bound', lastPhaseTransitionTime: '2029-12-31T01:00:00Z' }),
+      '2029-12-31T01:00:00Z',
+    );
     const { rbd } = tester.create(on({ rbd: { monitors: ['a'], image: 'b' } })).object.spec as { rbd: object };
     assert.deepEqual(rbd, { monitors: ['a'], image: 'b', pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' });
   });

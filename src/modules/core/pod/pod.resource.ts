@@ -24,7 +24,8 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     categories: ['all'],
     versions: [{ version: 'v1', type: pod }],
     strategy: podStrategy(options),
-    strategyOptions: { returnsDeletedObject: true, generation: 'spec' },
+    // A binding is no change of what is wanted.
+    strategyOptions: { returnsDeletedObject: true, generation: ({ spec }) => ({ ...(spec as object), nodeName: '' }) },
     selectableFieldNames: [
       'spec.nodeName',
       'spec.hostNetwork',

@@ -20,9 +20,14 @@ function create(spec: Record<string, unknown> = {}): ApiObject {
 
 describe('pod creation', () => {
   it('starts pending, whatever status was sent', () => {
-    const { object } = tester.create({ ...valid, status: { phase: 'Running', podIP: '1.2.3.4' } });
+    const metadata = { generation: 7 };
+    const { object } = tester.create({ ...valid, metadata, status: { phase: 'Running', podIP: '1.2.3.4' } });
     assert.deepEqual(object.status, { phase: 'Pending', qosClass: 'BestEffort' });
     assert.equal(object.metadata.generation, 1);
+    const changed = tester.patch(object, { metadata: { generation: 9 }, spec: { activeDeadlineSeconds: 5 } });
+    assert.deepEqual([changed.causes, changed.object.metadata.generation], [[], 2]);
+    const labelled = tester.patch(object, { metadata: { generation: 9, labels: { a: 'b' } } });
+    assert.deepEqual([labelled.causes, labelled.object.metadata.generation], [[], 1]);
   });
 
   it('refuses fields that only other paths may set later', () => {

@@ -15,7 +15,7 @@ import {
 } from '../../../objects/registry/resource-definition.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { eventColumns } from './event.columns.js';
-import { validateChangedEvent, validateEvent } from './event.validation.js';
+import { validateChangedEvent, validateEvent, validateStrictChange } from './event.validation.js';
 
 /** The parts that both groups share. */
 const shared = {
@@ -89,13 +89,14 @@ function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
   return { ...column, cell: (object) => column.cell(toCoreEvent(object as unknown as Event)) };
 }
 
-/** `strictVersion` checks new events more strictly than the others. */
+/** `strictVersion` checks events more strictly than the others. */
 function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<CoreEvent> {
   const isStrict = ({ requestInfo }: RequestContext): boolean => requestInfo.apiVersion === strictVersion;
   return {
     validateName: isPathSegmentName,
     validate: (context, object) => validateEvent(object, names, isStrict(context)),
-    validateUpdate: (_context, object) => validateChangedEvent(object, names),
+    validateUpdate: (context, object, old) =>
+      isStrict(context) ? validateStrictChange(object, old, names) : validateChangedEvent(object, names),
   };
 }
 

@@ -125,6 +125,27 @@ describe('events', () => {
     it(`events v1: ${name}`, () => assertCauses(strict.create({ ...report, ...body }).causes, expected));
   }
 
+  it('events v1: only the series and the metadata change', () => {
+    const { object } = strict.create(report);
+    const regarding = { ...report.regarding, name: 'other' };
+    const changes = { note: 'n', reason: 'x', action: 'x', type: 'Warning', reportingInstance: 'x', regarding };
+    const { causes } = strict.patch(object, { ...changes, reportingController: 'a.b/x', deprecatedCount: 2 });
+    assert.deepEqual(
+      causes.map((cause) => cause.split(' | ')[1]),
+      ['involvedObject', 'reason', 'message', 'count', 'type', 'action', 'reportingController', 'reportingInstance'],
+    );
+    assert.match(causes[1] ?? '', /field is immutable$/);
+    assertCauses(strict.patch(object, { eventTime: '2029-12-31T23:59:00.000001Z' }).causes, [
+      'Invalid | eventTime | Invalid value',
+    ]);
+    const series = { count: 2, lastObservedTime: '2029-12-31T23:59:30.000000Z' };
+    assertCauses(strict.patch(object, { series, metadata: { labels: { a: 'b' } } }).causes, []);
+    assertCauses(strict.patch(object, { series: { ...series, count: 1 } }).causes, [
+      'Invalid | series.count | Invalid',
+    ]);
+    assertCauses(core.patch(object, { reason: 'x' }).causes, []);
+  });
+
   it('events v1beta1: asks for no more than core', () => {
     const body = { ...report, type: 'Odd', series: { count: 1 }, deprecatedCount: 1 };
     assertCauses(beta.create(body).causes, []);

@@ -1,5 +1,6 @@
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 
@@ -16,7 +17,7 @@ export function validateEvent(object: Event, names: VendorNames, strict: boolean
   return errors;
 }
 
-/** Broken rules of a changed event, the same in every version. */
+/** Broken rules of a changed event, in every version. */
 export function validateChangedEvent(object: Event, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = object.metadata.namespace ?? '';
@@ -31,6 +32,40 @@ export function validateChangedEvent(object: Event, names: VendorNames): FieldEr
   if (involved === '' && namespace !== 'default' && namespace !== names.systemNamespace) noMatch();
   validateReport(object, errors);
   return errors;
+}
+
+/** What never changes, by its path in the stored form and its name there. */
+const fixedFields = [
+  ['involvedObject', 'involvedObject'],
+  ['reason', 'reason'],
+  ['message', 'message'],
+  ['source', 'source'],
+  ['firstTimestamp', 'firstTimestamp'],
+  ['lastTimestamp', 'lastTimestamp'],
+  ['count', 'count'],
+  ['type', 'type'],
+  ['eventTime', 'eventTime'],
+  ['action', 'action'],
+  ['related', 'related'],
+  ['reportingController', 'reportingComponent'],
+  ['reportingInstance', 'reportingInstance'],
+] as const satisfies readonly (readonly [string, keyof Event])[];
+
+/** Broken rules of an event that is changed in v1 of the events group: only its metadata and its series may change. */
+export function validateStrictChange(object: Event, old: Event, names: VendorNames): FieldError[] {
+  const errors = validateChangedEvent(object, names);
+  if (!deepEqual(object.series, old.series)) validateSeries(object, errors);
+  for (const [field, name] of fixedFields) {
+    if (!deepEqual(object[name], old[name]))
+      errors.push(invalid(path(field), object[name] ?? '', 'field is immutable'));
+  }
+  return errors;
+}
+
+function validateSeries({ series }: Event, errors: FieldError[]): void {
+  if (series === undefined) return;
+  if ((series.count ?? 0) < 2) errors.push(invalid(path('series', 'count'), '', 'should be at least 2'));
+  if (series.lastObservedTime === null) errors.push(required(path('series', 'lastObservedTime')));
 }
 
 function validateReport(object: Event, errors: FieldError[]): void {
@@ -56,10 +91,7 @@ function tooManyCharacters(at: FieldPath, max: number): FieldError {
 function validateStrictly(object: Event, errors: FieldError[]): void {
   const name = object.metadata.name ?? '';
   for (const m of isDns1123Subdomain(name)) errors.push(invalid(path('metadata', 'name'), name, m));
-  if (object.series !== undefined) {
-    if ((object.series.count ?? 0) < 2) errors.push(invalid(path('series', 'count'), '', 'should be at least 2'));
-    if (object.series.lastObservedTime === null) errors.push(required(path('series', 'lastObservedTime')));
-  }
+  validateSeries(object, errors);
   if (object.eventTime === null) errors.push(required(path('eventTime')));
   if (object.type !== 'Normal' && object.type !== 'Warning') {
     errors.push(invalid(path('type'), '', `has invalid value: ${object.type ?? ''}`));
