@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ControlLoopOptions, controllerDefaults, selectedControllers } from './controllers.options.js';
-import { OptionsError, parseOptions } from './parse-options.js';
+import { deprecationWarnings, OptionsError, parseOptions } from './parse-options.js';
+import { loopOfRelease, releaseLoopNames } from './release-loop-names.js';
 
 const parse = (...argv: string[]) =>
   parseOptions({ groups: { controllers: ControlLoopOptions }, argv, environment: {} }).controllers;
@@ -70,5 +71,22 @@ describe('--cluster-signing', () => {
     assert.equal(parse().clusterSigningDurationMs, 365 * 86_400_000);
     assert.equal(parse('--cluster-signing-duration=2h').clusterSigningDurationMs, 7_200_000);
     assert.match(problems('--cluster-signing-duration=1m').join(), /must be 10m or more/);
+  });
+
+  it('takes the names of release 1.37 beside its own', () => {
+    const both = (...list: string[]) => [...selectedControllers(list)].sort();
+    assert.deepEqual(both('node-lifecycle-controller', 'ttl-controller'), ['nodelifecycle', 'ttl']);
+    assert.ok(!both('*', '-garbage-collector-controller').includes('garbagecollector'));
+    assert.ok(both('*', '-taint-eviction-controller', 'token-cleaner-controller').includes('tokencleaner'));
+    for (const name of releaseLoopNames) {
+      const own = loopOfRelease(name);
+      if (own !== undefined) assert.deepEqual(both(name), [own], name);
+    }
+    const warned = (text: string) =>
+      deprecationWarnings({ groups: { loops: ControlLoopOptions }, argv: [`--controllers=${text}`], environment: {} });
+    assert.deepEqual(warned('*,-selinux-warning-controller'), [
+      '--controllers: this program has no control loop selinux-warning-controller',
+    ]);
+    assert.deepEqual(warned('*,-node-lifecycle-controller'), []);
   });
 });

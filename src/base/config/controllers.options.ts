@@ -1,5 +1,6 @@
 import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
+import { loopOfRelease, releaseLoopNames } from './release-loop-names.js';
 
 /** The control loops by their names in `--controllers`, and whether each runs by default. */
 export const controllerDefaults = {
@@ -78,14 +79,28 @@ const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
  * list says.
  */
 export function selectedControllers(list: readonly string[]): ReadonlySet<ControllerName> {
-  const given = new Set(list);
+  const given = new Set(list.map(ownName));
   const isMeant = (name: ControllerName) =>
     given.has(name) || (given.has('-*') ? serverLoops.has(name) : given.has('*') && controllerDefaults[name]);
   return new Set(controllerNames.filter((name) => !given.has(`-${name}`) && isMeant(name)));
 }
 
+/** An entry of the list with the name that the loop has here. */
+function ownName(entry: string): string {
+  const [dash, name] = entry.startsWith('-') ? ['-', entry.slice(1)] : ['', entry];
+  return `${dash}${Object.hasOwn(controllerDefaults, name) ? name : (loopOfRelease(name) ?? name)}`;
+}
+
+/** Loops of the release that are named and that this program does not have. */
+function missingLoops(list: readonly string[]): readonly string[] {
+  const names = list.map((entry) => ownName(entry).replace(/^-/, ''));
+  const missing = names.filter((name) => releaseLoopNames.includes(name) && !Object.hasOwn(controllerDefaults, name));
+  return missing.map((name) => `this program has no control loop ${name}`);
+}
+
 function controllersProblem(list: readonly string[]): string | undefined {
-  const known = new Set(['*', '-*', ...controllerNames.flatMap((name) => [name, `-${name}`])]);
+  const names = [...controllerNames, ...releaseLoopNames];
+  const known = new Set(['*', '-*', ...names.flatMap((name) => [name, `-${name}`])]);
   const unknown = list.filter((entry) => !known.has(entry));
   return unknown.length === 0
     ? undefined
@@ -101,8 +116,9 @@ export class ControlLoopOptions {
     name: 'controllers',
     type: 'list',
     values: ['*', '-*', ...controllerNames],
+    warnings: (list) => missingLoops(list as readonly string[]),
     unit: 'names',
-    usage: `Control loops to run: * for the usual ones, -* for only those that no other controller manager has, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}.`,
+    usage: `Control loops to run: * for the usual ones, -* for only those that no other controller manager has, a name for one more, -name for one less. Names: ${controllerNames.join(', ')}; or those of release 1.37.`,
   })
   @Check('controllers', controllersProblem)
   readonly controllers: readonly string[] = ['*'];

@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
+import { markStability } from './metric-stability.js';
 import { OutgoingMetrics } from './outgoing-metrics.js';
 import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';
 import { QueueMetrics } from './queue-metrics.js';
@@ -289,7 +290,7 @@ export class Metrics {
       (this.countsElsewhere(page).length === 0
         ? await registry.metrics()
         : await mergeFamilies([await this.families(page)]));
-    return { contentType: registry.contentType, text };
+    return { contentType: registry.contentType, text: markStability(text) };
   }
 
   /** The metrics of this process alone, as values. */

@@ -212,7 +212,7 @@ describe('ControllerRevision', () => {
       metadata: { ownerReferences: [owner] },
     });
     assert.deepEqual(causes, []);
-    assert.deepEqual(revisions.cells(object), ['a', 'statefulset.apps/s', 3, '0s']);
+    assert.deepEqual(revisions.cells(object), ['a', 'statefulset.apps/s', '3', '0s']);
     assert.deepEqual(revisions.patch(object, { revision: 4 }).causes, []);
     assert.deepEqual(revisions.patch(object, { data: { a: 2 } }).causes, [
       'FieldValueInvalid | data | Invalid value: {"a":2}: field is immutable',

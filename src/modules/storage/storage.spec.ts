@@ -178,7 +178,7 @@ describe('CSIDriver', () => {
       seLinuxMount: false,
       preventPodSchedulingIfMissing: false,
     });
-    assert.deepEqual(tester.cells(object), ['a', true, false, 'Persistent', '0s']);
+    assert.deepEqual(tester.cells(object), ['a', true, false, false, '<unset>', false, 'Persistent', '0s']);
   });
 
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
@@ -266,7 +266,7 @@ describe('CSIStorageCapacity', () => {
     const good = { storageClassName: 's', capacity: '1Gi', nodeTopology: { matchLabels: { a: 'b' } } };
     const { object, causes } = tester.create(good);
     assert.deepEqual(causes, []);
-    assert.deepEqual(tester.cells(object), ['a', 's', '1Gi']);
+    assert.deepEqual(tester.cells(object), ['a', '2030-01-01T00:00:00Z']);
     const bad = tester.create({ storageClassName: 'S', capacity: '-1', maximumVolumeSize: '-1' }).causes;
     assert.deepEqual(places(bad), [
       'FieldValueInvalid storageClassName',

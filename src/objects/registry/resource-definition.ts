@@ -10,7 +10,12 @@ import type { PartSubresource, SubresourceDefinition } from './subresource-defin
 
 /** A cell that shows the time from a moment, in milliseconds, until the table is made. */
 export class Since {
-  constructor(readonly time: number) {}
+  /** The texts stand around it. */
+  constructor(
+    readonly time: number,
+    readonly before = '',
+    readonly after = '',
+  ) {}
 }
 
 /** A cell of a table before it is shown; it follows from the object alone. */

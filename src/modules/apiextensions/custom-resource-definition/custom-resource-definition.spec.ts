@@ -41,7 +41,16 @@ describe('custom resource definitions', () => {
     });
     assert.equal(object.metadata.generation, 1);
     assert.equal(object.metadata.finalizers, undefined);
-    assert.deepEqual(definitions.cells(object), ['shelves.example.com', testTime]);
+    assert.deepEqual(definitions.cells(object), [
+      'shelves.example.com',
+      'Namespaced',
+      'v1(storage)',
+      testTime,
+      'example.com',
+      'Shelf',
+      '',
+      false,
+    ]);
   });
 
   it('has merge markers under the name of the vendor and the usual one', () => {

@@ -37,9 +37,9 @@ export function controllerRevisionResource(names: VendorNames): ResourceDefiniti
       },
       {
         name: 'Revision',
-        type: 'integer',
+        type: 'string',
         description: 'Its place in the order of states.',
-        cell: ({ revision }) => revision,
+        cell: ({ revision }) => String(revision),
       },
       ageColumn,
     ],

@@ -57,6 +57,12 @@ const columns: readonly TableColumn<CronJob>[] = [
     cell: ({ spec }) => spec.schedule,
   },
   {
+    name: 'Timezone',
+    type: 'string',
+    description: 'Time zone of the times.',
+    cell: ({ spec }) => spec.timeZone ?? '<none>',
+  },
+  {
     name: 'Suspend',
     type: 'boolean',
     description: 'Whether no jobs are started for now.',

@@ -113,9 +113,9 @@ describe('CronJob', () => {
 
   it('shows the time since the last job', () => {
     const { object } = tester.create(valid);
-    assert.deepEqual(tester.cells(object).slice(0, 6), ['a', '0 0 1 1 *', 'False', 0, '<none>', '0s']);
+    assert.deepEqual(tester.cells(object).slice(0, 7), ['a', '0 0 1 1 *', '<none>', 'False', 0, '<none>', '0s']);
     const status = { lastScheduleTime: '2030-01-01T00:00:00Z', active: [{ kind: 'Job', name: 'x' }] };
     const shown = tester.patch(object, { status, spec: { suspend: true } }, 'status').object;
-    assert.deepEqual(tester.cells(shown, 30).slice(2, 6), ['False', 1, '30s', '30s']);
+    assert.deepEqual(tester.cells(shown, 30).slice(3, 7), ['False', 1, '30s', '30s']);
   });
 });

@@ -25,6 +25,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [
       nameColumn,
+      { name: 'Status', type: 'string', description: 'How far it is.', cell: statusOf },
       {
         name: 'Completions',
         type: 'string',
@@ -46,6 +47,14 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     ],
     subresources: [statusSubresource<Job>({ validate: validateJobStatus })],
   });
+}
+
+function statusOf({ metadata, status }: Job): string {
+  const holds = (type: string) => status.conditions?.some((one) => one.type === type && one.status === 'True') === true;
+  if (holds('Complete')) return 'Complete';
+  if (holds('Failed')) return 'Failed';
+  if (metadata.deletionTimestamp !== undefined) return 'Terminating';
+  return ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find(holds) ?? 'Running';
 }
 
 function completionsOf({ spec, status }: Job): string {

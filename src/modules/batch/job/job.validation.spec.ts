@@ -204,7 +204,7 @@ describe('rules of Job', () => {
     const shown = tester.patch(object, { status: done, spec: { parallelism: 9 } }, 'status').object;
     assert.equal((shown.spec as { parallelism: number }).parallelism, 1);
     const selector = `${uidLabel}=${object.metadata.uid}`;
-    assert.deepEqual(tester.cells(shown, 90), ['a', '1/1', '65s', '90s', 'c', 'img:1', selector]);
+    assert.deepEqual(tester.cells(shown, 90), ['a', 'Complete', '1/1', '65s', '90s', 'c', 'img:1', selector]);
     const undone = tester.patch(shown, { status: { conditions: [], completionTime: null } }, 'status').causes;
     assert.deepEqual(undone, [
       'FieldValueInvalid | status.conditions | Invalid value: cannot disable the terminal Complete=True condition',
@@ -222,6 +222,6 @@ describe('rules of Job', () => {
       'FieldValueRequired | status.startTime | Required value: startTime is required for finished job',
     ]);
     const many = tester.create({ spec: { template, parallelism: 3 } }).object;
-    assert.deepEqual(tester.cells(many).slice(1, 3), ['0/1 of 3', '']);
+    assert.deepEqual(tester.cells(many).slice(1, 4), ['Running', '0/1 of 3', '']);
   });
 });

@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
-import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { ageColumn, humanDuration, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 
 export const certificateSigningRequestColumns: readonly TableColumn<CertificateSigningRequest>[] = [
@@ -12,6 +12,13 @@ export const certificateSigningRequestColumns: readonly TableColumn<CertificateS
     cell: ({ spec }) => spec.signerName || '<none>',
   },
   { name: 'Requestor', type: 'string', description: 'User who asks.', cell: ({ spec }) => spec.username ?? '' },
+  {
+    name: 'RequestedDuration',
+    type: 'string',
+    description: 'How long the certificate should be valid.',
+    cell: ({ spec }) =>
+      spec.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000),
+  },
   { name: 'Condition', type: 'string', description: 'How far the request got.', cell: conditionCell },
 ];
 

@@ -48,7 +48,7 @@ describe('a new CertificateSigningRequest', () => {
     });
     assert.deepEqual(created.status, {});
     assert.deepEqual(create({ username: 'admin' }, nobody).object.spec, spec);
-    assert.deepEqual(tester.cells(created), ['a', '0s', 'example.com/signer', 'alice', 'Pending']);
+    assert.deepEqual(tester.cells(created), ['a', '0s', 'example.com/signer', 'alice', '<none>', 'Pending']);
     assert.deepEqual(definition.selectableFields?.(created), { 'spec.signerName': 'example.com/signer' });
   });
 
@@ -201,7 +201,7 @@ describe('updates of a CertificateSigningRequest', () => {
     assert.deepEqual(done.spec, object.spec);
     const times = { lastUpdateTime: testTime, lastTransitionTime: testTime };
     assert.deepEqual(done.status, { conditions: [{ ...approved, ...times }] });
-    assert.equal(tester.cells(done)[4], 'Approved');
+    assert.equal(tester.cells(done)[5], 'Approved');
   });
 
   it('keep the time of the last change while the status stays', () => {
@@ -256,7 +256,7 @@ describe('updates of a CertificateSigningRequest', () => {
     ]);
     const failed = tester.patch(object, { status: { conditions: [{ type: 'Failed', status: 'True' }] } }, 'status');
     assert.deepEqual(failed.causes, []);
-    assert.equal(tester.cells(failed.object)[4], 'Pending,Failed');
+    assert.equal(tester.cells(failed.object)[5], 'Pending,Failed');
   });
 });
 
@@ -269,7 +269,7 @@ describe('status.certificate', () => {
   it('takes PEM certificates with free text around them, once', () => {
     const { object: issued, causes } = sign(`hello\n${certificate}${certificate}bye`, approve([approved]).object);
     assert.deepEqual(causes, []);
-    assert.equal(tester.cells(issued)[4], 'Approved,Issued');
+    assert.equal(tester.cells(issued)[5], 'Approved,Issued');
     assert.deepEqual(sign(certificate, issued).causes, [
       'FieldValueForbidden | status.certificate | Forbidden: updates may not modify existing certificate content',
     ]);

@@ -84,6 +84,12 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
         description: 'Class it asks for.',
         cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
       },
+      {
+        name: 'VolumeAttributesClass',
+        type: 'string',
+        description: 'Class of its changeable attributes.',
+        cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
+      },
       ageColumn,
       {
         name: 'VolumeMode',

@@ -137,6 +137,6 @@ describe('persistent volume claims', () => {
     };
     const { object: bound, causes } = tester.patch(object, { status }, 'status');
     assertCauses(causes, ['Invalid | status.capacity[cpu] | Invalid value: -1: must be a valid resource quantity']);
-    assert.deepEqual(tester.cells(bound, 2), ['a', 'Bound', 'v', '1Gi', 'RWO,RWX', 'c', '2s', 'Filesystem']);
+    assert.deepEqual(tester.cells(bound, 2), ['a', 'Bound', 'v', '1Gi', 'RWO,RWX', 'c', '<unset>', '2s', 'Filesystem']);
   });
 });

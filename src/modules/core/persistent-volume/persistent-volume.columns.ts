@@ -47,6 +47,12 @@ export function persistentVolumeColumns(names: VendorNames): readonly TableColum
       cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
     },
     {
+      name: 'VolumeAttributesClass',
+      type: 'string',
+      description: 'Class of its changeable attributes.',
+      cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
+    },
+    {
       name: 'Reason',
       type: 'string',
       description: 'Why it is in this phase.',

@@ -177,7 +177,7 @@ describe('persistent volumes', () => {
       { spec: { volumeMode: 'Block' }, status: { phase: 'Bound' } },
       'status',
     );
-    const cells = ['1Gi', 'RWO', 'Retain', 'Bound', 'n/c', 'slow', '', '0s', 'Filesystem'];
+    const cells = ['1Gi', 'RWO', 'Retain', 'Bound', 'n/c', 'slow', '<unset>', '', '0s', 'Filesystem'];
     assert.deepEqual(tester.cells(bound), ['a', ...cells]);
     bound.metadata.deletionTimestamp = '2030-01-01T00:00:00Z';
     assert.equal(tester.cells(bound)[4], 'Terminating');

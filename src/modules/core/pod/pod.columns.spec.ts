@@ -71,7 +71,8 @@ const cases: readonly (readonly [status: Record<string, unknown>, cells: readonl
 describe('table of pods', () => {
   for (const [status, cells] of cases) {
     it(`sums up ${JSON.stringify(status)}`, () => {
-      assert.deepEqual(tester.cells(podWith(status)).slice(1, 4), cells);
+      const [ready, reason, restarts] = cells;
+      assert.deepEqual(tester.cells(podWith(status)).slice(1, 4), [ready, reason, String(restarts)]);
     });
   }
 
@@ -100,6 +101,17 @@ describe('table of pods', () => {
     const sidecar = container('s', { running: {} }, { ready: true, started: true });
     const status = { phase: 'Running', initContainerStatuses: [sidecar] };
     const pod = tester.patch(made.object, { status }, 'status').object;
-    assert.deepEqual(tester.cells(pod).slice(1, 4), ['1/2', 'Running', 2]);
+    assert.deepEqual(tester.cells(pod).slice(1, 4), ['1/2', 'Running', '2']);
+  });
+
+  it('shows when a container was last started again', () => {
+    const ended = (finishedAt: string) => ({ lastState: { terminated: { exitCode: 1, finishedAt } } });
+    const seconds = (ago: number) => new Date(Date.parse(testTime) - ago * 1000).toISOString().replace('.000', '');
+    const statuses = [
+      container('c', { running: {} }, ended(seconds(600))),
+      container('d', { running: {} }, ended(seconds(58))),
+    ];
+    const pod = podWith({ phase: 'Running', containerStatuses: statuses });
+    assert.equal(tester.cells(pod, 65)[3], '4 (2m3s ago)');
   });
 });

@@ -1,7 +1,7 @@
-import type { ContainerState } from '../../../objects/apis/core/v1/container-status.types.js';
+import type { ContainerState, ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import type { TableColumn } from '../../../objects/registry/resource-definition.js';
+import { Since, type TableColumn } from '../../../objects/registry/resource-definition.js';
 
 const none = '<none>';
 
@@ -11,6 +11,8 @@ export interface PodSummary {
   readonly total: number;
   readonly reason: string;
   readonly restarts: number;
+  /** When a container was last started again, in milliseconds; 0: unknown. */
+  readonly restartedAt: number;
 }
 
 /** Sums up a pod. The reason is the most telling state of its containers, or else its phase. */
@@ -24,12 +26,18 @@ function summarizePod(pod: Pod): PodSummary {
   let ready = 0;
   let restarts = 0;
   let restartableRestarts = 0;
+  let restartedAt = 0;
+  let restartableAt = 0;
   let isInitializing = false;
   const initStatuses = status.initContainerStatuses ?? [];
   for (const [i, container] of initStatuses.entries()) {
     restarts += container.restartCount;
+    restartedAt = Math.max(restartedAt, endOf(container));
     const isRestartable = restartable.has(container.name);
-    if (isRestartable) restartableRestarts += container.restartCount;
+    if (isRestartable) {
+      restartableRestarts += container.restartCount;
+      restartableAt = Math.max(restartableAt, endOf(container));
+    }
     const { terminated, waiting } = container.state;
     if (terminated?.exitCode === 0) continue;
     if (isRestartable && container.started === true) {
@@ -44,9 +52,11 @@ function summarizePod(pod: Pod): PodSummary {
   }
   if (!isInitializing) {
     restarts = restartableRestarts;
+    restartedAt = restartableAt;
     let hasRunning = false;
     for (const container of (status.containerStatuses ?? []).toReversed()) {
       restarts += container.restartCount;
+      restartedAt = Math.max(restartedAt, endOf(container));
       const { terminated, waiting, running } = container.state;
       if (waiting?.reason) reason = waiting.reason;
       else if (terminated !== undefined) reason = endReason(terminated);
@@ -58,7 +68,13 @@ function summarizePod(pod: Pod): PodSummary {
     if (reason === 'Completed' && hasRunning) reason = hasReadyCondition(pod) ? 'Running' : 'NotReady';
   }
   if (pod.metadata.deletionTimestamp !== undefined) reason = status.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
-  return { ready, total: (spec.containers?.length ?? 0) + restartable.size, reason, restarts };
+  return { ready, total: (spec.containers?.length ?? 0) + restartable.size, reason, restarts, restartedAt };
+}
+
+/** When the run before the present one ended, in milliseconds; 0 for none. */
+function endOf({ lastState }: ContainerStatus): number {
+  const at = lastState?.terminated?.finishedAt;
+  return at ? Date.parse(at) : 0;
 }
 
 function endReason({ reason, signal, exitCode }: NonNullable<ContainerState['terminated']>): string {
@@ -98,9 +114,12 @@ export const podColumns: readonly TableColumn<Pod>[] = [
   },
   {
     name: 'Restarts',
-    type: 'integer',
-    description: 'How often the containers were started again.',
-    cell: (pod) => summarizePod(pod).restarts,
+    type: 'string',
+    description: 'How often the containers were started again, and when for the last time.',
+    cell: (pod) => {
+      const { restarts, restartedAt } = summarizePod(pod);
+      return restarts === 0 || restartedAt === 0 ? String(restarts) : new Since(restartedAt, `${restarts} (`, ' ago)');
+    },
   },
   ageColumn,
   {

@@ -33,7 +33,6 @@ export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
     strategyOptions: { returnsDeletedObject: true },
     columns: [
       nameColumn,
-      ageColumn,
       {
         name: 'Request',
         type: 'string',
@@ -46,6 +45,7 @@ export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
         description: 'Limits: used of allowed.',
         cell: (object) => usageText(object, true),
       },
+      ageColumn,
     ],
     subresources: [
       statusSubresource<ResourceQuota>({ validate: (object) => validateResourceQuotaStatus(object, names) }),

@@ -129,8 +129,8 @@ describe('resource quotas', () => {
     ]);
     const hard = { pods: '10', cpu: '4', 'limits.cpu': '8' };
     const right = tester.patch(object, { status: { hard, used: { pods: '1' } } }, 'status');
-    assert.deepEqual(tester.cells(right.object, 1), ['a', '1s', 'cpu: 0/4, pods: 1/10', 'limits.cpu: 0/8']);
+    assert.deepEqual(tester.cells(right.object, 1), ['a', 'cpu: 0/4, pods: 1/10', 'limits.cpu: 0/8', '1s']);
     (right.object.status as { hard: unknown }).hard = { constructor: '1' };
-    assert.equal(tester.cells(right.object, 1)[2], 'constructor: 0/1');
+    assert.equal(tester.cells(right.object, 1)[1], 'constructor: 0/1');
   });
 });

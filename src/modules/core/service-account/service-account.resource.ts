@@ -23,16 +23,7 @@ export function serviceAccountResource(
     },
     subresources: issuer === undefined ? [] : [tokenPath(context, issuer)],
     strategyOptions: { returnsDeletedObject: true },
-    columns: [
-      nameColumn,
-      {
-        name: 'Secrets',
-        type: 'string',
-        description: 'How many secrets it lists.',
-        cell: (object) => object.secrets?.length ?? 0,
-      },
-      ageColumn,
-    ],
+    columns: [nameColumn, ageColumn],
   });
 }
 

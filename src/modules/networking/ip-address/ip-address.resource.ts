@@ -4,7 +4,7 @@ import { isDns1123Subdomain, isPathSegmentName } from '../../../base/machinery/n
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type IPAddress, ipAddress } from '../../../objects/apis/networking/v1/service-cidr.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
-import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -18,7 +18,6 @@ const parentPath = FieldPath.of('spec', 'parentRef');
 const columns: readonly TableColumn<IPAddress>[] = [
   nameColumn,
   { name: 'ParentRef', type: 'string', description: 'Object that uses the address.', cell: parentCell },
-  ageColumn,
 ];
 
 /** `ipaddresses`: addresses in use, named after the address. */

@@ -19,6 +19,12 @@ const columns: readonly TableColumn<PriorityClass>[] = [
     cell: (object) => object.globalDefault ?? false,
   },
   ageColumn,
+  {
+    name: 'PreemptionPolicy',
+    type: 'string',
+    description: 'Whether pods of this class push out others.',
+    cell: (object) => object.preemptionPolicy ?? '',
+  },
 ];
 
 /** `priorityclasses`: named priorities of pods. */

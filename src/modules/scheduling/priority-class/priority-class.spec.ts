@@ -12,7 +12,7 @@ describe('PriorityClass', () => {
     const { object } = tester.create({ value: 1000 });
     assert.equal(object.preemptionPolicy, 'PreemptLowerPriority');
     assert.equal(object.metadata.generation, 1);
-    assert.deepEqual(tester.cells(object), ['a', 1000, false, '0s']);
+    assert.deepEqual(tester.cells(object), ['a', 1000, false, '0s', 'PreemptLowerPriority']);
   });
 
   const cases: readonly (readonly [Record<string, unknown>, readonly string[]])[] = [

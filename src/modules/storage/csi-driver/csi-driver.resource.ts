@@ -23,6 +23,24 @@ const columns: readonly TableColumn<CSIDriver>[] = [
     cell: (object) => object.spec.podInfoOnMount ?? false,
   },
   {
+    name: 'StorageCapacity',
+    type: 'boolean',
+    description: 'Whether the driver reports the room that is left.',
+    cell: (object) => object.spec.storageCapacity ?? false,
+  },
+  {
+    name: 'TokenRequests',
+    type: 'string',
+    description: 'Audiences of the tokens that the driver wants.',
+    cell: ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>',
+  },
+  {
+    name: 'RequiresRepublish',
+    type: 'boolean',
+    description: 'Whether volumes are mounted again from time to time.',
+    cell: (object) => object.spec.requiresRepublish ?? false,
+  },
+  {
     name: 'Modes',
     type: 'string',
     description: 'Lifecycles of volumes the driver supports.',

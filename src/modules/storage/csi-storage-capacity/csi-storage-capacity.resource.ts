@@ -8,28 +8,8 @@ import {
   type CSIStorageCapacity,
   csiStorageCapacity,
 } from '../../../objects/apis/storage/v1/csi-storage-capacity.types.js';
-import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import {
-  defineResource,
-  type ResourceDefinition,
-  type TableColumn,
-} from '../../../objects/registry/resource-definition.js';
-
-const columns: readonly TableColumn<CSIStorageCapacity>[] = [
-  nameColumn,
-  {
-    name: 'StorageClassName',
-    type: 'string',
-    description: 'Class the capacity is about.',
-    cell: (object) => object.storageClassName,
-  },
-  {
-    name: 'Capacity',
-    type: 'string',
-    description: 'Room that is left.',
-    cell: (object) => object.capacity ?? '<unset>',
-  },
-];
+import { defaultColumns } from '../../../objects/registry/definition/default-columns.js';
+import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
 /** `csistoragecapacities`: the storage left in a part of the cluster. */
 export function csiStorageCapacityResource(names: VendorNames): ResourceDefinition {
@@ -45,7 +25,7 @@ export function csiStorageCapacityResource(names: VendorNames): ResourceDefiniti
       validate: (_context, object) => validateCsiStorageCapacity(object),
       validateUpdate: (_context, object, old) => validateCsiStorageCapacityUpdate(object, old),
     },
-    columns,
+    columns: defaultColumns,
   });
 }
 

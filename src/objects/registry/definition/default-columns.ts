@@ -35,7 +35,7 @@ export function since(time: string | null | undefined): TableCell {
 
 /** What a table shows of a cell at a time in milliseconds. */
 export function shownCell(cell: TableCell, now: number): Exclude<TableCell, Since> {
-  return cell instanceof Since ? humanDuration(now - cell.time) : cell;
+  return cell instanceof Since ? `${cell.before}${humanDuration(now - cell.time)}${cell.after}` : cell;
 }
 
 /**

@@ -119,6 +119,8 @@ export function metadataItem(
 
 /** Stands around a time in kept cells; no JSON text contains it. */
 const timeMark = '\u0000';
+/** Between the parts of such a cell. */
+const partMark = '\u0001';
 
 /**
  * The row of a stored object in a table, behind a comma. Undefined when the object must be parsed for more than its
@@ -160,7 +162,8 @@ function rowObject(
 }
 
 function keptCell(cell: TableCell): string {
-  return cell instanceof Since ? `${timeMark}${cell.time}${timeMark}` : JSON.stringify(cell);
+  if (!(cell instanceof Since)) return JSON.stringify(cell);
+  return timeMark + [cell.time, cell.before, cell.after].join(partMark) + timeMark;
 }
 
 function shownCells(text: string, now: number): string {
@@ -168,7 +171,8 @@ function shownCells(text: string, now: number): string {
   let from = 0;
   for (let begin = text.indexOf(timeMark); begin >= 0; begin = text.indexOf(timeMark, from)) {
     const end = text.indexOf(timeMark, begin + 1);
-    const since = new Since(Number(text.slice(begin + 1, end)));
+    const [time, before, after] = text.slice(begin + 1, end).split(partMark);
+    const since = new Since(Number(time), before, after);
     shown += `${text.slice(from, begin)}${JSON.stringify(shownCell(since, now))}`;
     from = end + 1;
   }

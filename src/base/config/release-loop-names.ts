@@ -1,0 +1,55 @@
+/** What the loops of release 1.37 are called here, where they have another name. */
+const here: Readonly<Record<string, string>> = {
+  'certificatesigningrequest-approving-controller': 'csrapproving',
+  'certificatesigningrequest-cleaner-controller': 'csrcleaner',
+  'certificatesigningrequest-signing-controller': 'csrsigning',
+  'clusterrole-aggregation-controller': 'clusterrole-aggregation',
+  'cronjob-controller': 'cronjob',
+  'daemonset-controller': 'daemonset',
+  'deployment-controller': 'deployment',
+  'disruption-controller': 'disruption',
+  'endpoints-controller': 'endpoint',
+  'endpointslice-controller': 'endpointslice',
+  'endpointslice-mirroring-controller': 'endpointslicemirroring',
+  'garbage-collector-controller': 'garbagecollector',
+  'horizontal-pod-autoscaler-controller': 'horizontalpodautoscaling',
+  'job-controller': 'job',
+  'namespace-controller': 'namespace',
+  'node-ipam-controller': 'nodeipam',
+  'node-lifecycle-controller': 'nodelifecycle',
+  'persistentvolume-binder-controller': 'persistentvolume-binder',
+  'persistentvolume-protection-controller': 'pv-protection',
+  'persistentvolumeclaim-protection-controller': 'pvc-protection',
+  'pod-garbage-collector-controller': 'podgc',
+  'replicaset-controller': 'replicaset',
+  'replicationcontroller-controller': 'replicationcontroller',
+  'resourcequota-controller': 'resourcequota',
+  'root-ca-certificate-publisher-controller': 'root-ca-cert-publisher',
+  'serviceaccount-controller': 'serviceaccount',
+  'serviceaccount-token-controller': 'serviceaccount-token',
+  'statefulset-controller': 'statefulset',
+  'storage-version-migrator-controller': 'storage-version-migrator',
+  'token-cleaner-controller': 'tokencleaner',
+  'ttl-after-finished-controller': 'ttl-after-finished',
+  'ttl-controller': 'ttl',
+  'validatingadmissionpolicy-status-controller': 'validatingadmissionpolicy-status',
+};
+
+/** Those that have no other name here, or are not here. */
+const others = `
+  bootstrap-signer-controller device-taint-eviction-controller ephemeral-volume-controller
+  kube-apiserver-serving-clustertrustbundle-publisher-controller legacy-serviceaccount-token-cleaner-controller
+  persistentvolume-attach-detach-controller persistentvolume-expander-controller
+  podcertificaterequest-cleaner-controller podgroup-protection-controller resourceclaim-controller
+  resourcepoolstatusrequest-controller selinux-warning-controller service-cidr-controller
+  storageversion-garbage-collector-controller taint-eviction-controller
+  volumeattributesclass-protection-controller
+`;
+
+/** The names of all loops of release 1.37. */
+export const releaseLoopNames: readonly string[] = [...Object.keys(here), ...others.trim().split(/\s+/)];
+
+/** What a loop of release 1.37 is called here; undefined when it has no other name. */
+export function loopOfRelease(name: string): string | undefined {
+  return Object.hasOwn(here, name) ? here[name] : undefined;
+}

@@ -1,0 +1,83 @@
+/** Names of metrics by the stability that release 1.37 gives them. Those of this program alone have none. */
+const names = {
+  STABLE: `
+    apiserver_admission_controller_admission_duration_seconds
+    apiserver_admission_step_admission_duration_seconds
+    apiserver_admission_webhook_admission_duration_seconds apiserver_current_inflight_requests
+    apiserver_longrunning_requests apiserver_request_duration_seconds apiserver_request_total
+    apiserver_requested_deprecated_apis apiserver_response_sizes apiserver_storage_objects
+    apiserver_storage_size_bytes kubernetes_healthcheck kubernetes_healthchecks_total
+  `,
+  BETA: `
+    apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds
+    apiserver_authentication_config_controller_automatic_reloads_total
+    apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds
+    apiserver_authorization_config_controller_automatic_reloads_total
+    apiserver_flowcontrol_current_executing_requests apiserver_flowcontrol_current_executing_seats
+    apiserver_flowcontrol_current_inqueue_requests apiserver_flowcontrol_dispatched_requests_total
+    apiserver_flowcontrol_nominal_limit_seats apiserver_flowcontrol_rejected_requests_total
+    apiserver_flowcontrol_request_wait_duration_seconds
+    apiserver_validating_admission_policy_check_duration_seconds
+    apiserver_validating_admission_policy_check_total apiserver_watch_events_sizes
+    apiserver_watch_events_total kubernetes_build_info kubernetes_feature_enabled
+    serviceaccount_legacy_tokens_total serviceaccount_stale_tokens_total serviceaccount_valid_tokens_total
+    workqueue_adds_total workqueue_depth workqueue_longest_running_processor_seconds
+    workqueue_queue_duration_seconds workqueue_retries_total workqueue_unfinished_work_seconds
+    workqueue_work_duration_seconds
+  `,
+  ALPHA: `
+    aggregator_unavailable_apiservice aggregator_unavailable_apiservice_total
+    apiserver_admission_webhook_fail_open_count apiserver_admission_webhook_rejection_count
+    apiserver_admission_webhook_request_total apiserver_audit_error_total apiserver_audit_event_total
+    apiserver_audit_level_total apiserver_audit_requests_rejected_total
+    apiserver_authorization_decisions_total apiserver_authorization_match_condition_evaluation_errors_total
+    apiserver_authorization_match_condition_exclusions_total
+    apiserver_authorization_webhook_evaluations_fail_open_total
+    apiserver_client_certificate_expiration_seconds apiserver_conversion_webhook_duration_seconds
+    apiserver_conversion_webhook_request_total apiserver_crd_conversion_webhook_duration_seconds
+    apiserver_current_inqueue_requests
+    apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds
+    apiserver_encryption_config_controller_automatic_reloads_total
+    apiserver_flowcontrol_current_inqueue_seats apiserver_flowcontrol_current_limit_seats
+    apiserver_flowcontrol_current_r apiserver_flowcontrol_demand_seats
+    apiserver_flowcontrol_demand_seats_average apiserver_flowcontrol_demand_seats_high_watermark
+    apiserver_flowcontrol_demand_seats_smoothed apiserver_flowcontrol_demand_seats_stdev
+    apiserver_flowcontrol_dispatch_r apiserver_flowcontrol_latest_s apiserver_flowcontrol_lower_limit_seats
+    apiserver_flowcontrol_next_discounted_s_bounds apiserver_flowcontrol_next_s_bounds
+    apiserver_flowcontrol_priority_level_request_utilization
+    apiserver_flowcontrol_priority_level_seat_utilization
+    apiserver_flowcontrol_read_vs_write_current_requests
+    apiserver_flowcontrol_request_dispatch_no_accommodation_total
+    apiserver_flowcontrol_request_execution_seconds apiserver_flowcontrol_request_queue_length_after_enqueue
+    apiserver_flowcontrol_seat_fair_frac apiserver_flowcontrol_target_seats
+    apiserver_flowcontrol_upper_limit_seats apiserver_flowcontrol_watch_count_samples
+    apiserver_flowcontrol_work_estimated_seats apiserver_mutating_admission_policy_check_duration_seconds
+    apiserver_mutating_admission_policy_check_total apiserver_request_aborts_total
+    apiserver_request_body_size_bytes apiserver_request_post_timeout_total
+    apiserver_request_sli_duration_seconds apiserver_request_terminations_total
+    apiserver_terminated_watchers_total apiserver_tls_handshake_errors_total
+    attach_detach_controller_attachdetach_controller_forced_detaches authenticated_user_requests
+    authentication_attempts authentication_duration_seconds authentication_token_cache_request_total
+    authorization_attempts_total authorization_duration_seconds
+    ephemeral_volume_controller_create_failures_total ephemeral_volume_controller_create_total
+    pod_security_evaluations_total pod_security_exemptions_total rest_client_request_duration_seconds
+    rest_client_requests_total
+  `,
+} as const;
+
+const stabilities: ReadonlyMap<string, string> = new Map(
+  Object.entries(names).flatMap(([stability, list]) =>
+    list
+      .trim()
+      .split(/\s+/)
+      .map((name): [string, string] => [name, stability]),
+  ),
+);
+
+/** The text of a scrape in which the help of each metric that the field knows begins with its stability: `[STABLE]`. */
+export function markStability(text: string): string {
+  return text.replaceAll(/^# HELP (\S+) /gm, (line, name: string) => {
+    const stability = stabilities.get(name);
+    return stability === undefined ? line : `${line}[${stability}] `;
+  });
+}
