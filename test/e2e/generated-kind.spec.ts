@@ -96,11 +96,6 @@ describe('a generated kind', () => {
       'test/facts',
       'test/support',
     ];
-    // Rules about imports and types read all sources first; the compiler has seen these.
-    const config = JSON.parse(readFileSync(join(copy, 'biome.json'), 'utf8'));
-    delete config.linter.rules.suspicious.noImportCycles;
-    delete config.linter.rules.nursery;
-    writeFileSync(join(copy, 'biome.json'), JSON.stringify(config));
     const { status, output } = run(biome, 'ci', ...changed);
     assert.equal(status, 0, output);
   });
