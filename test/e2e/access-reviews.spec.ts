@@ -139,11 +139,11 @@ describe('access reviews of oneself', () => {
 
   it('refuse what is no question', async () => {
     const cases: readonly (readonly [unknown, string, RegExp])[] = [
-      [{ spec: {} }, 'spec.resourceAttributes', /: Invalid value: null: exactly one of nonResourceAttributes or/],
+      [{ spec: {} }, 'spec', /: Invalid value: null: exactly one of nonResourceAttributes or/],
       [
         { spec: { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/x', verb: 'get' } } },
-        'spec.nonResourceAttributes',
-        /cannot be specified in combination with resourceAttributes$/,
+        'spec',
+        /exactly one of nonResourceAttributes or resourceAttributes must be specified$/,
       ],
       [
         { metadata: { labels: { a: 'b' } }, spec: { resourceAttributes: { verb: 'get' } } },

@@ -38,12 +38,13 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
       assert.deepEqual(events.map((event) => event.object.metadata.name).sort(), names);
       watch.close();
       const listed: string[] = [];
-      for (let token: string | undefined = ''; token !== undefined; ) {
+      let token = '';
+      do {
         const answer = await cluster.first.client.get(`${path}?limit=33&continue=${encodeURIComponent(token)}`);
-        const page: { items: { metadata: { name: string } }[]; metadata: { continue?: string } } = answer.body;
+        const page: { items: { metadata: { name: string } }[]; metadata: { continue: string } } = answer.body;
         listed.push(...page.items.map((item) => item.metadata.name));
         token = page.metadata.continue;
-      }
+      } while (token !== '');
       assert.deepEqual(
         listed.filter((name) => name.startsWith('n')),
         names,

@@ -68,7 +68,7 @@ export const lists: readonly Attack[] = [
       if (n % 3 !== 0) return;
       const first = await attacker.send({ method: 'GET', path: `${base}?limit=1` }, n);
       const token = first?.body?.metadata?.continue as string | undefined;
-      if (token !== undefined) {
+      if (token) {
         await attacker.send({ method: 'GET', path: `${base}?limit=1&continue=${encodeURIComponent(token)}` }, n);
       }
     },
