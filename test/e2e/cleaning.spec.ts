@@ -89,7 +89,8 @@ describe('cleaning', () => {
     const spec = { template, ttlSecondsAfterFinished: 1 };
     await made(jobs, { metadata: { name: 'done' }, spec });
     const time = new Date().toISOString().replace(/\.\d+/, '');
-    const conditions = [{ type: 'Complete', status: 'True', lastTransitionTime: time, lastProbeTime: time }];
+    const times = { lastTransitionTime: time, lastProbeTime: time };
+    const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, status: 'True', ...times }));
     const fields = { startTime: time, completionTime: time, succeeded: 1 };
     const written = await client.patch(`${jobs}/done/status`, 'merge', { status: { ...fields, conditions } });
     assert.equal(written.status, 200, written.text);

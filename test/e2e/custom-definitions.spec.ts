@@ -21,7 +21,10 @@ describe('the definition of a custom resource', () => {
     const definition = customDefinition({ plural: 'shelves', kind: 'Shelf', shortNames: ['sh'] }, [{ name: 'v1' }]);
     kubectl.ok(['create', '-f', '-'], JSON.stringify(definition));
     kubectl.ok(['wait', '--for', 'condition=established', '--timeout=20s', 'crd/shelves.test.example']);
-    assert.match(kubectl.ok(['get', 'crd']), /^NAME\s+CREATED AT\nshelves\.test\.example\s+\d{4}-\d\d-\d\dT/);
+    assert.match(
+      kubectl.ok(['get', 'crd']),
+      /^NAME\s+SCOPE\s+VERSIONS\s+CREATED AT\nshelves\.test\.example\s+Namespaced\s+v1\(storage\)\s+\d{4}-\d\d-\d\dT/,
+    );
     assert.match(
       kubectl.ok(['get', 'crds', '-o', 'name']),
       /^customresourcedefinition\.apiextensions\.k8s\.io\/shelves/,
