@@ -243,8 +243,8 @@ describe('the mode Node', () => {
       return (await other.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })).body.status;
     };
     const requirement = (operator: string, ...values: string[]) => ({ key: 'spec.nodeName', operator, values });
-    assert.deepEqual(await review({ rawSelector: 'spec.nodeName=n1' }), { allowed: true });
-    assert.deepEqual(await review({ requirements: [requirement('In', 'n1')] }), { allowed: true });
+    assert.deepEqual(await review({ rawSelector: 'spec.nodeName=n1' }), { allowed: true, denied: false });
+    assert.deepEqual(await review({ requirements: [requirement('In', 'n1')] }), { allowed: true, denied: false });
     assert.equal((await review({ requirements: [requirement('In', 'n2')] })).allowed, false);
     const partly = await review({ requirements: [requirement('In', 'n1', 'n2'), requirement('In', 'n1')] });
     const ignored = 'ignored due to parse error';
@@ -373,9 +373,9 @@ describe('the mode Node', () => {
       };
       return (await other.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec })).body.status;
     };
-    assert.deepEqual(await review('n1'), { allowed: true });
+    assert.deepEqual(await review('n1'), { allowed: true, denied: false });
     const reason = "node: no relationship found between node 'n2' and this object";
-    assert.deepEqual(await review('n2'), { allowed: false, reason });
+    assert.deepEqual(await review('n2'), { allowed: false, denied: false, reason });
     const rules = await other.post(
       '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
       { spec: { namespace: 'default' } },
