@@ -172,8 +172,17 @@ export const jsonSchemaProps: StructType<JSONSchemaProps> = declared.props;
  */
 export function jsonSchemaPropsWithMarkers(prefix: string): StructType<JSONSchemaProps> {
   return schemaTypes({
-    [`${prefix}list-map-keys`]: optional(1041, list(string), { protoName: 'xVendorListMapKeys' }),
-    [`${prefix}list-type`]: pointer(1042, string, { protoName: 'xVendorListType' }),
-    [`${prefix}map-type`]: pointer(1043, string, { protoName: 'xVendorMapType' }),
+    [`${prefix}list-map-keys`]: optional(1041, list(string), {
+      protoName: 'xVendorListMapKeys',
+      doc: 'Members that identify an element of a map list.',
+    }),
+    [`${prefix}list-type`]: pointer(1042, string, {
+      protoName: 'xVendorListType',
+      doc: 'How lists are merged: atomic (default), set or map.',
+    }),
+    [`${prefix}map-type`]: pointer(1043, string, {
+      protoName: 'xVendorMapType',
+      doc: 'How objects are merged: granular (default) or atomic.',
+    }),
   }).props;
 }
