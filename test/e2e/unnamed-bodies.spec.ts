@@ -106,7 +106,11 @@ describe('PUT of another object', () => {
     const metadata = { name: 'kept' };
     const cases: readonly (readonly [unknown, number, RegExp])[] = [
       [{ metadata: { name: 'other' } }, 400, /\(other\) does not match the name on the URL \(kept\)/],
-      [{ metadata: { ...metadata, namespace: 'other' } }, 400, /\(other\) does not match the namespace/],
+      [
+        { metadata: { ...metadata, namespace: 'other' } },
+        400,
+        /^the namespace of the provided object does not match the namespace sent on the request$/,
+      ],
       [{ kind: 'Secret', apiVersion: 'v1', metadata }, 400, /cannot be handled as a ConfigMap/],
       [{ kind: 'ConfigMap', apiVersion: 'v2', metadata }, 400, /cannot be handled as a ConfigMap/],
       [{ kind: 'ConfigMapList', apiVersion: 'v1', items: [live] }, 400, /cannot be handled as a ConfigMap/],

@@ -7,7 +7,7 @@ import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { freePort, TestCluster, type TestServer } from './support/test-cluster.js';
 
 const hpas = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
-const scaleTargetRef = { kind: 'Deployment', name: 'n' };
+const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'n' };
 const memory = {
   type: 'Resource',
   resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '100Mi' } },
@@ -72,7 +72,7 @@ describe('an object in several versions', () => {
 });
 
 describe('owners of fields', () => {
-  const target = { 'f:scaleTargetRef': { 'f:kind': {}, 'f:name': {} } };
+  const target = { 'f:scaleTargetRef': { 'f:apiVersion': {}, 'f:kind': {}, 'f:name': {} } };
 
   it('stay owners when another client writes another version', async () => {
     const spec = { scaleTargetRef, maxReplicas: 3, metrics: [memory] };

@@ -83,7 +83,9 @@ describe('the cron job loop', () => {
       name,
       (live) => {
         live.status.startTime = time;
-        live.status.conditions = [{ type, status: 'True', lastProbeTime: time, lastTransitionTime: time }];
+        const target = type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
+        const times = { lastProbeTime: time, lastTransitionTime: time };
+        live.status.conditions = [target, type].map((one) => ({ type: one, status: 'True', ...times }));
         if (type === 'Complete') live.status.completionTime = time;
       },
       'status',
