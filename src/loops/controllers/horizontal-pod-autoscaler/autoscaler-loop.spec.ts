@@ -244,7 +244,7 @@ describe('the autoscaler loop', () => {
     await autoscale('odd-kind', {}, { apiVersion: 'apps/v1', kind: 'Oddity', name: 'x' });
     const odd = await withReason('odd-kind', 'AbleToScale', 'FailedGetScale');
     assert.match(condition(odd, 'AbleToScale'), /no matches for kind "Oddity" in group "apps"$/);
-    await autoscale('no-scale', {}, { apiVersion: 'v1', kind: 'ConfigMap', name: 'x' });
+    await autoscale('no-scale', {}, { apiVersion: 'batch/v1', kind: 'Job', name: 'x' });
     const none = await withReason('no-scale', 'AbleToScale', 'FailedGetScale');
     assert.match(condition(none, 'AbleToScale'), /the server could not find the requested resource$/);
     assert.equal((await event('lost', 'FailedGetScale')).type, 'Warning');

@@ -31,8 +31,12 @@ describe('TtlAfterFinishedController', () => {
     };
     const finish = (name: string, type: string) => {
       const time = formatTime(timers.now());
-      const conditions = [{ type, status: 'True', lastProbeTime: time, lastTransitionTime: time }];
-      const write = (live: StoredJob) => Object.assign(live.status, { conditions });
+      const before = { Complete: ['SuccessCriteriaMet'], Failed: ['FailureTarget'] }[type] ?? [];
+      const times = { lastProbeTime: time, lastTransitionTime: time };
+      const conditions = [...before, type].map((one) => ({ type: one, status: 'True', ...times }));
+      const ended = { startTime: time, ...(type === 'Complete' ? { completionTime: time } : {}) };
+      const write = (live: StoredJob) =>
+        Object.assign(live.status, { conditions, ...(before.length > 0 ? ended : {}) });
       return scene.update<StoredJob>('jobs.batch', 'default', name, write, 'status');
     };
     const untilJobs = (...names: string[]) =>

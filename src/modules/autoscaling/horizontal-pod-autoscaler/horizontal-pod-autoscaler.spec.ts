@@ -16,6 +16,8 @@ const typeRule = 'supported values: "ContainerResource", "External", "Object", "
 /** Specs added to a valid target and at most five replicas. */
 const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly string[]])[] = [
   [{ minReplicas: 5, metrics: [cpu], behavior: { scaleUp: { tolerance: '0.1' } } }, []],
+  [{ scaleTargetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'n' } }, []],
+  [{ scaleTargetRef: { kind: 'ReplicationController', name: 'n' } }, []],
   [
     {
       minReplicas: 0,

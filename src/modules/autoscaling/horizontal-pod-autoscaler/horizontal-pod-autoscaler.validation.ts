@@ -28,7 +28,9 @@ export function validateHorizontalPodAutoscaler(
   validateTargetRef(spec.scaleTargetRef, specPath.child('scaleTargetRef'), errors);
   // Older releases took any; what was accepted stays acceptable.
   if (old === undefined || old.spec.scaleTargetRef.apiVersion !== spec.scaleTargetRef.apiVersion) {
-    checkTargetGroup(spec.scaleTargetRef.apiVersion ?? '', errors);
+    const { apiVersion = '', kind } = spec.scaleTargetRef;
+    // It has none.
+    if (kind !== 'ReplicationController') checkTargetGroup(apiVersion, errors);
   }
   validateMetrics(metrics, specPath.child('metrics'), errors);
   if (min === 0 && !canWake) {
