@@ -250,6 +250,7 @@ describe('the mode Node', () => {
     const ignored = 'ignored due to parse error';
     assert.deepEqual(partly, {
       allowed: true,
+      denied: false,
       evaluationError: `spec.resourceAttributes.fieldSelector partially ${ignored}`,
     });
     const broken = await review({ rawSelector: 'spec.nodeName' });

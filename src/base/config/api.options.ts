@@ -150,7 +150,7 @@ export class ApiOptions {
     type: 'list',
     unit: 'patterns',
     usage:
-      "Regular expressions of origins whose pages may send requests from browsers, such as '//example\\.com(:|$)': each begins " +
+      "Regular expressions of origins whose pages may send requests from browsers, such as '//example[.]com(:|$)': each begins " +
       'with ^ or // and ends with $ or the colon of a port. Unset: none.',
   })
   @Check('origins', originsProblem)

@@ -40,7 +40,10 @@ describe('a wrong database URL', () => {
   async function run(command: string, url: string, enough?: RegExp): Promise<{ lines: string[]; code: number | null }> {
     const child = spawn(process.execPath, [mainFile, command, `--database-url=${url}`], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, PLINTH_CERT_DIR: certs, PLINTH_SECURE_PORT: String(await freePort()) },
+      env: {
+        ...process.env,
+        ...(command === 'serve' ? { PLINTH_CERT_DIR: certs, PLINTH_SECURE_PORT: String(await freePort()) } : {}),
+      },
     });
     endWithUs(child);
     let text = '';
