@@ -46,7 +46,10 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
   return { prefix, words: words.sort((a, b) => b.length - a.length).slice(0, mostWords), any };
 }
 
-/** Whether the value of a field can't come from anything but an equal string: not from a number, a boolean, or nothing. */
+/**
+ * Whether the value of a field can't come from anything but an equal string: not from a number, a boolean, nothing, or
+ * several strings that commas join, as the addresses of a pod are.
+ */
 function isString(value: string): boolean {
-  return value !== '' && !/^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false)$/.test(value);
+  return value !== '' && !value.includes(',') && !/^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false)$/.test(value);
 }
