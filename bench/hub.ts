@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { CachedStorage } from '../src/storage/cacher/cache-delegator.js';
+import { CachedStorage } from '../src/storage/cacher/cached-storage.js';
 import { DatabaseHub } from '../src/storage/hub/database-hub.js';
 import { HubDatabase } from '../src/storage/hub/hub-database.js';
 import { PostgresStorage } from '../src/storage/postgres/postgres-storage.js';

@@ -59,10 +59,10 @@ function resident({ process: { pid } }: TestServer): number {
 
 async function forEach(items: readonly number[], work: (i: number) => Promise<unknown>): Promise<void> {
   const waiting = [...items];
-  const lane = async () => {
+  const worker = async () => {
     for (let i = waiting.shift(); i !== undefined; i = waiting.shift()) await work(i);
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 async function use(server: TestServer, i: number, group?: string): Promise<void> {

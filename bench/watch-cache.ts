@@ -1,6 +1,6 @@
 import { parseFieldSelector } from '../src/base/machinery/field-selector.js';
 import { parseLabelSelector } from '../src/base/machinery/label-selector.js';
-import { CachedStorage } from '../src/storage/cacher/cache-delegator.js';
+import { CachedStorage } from '../src/storage/cacher/cached-storage.js';
 import { OrderedEntries } from '../src/storage/cacher/ordered-entries.js';
 import { WatchCache } from '../src/storage/cacher/watch-cache.js';
 import { migrate } from '../src/storage/postgres/migrate.js';

@@ -20,9 +20,9 @@ import { beforeUpdate } from '../src/objects/registry/metadata/before-update.js'
 import { ResourceRegistry, type StoredServedResource } from '../src/objects/registry/resource-registry.js';
 import { encodeForStorage, parseStored, toStored } from '../src/objects/registry/store/object-codec.js';
 import { ResourceStores } from '../src/objects/registry/store/resource-stores.js';
+import { EndpointServices } from '../src/server/endpoints/endpoint-services.js';
 import { decodeBody, decodePatched, parseBody } from '../src/server/endpoints/negotiation/decode-body.js';
 import type { WriteOptions } from '../src/server/endpoints/negotiation/write-options.js';
-import { EndpointServices } from '../src/server/endpoints/services.js';
 import { trackFields } from '../src/server/endpoints/writes/managed-fields.js';
 import type { Storage } from '../src/storage/storage.interface.js';
 

@@ -34,7 +34,7 @@ export async function runTestFiles(files, options) {
   const times = [];
   const waiting = [...files];
   let running = 0;
-  const lane = async () => {
+  const worker = async () => {
     for (let file = waiting.shift(); file !== undefined && !options.signal.aborted; file = waiting.shift()) {
       running++;
       const outcome = await runFile(file, options);
@@ -49,14 +49,14 @@ export async function runTestFiles(files, options) {
       if (running >= concurrency) return;
     }
   };
-  const lanes = Array.from({ length: concurrency }, lane);
+  const workers = Array.from({ length: concurrency }, worker);
   const processors = new IdleProcessors();
   const look = setInterval(() => {
     const areIdle = processors.areIdle();
-    if (areIdle && running < mostAtOnce && waiting.length > 0 && !options.signal.aborted) lanes.push(lane());
+    if (areIdle && running < mostAtOnce && waiting.length > 0 && !options.signal.aborted) workers.push(worker());
   }, lookMs);
   // More may begin while these end.
-  for (const one of lanes) await one;
+  for (const one of workers) await one;
   clearInterval(look);
   return { ...total, times };
 }

@@ -21,7 +21,7 @@ import type { TlsFiles } from './server/authentication/x509/tls-files.js';
 import { AuthorizationGuard } from './server/authorization/authorization.guard.js';
 import { AuthorizationModule } from './server/authorization/authorization.module.js';
 import { ClusterBootstrap } from './server/bootstrap/cluster-bootstrap.js';
-import { ProcessFactsModule } from './server/endpoints/debug/process-facts.module.js';
+import { ProcessInfoModule } from './server/endpoints/debug/process-info.module.js';
 import { EndpointsModule } from './server/endpoints/endpoints.module.js';
 import { InFlightGuard } from './server/endpoints/request-info/in-flight.guard.js';
 import { groupController } from './server/endpoints/resource.controller.js';
@@ -34,7 +34,7 @@ import { StorageModule } from './storage/storage.module.js';
 import { WayToDatabaseModule } from './storage/way-to-database.module.js';
 
 /** The parts of a serving process that are not options. */
-export interface AppParts {
+export interface AppDependencies {
   readonly logger: Logger;
   readonly tls: TlsFiles;
   /** Set in a worker: which of the processes behind one port this is. */
@@ -75,7 +75,7 @@ export interface AppParts {
 export class AppModule {
   static of(
     options: ServerOptions,
-    { logger, tls, worker, openDatabase, controllers, signal }: AppParts,
+    { logger, tls, worker, openDatabase, controllers, signal }: AppDependencies,
   ): DynamicModule {
     const host = {
       names: vendorNames(options.cluster.vendor, options.cluster.compat),
@@ -94,7 +94,7 @@ export class AppModule {
       imports: [
         OptionsModule.of(serverOptionGroups, options),
         ObservabilityModule.of(logger, worker),
-        ProcessFactsModule.of('apiserver', shownFlags(serverOptionGroups, { ...options })),
+        ProcessInfoModule.of('apiserver', shownFlags(serverOptionGroups, { ...options })),
         StartModule.of(signal),
         WayToDatabaseModule.of(openDatabase),
         TlsModule.of(tls),

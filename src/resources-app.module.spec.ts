@@ -7,7 +7,7 @@ import { Logger } from './base/observability/logger.js';
 import { openApplicationContext } from './base/process/application-context.js';
 import { ResourcesAppModule } from './resources-app.module.js';
 import { PostgresStorage } from './storage/postgres/postgres-storage.js';
-import { StorageError } from './storage/storage.errors.js';
+import { StorageError } from './storage/storage-error.js';
 import { untilReady } from './storage/until-ready.js';
 
 describe('the start of a process', () => {

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule, type AppParts } from './app.module.js';
+import { type AppDependencies, AppModule } from './app.module.js';
 import type { ServerOptions } from './base/config/server-options.js';
 import { tlsSettings } from './base/config/tls.options.js';
 import type { Logger } from './base/observability/logger.js';
@@ -30,7 +30,7 @@ export interface RunningServer extends Pick<INestApplicationContext, 'get'> {
 }
 
 /** What the process gives to its server. */
-export interface ServerParts extends Omit<AppParts, 'tls'> {
+export interface ServerDependencies extends Omit<AppDependencies, 'tls'> {
   /** Answers health checks on the port from the beginning. Only for a process that has the port to itself until it serves. */
   readonly answersWhileStarting: boolean;
 }
@@ -42,8 +42,8 @@ export interface ServerParts extends Omit<AppParts, 'tls'> {
  *
  * @throws the error that keeps any part from starting; nothing stays open then.
  */
-export async function startServer(options: ServerOptions, parts: ServerParts): Promise<RunningServer> {
-  const { logger } = parts;
+export async function startServer(options: ServerOptions, dependencies: ServerDependencies): Promise<RunningServer> {
+  const { logger } = dependencies;
   const { bindAddress, securePort } = options.secureServing;
   const tls = readTlsFiles(options, logger);
   const answer: StatusFilter['answer'] = (...failed) => app.get(StatusFilter).answer(...failed);
@@ -59,8 +59,8 @@ export async function startServer(options: ServerOptions, parts: ServerParts): P
       (refused) => app.get<Auditor | undefined>(AUDITOR)?.unread(refused),
     ) as ConstructorParameters<typeof FastifyAdapter>[0],
   );
-  const module = AppModule.of(options, { ...parts, tls });
-  const starting = parts.answersWhileStarting ? await listenWhileStarting(options, tls) : undefined;
+  const module = AppModule.of(options, { ...dependencies, tls });
+  const starting = dependencies.answersWhileStarting ? await listenWhileStarting(options, tls) : undefined;
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     ...quietly,
     bodyParser: false,

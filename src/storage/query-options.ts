@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inTurns, type Steps } from '../base/machinery/turns.js';
 import { type SelectionPredicate, selects } from './selection-predicate.js';
-import { StorageError } from './storage.errors.js';
 import type { ListPage, ListPosition, ListQuery, StoredObject } from './storage.interface.js';
+import { StorageError } from './storage-error.js';
 import { mostWords, type TextTest, textTestOf } from './text-test.js';
 
 const PATIENCE_MS = 3_000;

@@ -1,5 +1,5 @@
 import type { SelectionPredicate } from './selection-predicate.js';
-import type { StorageError } from './storage.errors.js';
+import type { StorageError } from './storage-error.js';
 
 /**
  * Where an object lives. `resource` is the storage name of a kind: `<plural>` for the core group and
@@ -39,14 +39,14 @@ export interface Preconditions {
 }
 
 /** The objects of a list or watch. No `namespace` means all namespaces; `name` narrows to one object. */
-export interface Scope {
+export interface ListScope {
   readonly resource: string;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
 }
 
 /** The changes of a watch. */
-export interface WatchScope extends Scope {
+export interface WatchScope extends ListScope {
   /**
    * Changes may be left out that concern no object selected before or after them. The watch still gets others that it
    * does not want.
@@ -62,7 +62,7 @@ export interface ListPosition {
   readonly name: string;
 }
 
-export interface ListQuery extends Scope {
+export interface ListQuery extends ListScope {
   /** Exact version to list at. Unset: the newest committed version when the query runs. */
   readonly at?: bigint | undefined;
   /**
@@ -183,7 +183,7 @@ export type UpdateDecision =
   | { readonly kind: 'written'; readonly json: string; readonly uid: string; readonly resourceVersion: bigint }
   | { readonly kind: 'again'; readonly current: StoredObject | undefined };
 
-export interface CreateOptions {
+export interface StorageCreateOptions {
   /**
    * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So no
    * object appears in a terminating namespace unnoticed by the process that empties it.
@@ -197,7 +197,7 @@ export interface CreateOptions {
 }
 
 /** `inLiveNamespace` and `definedBy` apply to objects that the update creates. */
-export interface UpdateOptions extends CreateOptions {
+export interface UpdateOptions extends StorageCreateOptions {
   readonly preconditions?: Preconditions | undefined;
   /** Call the update function with `undefined` instead of failing with `KeyNotFound`. */
   readonly ignoreNotFound?: boolean | undefined;
@@ -318,7 +318,7 @@ export interface Storage {
    * Writes a new object. `KeyExists` when the key has one; `NoNamespace` or `NoDefinition` when the options ask for a
    * live namespace or a definition and there is none.
    */
-  create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject>;
+  create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject>;
 
   /**
    * The newest committed state, nothing older than the commits before the call began; undefined when the object does

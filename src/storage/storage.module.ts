@@ -15,8 +15,8 @@ import { Metrics } from '../base/observability/metrics.js';
 import { registerStorageObjects } from '../base/observability/storage-objects.js';
 import { storageObserver } from '../base/observability/storage-observer.js';
 import { watchCacheObserver } from '../base/observability/watch-cache-observer.js';
-import { CachedStorage } from './cacher/cache-delegator.js';
-import { HeapRoom, liveBytes } from './cacher/memory-room.js';
+import { CachedStorage } from './cacher/cached-storage.js';
+import { HeapBudget, liveBytes } from './cacher/memory-budget.js';
 import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
 import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.js';
 import { StartPatience } from './start-patience.js';
@@ -151,7 +151,7 @@ function cached(
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes,
     backlogCharacters: Math.floor(limits.heap * backlogPart),
-    room: (cacheBytes, onChange) => new HeapRoom(cacheBytes, onChange),
+    room: (cacheBytes, onChange) => new HeapBudget(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),
     pastLists: features.isOn('ListFromCacheSnapshot'),

@@ -1,7 +1,7 @@
 import { DatabaseUrlError } from '../base/database/database-url-error.js';
 import { noTls } from '../base/database/open-stream.js';
 import { noPassword, sqlState } from './postgres/postgres-errors.js';
-import { StorageError, type StorageErrorCode } from './storage.errors.js';
+import { StorageError, type StorageErrorCode } from './storage-error.js';
 import { Backoff, untilAborted } from './wait.js';
 
 export interface UntilReadyOptions {

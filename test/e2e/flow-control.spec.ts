@@ -106,7 +106,7 @@ async function nextSeat(): Promise<() => Promise<unknown>> {
 }
 
 /** A level of one seat that cannot borrow, and a schema that sends the ConfigMaps of alice and bob there. */
-async function makeLane(name: string, limitResponse: unknown, precedence: number) {
+async function makeLevel(name: string, limitResponse: unknown, precedence: number) {
   const level = await post(levels, {
     metadata: { name },
     spec: {
@@ -137,7 +137,7 @@ async function makeLane(name: string, limitResponse: unknown, precedence: number
   return { level, schema };
 }
 
-async function removeLane(name: string): Promise<void> {
+async function removeLevel(name: string): Promise<void> {
   for (const path of [`${schemas}/${name}`, `${levels}/${name}`]) {
     assert.equal((await server.client.delete(path)).status, 200);
   }
@@ -197,7 +197,7 @@ describe('flow control', { timeout: 240_000 }, () => {
   });
 
   it('lets requests wait, one flow behind itself, and refuses those beyond the queue', async () => {
-    await makeLane('lane', queue, 50);
+    await makeLevel('lane', queue, 50);
     const first = write('held-1', tokens.alice);
     const release = await held('held-1');
     const second = write('a-2', tokens.alice);
@@ -363,7 +363,7 @@ describe('flow control', { timeout: 240_000 }, () => {
   });
 
   it('refuses at once where nobody waits', async () => {
-    await makeLane('no-queue', { type: 'Reject' }, 40);
+    await makeLevel('no-queue', { type: 'Reject' }, 40);
     const first = write('held-4', tokens.alice);
     const release = await held('held-4');
     const refused = await write('b-3', tokens.bob);
@@ -375,7 +375,7 @@ describe('flow control', { timeout: 240_000 }, () => {
       text,
       /rejected_requests_total\{priority_level="no-queue",flow_schema="no-queue",reason="concurrency-limit"\} 1\n/,
     );
-    await removeLane('no-queue');
+    await removeLevel('no-queue');
   });
 
   it('keeps its default objects: what is the server’s stays so, what is the operator’s too', async () => {

@@ -4,7 +4,7 @@ import { StatusError } from '../../src/base/machinery/status-error.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
 import type { AdmissionAttributes } from '../../src/server/admission/attributes.js';
-import type { AdmissionParts } from '../../src/server/admission/build-admission.js';
+import type { AdmissionDependencies } from '../../src/server/admission/build-admission.js';
 import { admissionAttributes, type TestRequest } from './admission-attributes.js';
 
 /** What a plugin under test finds around it. */
@@ -25,8 +25,8 @@ export function admissionParts({
   stored = {},
   annotations = {},
   configuration,
-}: TestWorld): AdmissionParts {
-  const parts: Partial<AdmissionParts> = {
+}: TestWorld): AdmissionDependencies {
+  const dependencies: Partial<AdmissionDependencies> = {
     names: vendorNames('k8s.io'),
     namespaces: {
       state: () => 'active',
@@ -50,7 +50,7 @@ export function admissionParts({
       of: () => (configuration === undefined ? undefined : { value: configuration, source: 'f', folder: '' }),
     },
   };
-  return parts as AdmissionParts;
+  return dependencies as AdmissionDependencies;
 }
 
 function named(name: string, object: object): ApiObject {

@@ -3,7 +3,7 @@ import { systemTimers, type Timers } from '../../src/base/machinery/timers.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { Logger } from '../../src/base/observability/logger.js';
 import { LoopClient } from '../../src/loops/controllers/frame/loop-client.js';
-import type { LoopParts } from '../../src/loops/controllers/loop-table.js';
+import type { LoopDependencies } from '../../src/loops/controllers/loop-table.js';
 import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
 import type { ResourceRegistry } from '../../src/objects/registry/resource-registry.js';
 import type { WriteAdmission } from '../../src/objects/registry/store/admitted-store.js';
@@ -23,7 +23,7 @@ export interface LoopPartsOptions {
 }
 
 /** The parts of loops that run on one storage, as those of one process. */
-export function loopParts(options: LoopPartsOptions): LoopParts {
+export function loopParts(options: LoopPartsOptions): LoopDependencies {
   const { storage, registry, timers = systemTimers, admission, log = () => undefined } = options;
   const names = vendorNames('k8s.io');
   const { authorizer = bootstrapRights(names) } = options;

@@ -10,7 +10,7 @@ import { Logger } from '../../src/base/observability/logger.js';
 import { keepRunning } from '../../src/loops/controllers/control-loop.js';
 import type { ControllersOptions } from '../../src/loops/controllers/controllers.js';
 import { type DeepPartial, LoopClient } from '../../src/loops/controllers/frame/loop-client.js';
-import { Work } from '../../src/loops/controllers/frame/work.js';
+import { ReconcileContext } from '../../src/loops/controllers/frame/reconcile-context.js';
 import { makeLoops } from '../../src/loops/controllers/loop-table.js';
 import { ManualTimers, stallMs } from '../../src/loops/controllers/testing/manual-timers.js';
 import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
@@ -281,7 +281,7 @@ export class LoopScene {
     return { group: groupName(resource.slice(dot + 1), names), resource: resource.slice(0, dot) };
   }
 
-  private work(): Work {
-    return new Work(user, 'tester', this.timers.now(), this.stop.signal);
+  private work(): ReconcileContext {
+    return new ReconcileContext(user, 'tester', this.timers.now(), this.stop.signal);
   }
 }

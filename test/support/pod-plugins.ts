@@ -1,5 +1,5 @@
 import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
-import type { AdmissionParts } from '../../src/server/admission/build-admission.js';
+import type { AdmissionDependencies } from '../../src/server/admission/build-admission.js';
 import { podPlugins } from '../../src/server/admission/pods/pod-plugins.js';
 import type { TestRequest } from './admission-attributes.js';
 import { admissionParts, admit, type TestWorld } from './admission-parts.js';
@@ -10,7 +10,7 @@ const options = { defaultNotReadyTolerationSeconds: 300, defaultUnreachableToler
 
 /** A plugin about pods, with the options of these tests. */
 export function podPlugin(name: Name, world: TestWorld = {}): AdmissionPlugin {
-  return podPlugins[name]({ ...admissionParts(world), options } as AdmissionParts);
+  return podPlugins[name]({ ...admissionParts(world), options } as AdmissionDependencies);
 }
 
 /** A pod with one container and these fields of its spec. */

@@ -3,9 +3,9 @@ import type { RequestContext } from '../../src/base/machinery/request-context.js
 import { decode } from '../../src/base/machinery/schema/index.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
-import type { AllocatorParts } from '../../src/modules/core/service/allocation/service-allocator.js';
+import type { AllocatorDependencies } from '../../src/modules/core/service/allocation/service-allocator.js';
 import { serviceResource } from '../../src/modules/core/service/service.resource.js';
-import type { SystemParts } from '../../src/modules/core/system-objects.js';
+import type { SystemDependencies } from '../../src/modules/core/system-objects.js';
 import { coreEventResource } from '../../src/modules/events/event/event.resource.js';
 import { type Service, service as serviceType } from '../../src/objects/apis/core/v1/service.types.js';
 import { ResourceRegistry, type StoredServedResource } from '../../src/objects/registry/resource-registry.js';
@@ -32,7 +32,7 @@ interface ProcessOptions extends Omit<PostgresStorageOptions, 'databaseUrl' | 'o
  * One server process, reduced to services. All processes of a test share a database and a clock that the test moves.
  */
 export class ServiceProcess {
-  readonly context: AllocatorParts & SystemParts & { readonly registry: ResourceRegistry };
+  readonly context: AllocatorDependencies & SystemDependencies & { readonly registry: ResourceRegistry };
   private readonly store: Store;
 
   private constructor(

@@ -12,7 +12,7 @@ import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
 import { NodeAgentOptions } from './node-agent.options.js';
 import { NodeIpamOptions } from './node-ipam.options.js';
-import { NodeLoopOptions } from './node-loops.options.js';
+import { NodeLoopOptions } from './node-loop.options.js';
 import type { ParsedOptions } from './parse-options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
 import { StorageOptions } from './storage.options.js';

@@ -25,7 +25,7 @@ export function isFileError(error: unknown): error is Error & { readonly path: s
 }
 
 /** A write that failed for want of room. Unlike other failed calls it does not name its path. */
-export function withoutRoom(error: unknown): boolean {
+export function withoutSpace(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 }
 

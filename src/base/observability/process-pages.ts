@@ -1,5 +1,5 @@
 /** What the pages about a process tell of it. */
-export interface ProcessFacts {
+export interface ProcessInfo {
   /** The name of the program's part: `apiserver` or `controller-manager`. */
   readonly component: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export interface ProcessFacts {
 const warning = 'For people only: the form of this page may change at any time.';
 
 /** The text of `/statusz`. */
-export function statusPage({ component, version, emulatedVersion, runtime, paths }: ProcessFacts): string {
+export function statusPage({ component, version, emulatedVersion, runtime, paths }: ProcessInfo): string {
   const upSeconds = Math.floor(process.uptime());
   const started = new Date(Date.now() - process.uptime() * 1000);
   const [hours, minutes] = [Math.floor(upSeconds / 3600), Math.floor(upSeconds / 60) % 60];
@@ -35,7 +35,7 @@ export function statusPage({ component, version, emulatedVersion, runtime, paths
 }
 
 /** The same as the fields of an object of kind Statusz. */
-export function statusFields({ version, emulatedVersion, runtime, paths }: ProcessFacts): object {
+export function statusFields({ version, emulatedVersion, runtime, paths }: ProcessInfo): object {
   const started = new Date(Date.now() - process.uptime() * 1000);
   return {
     startTime: started.toISOString().replace(/\.\d+Z$/, 'Z'),
@@ -48,13 +48,13 @@ export function statusFields({ version, emulatedVersion, runtime, paths }: Proce
 }
 
 /** The same as the fields of an object of kind Flagz. */
-export function flagsFields({ flags }: ProcessFacts): object {
+export function flagsFields({ flags }: ProcessInfo): object {
   const pairs = flags.map((flag) => [flag.slice(0, flag.indexOf('=')), flag.slice(flag.indexOf('=') + 1)]);
   return { flags: Object.fromEntries(pairs) as Record<string, string> };
 }
 
 /** The text of `/flagz`. */
-export function flagsPage({ component, flags }: ProcessFacts): string {
+export function flagsPage({ component, flags }: ProcessInfo): string {
   return [`${component} flags`, warning, '', ...flags, ''].join('\n');
 }
 

@@ -27,7 +27,7 @@ export const reviewPolicy: WebhookPolicy = Object.freeze({
 });
 
 /** Replaceable parts; the defaults are those of the process. */
-export interface WebhookParts {
+export interface WebhookDependencies {
   readonly clock: Clock;
   /** Rejects as soon as the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -35,7 +35,7 @@ export interface WebhookParts {
   readonly random: () => number;
 }
 
-const systemParts: WebhookParts = {
+const systemParts: WebhookDependencies = {
   clock: systemClock,
   wait: (ms, signal) => delay(ms, undefined, { signal }),
   random: Math.random,
@@ -72,10 +72,10 @@ export class WebhookClient {
   constructor(
     config: ClientConfig,
     private readonly policy: WebhookPolicy = reviewPolicy,
-    private readonly parts: WebhookParts = systemParts,
+    private readonly dependencies: WebhookDependencies = systemParts,
   ) {
     this.url = new URL(config.server);
-    this.credentials = new ClientCredentials(config, parts.clock);
+    this.credentials = new ClientCredentials(config, dependencies.clock);
     this.tls = config.tls;
     this.connections = new HttpsConnections(config.tls);
   }
@@ -111,7 +111,7 @@ export class WebhookClient {
         either.throwIfAborted();
         if (!(error instanceof WebhookError) || !error.isTransient || attempt >= this.policy.attempts) throw error;
       }
-      const waited = this.parts.wait(waitMs * (1 - jitter + 2 * jitter * this.parts.random()), either);
+      const waited = this.dependencies.wait(waitMs * (1 - jitter + 2 * jitter * this.dependencies.random()), either);
       // An abort ends the wait; its own reason is thrown above.
       await waited.catch(() => undefined);
       waitMs *= backOffFactor;

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { CertificateSigningRequest } from '../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import type { ResourceClient } from './frame/loop-client.js';
-import { type Pauses, ReconcileLoop, type ReconcileParts, type Source, source } from './frame/reconcile-loop.js';
-import type { Work } from './frame/work.js';
+import type { ReconcileContext } from './frame/reconcile-context.js';
+import { type Pauses, type ReconcileDependencies, ReconcileLoop, type Source, source } from './frame/reconcile-loop.js';
 import type { WorkOutcome } from './work-queue.js';
 
 /** A request as informers and clients of loops have it. */
@@ -16,8 +16,8 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
   protected readonly requests: ResourceClient<StoredRequest>;
 
   /** @throws Error when the registry has no certificate signing requests. */
-  constructor(parts: ReconcileParts) {
-    super(parts);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
     this.requests = this.client<StoredRequest>('certificates', 'certificatesigningrequests');
   }
 
@@ -29,7 +29,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
   protected abstract concerns(request: StoredRequest): boolean;
 
   /** Does the work on a request that concerns this loop. */
-  protected abstract process(request: StoredRequest, work: Work): Promise<WorkOutcome>;
+  protected abstract process(request: StoredRequest, work: ReconcileContext): Promise<WorkOutcome>;
 
   protected sources(): readonly Source[] {
     return [
@@ -39,7 +39,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const request = await this.requests.get('', name);
     return request !== undefined && this.concerns(request) ? this.process(request, work) : 'done';
   }
@@ -51,7 +51,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
   protected async changeStatus(
     path: 'approval' | 'status',
     seen: StoredRequest,
-    work: Work,
+    work: ReconcileContext,
     change: (status: StoredRequest['status']) => StoredRequest['status'],
   ): Promise<boolean> {
     const next = (live: StoredRequest) => (this.concerns(live) ? { ...live, status: change(live.status) } : undefined);

@@ -10,7 +10,7 @@ import { AutoscalerOptions } from '../../base/config/autoscaler.options.js';
 import { ControlLoopOptions, selectedControllers } from '../../base/config/controllers.options.js';
 import { EventOptions } from '../../base/config/event.options.js';
 import { NodeIpamOptions, nodeRangesOf } from '../../base/config/node-ipam.options.js';
-import { NodeLoopOptions } from '../../base/config/node-loops.options.js';
+import { NodeLoopOptions } from '../../base/config/node-loop.options.js';
 import type { ControllersSettings } from '../../base/config/server-options.js';
 import { sqlProjectionMode } from '../../base/config/sql-projection.js';
 import { StorageOptions } from '../../base/config/storage.options.js';

@@ -3,9 +3,9 @@ import { StatusError } from '../../base/machinery/status-error.js';
 import type { Namespace } from '../../objects/apis/core/v1/namespace.types.js';
 import { changeSource } from './frame/change-source.js';
 import type { DeepPartial, ResourceClient } from './frame/loop-client.js';
-import { ReconcileLoop, type ReconcileParts, type Source, source } from './frame/reconcile-loop.js';
+import type { ReconcileContext } from './frame/reconcile-context.js';
+import { type ReconcileDependencies, ReconcileLoop, type Source, source } from './frame/reconcile-loop.js';
 import { isNamespaceTerminating } from './frame/refusals.js';
-import type { Work } from './frame/work.js';
 import type { WorkOutcome } from './work-queue.js';
 
 type StoredNamespace = Namespace & ApiObject;
@@ -23,11 +23,11 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
 
   /** @throws Error when the registry lacks the resource. */
   constructor(
-    parts: ReconcileParts,
+    dependencies: ReconcileDependencies,
     resource: string,
     private readonly objectName: string,
   ) {
-    super(parts);
+    super(dependencies);
     this.objects = this.client<T>('', resource);
   }
 
@@ -46,7 +46,7 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
 
   protected sources(): readonly Source[] {
     return [
-      changeSource(this.parts, this.objects.resource.storageResource, {
+      changeSource(this.dependencies, this.objects.resource.storageResource, {
         keysOf: ({ key }) => (key.name === this.objectName ? [key.namespace] : []),
         all: () => this.active(),
       }),
@@ -61,7 +61,7 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
     for (const namespace of this.namespaces.all()) if (isActive(namespace)) yield namespace.metadata.name ?? '';
   }
 
-  protected async reconcile(namespace: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(namespace: string, work: ReconcileContext): Promise<WorkOutcome> {
     const live = await this.objects.get(namespace, this.objectName);
     if (live !== undefined && (live.metadata.deletionTimestamp !== undefined || this.repair(live) === live)) {
       return 'done';

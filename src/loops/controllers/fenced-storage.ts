@@ -2,11 +2,11 @@ import type {
   AgedPage,
   AgedQuery,
   ChangeSubscription,
-  CreateOptions,
   ListPage,
   ListQuery,
   LostVersions,
   Storage,
+  StorageCreateOptions,
   StorageKey,
   StorageUsage,
   StoredObject,
@@ -17,7 +17,7 @@ import type {
   WatchScope,
   Write,
 } from '../../storage/storage.interface.js';
-import { TermOver } from './frame/work.js';
+import { TermOver } from './frame/reconcile-context.js';
 
 /**
  * The storage of the control loops, which takes no write from a process that may not act any more: whatever a loop was doing
@@ -35,7 +35,7 @@ export class FencedStorage implements Storage {
     this.forget = storage.forget?.bind(storage);
   }
 
-  async create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
+  async create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject> {
     this.check();
     return this.storage.create(key, uid, json, options);
   }

@@ -11,7 +11,7 @@ import { Store } from '../../objects/registry/store/store.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import type { UpdateDecision } from '../../storage/storage.interface.js';
 import { FencedStorage } from './fenced-storage.js';
-import { TermOver } from './frame/work.js';
+import { TermOver } from './frame/reconcile-context.js';
 import { LeaseElector } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { ManualTimers } from './testing/manual-timers.js';

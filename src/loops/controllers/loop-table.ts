@@ -1,5 +1,5 @@
 import { type ControllerName, selectedControllers } from '../../base/config/controllers.options.js';
-import { NodeLoopOptions } from '../../base/config/node-loops.options.js';
+import { NodeLoopOptions } from '../../base/config/node-loop.options.js';
 import { onlyViews } from '../../base/config/sql-projection.js';
 import { closedAuthorizer } from '../../base/machinery/authorizer.js';
 import type { WriteAdmission } from '../../objects/registry/store/admitted-store.js';
@@ -27,14 +27,14 @@ import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/end
 import { EndpointsController } from './endpoints/endpoints.controller.js';
 import { EphemeralVolumeController } from './ephemeral-volume/ephemeral-volume.controller.js';
 import { EventTtlController } from './event-ttl/event-ttl.controller.js';
-import type { ReconcileParts } from './frame/reconcile-loop.js';
+import type { ReconcileDependencies } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
 import { HorizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.controller.js';
-import { RemoteMetrics } from './horizontal-pod-autoscaler/metrics-api.js';
+import { RemoteMetrics } from './horizontal-pod-autoscaler/remote-metrics.js';
 import { JobController } from './job/job.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { NodeIpamController } from './node-ipam/node-ipam.controller.js';
-import { NodeLifecycleController, type NodeLifecycleParts } from './node-lifecycle/node-lifecycle.controller.js';
+import { NodeLifecycleController, type NodeLifecycleDependencies } from './node-lifecycle/node-lifecycle.controller.js';
 import { NodeTtlController } from './node-ttl/node-ttl.controller.js';
 import { PersistentVolumeBinderController } from './persistent-volume-binder/persistent-volume-binder.controller.js';
 import { PodGcController } from './pod-gc/pod-gc.controller.js';
@@ -58,7 +58,7 @@ import { ValidatingAdmissionPolicyStatusController } from './validating-admissio
 import { VolumeAttributesClassProtectionController } from './volume-attributes-class-protection/volume-attributes-class-protection.controller.js';
 
 /** What every loop may be made of. */
-export interface LoopParts extends ReconcileParts {
+export interface LoopDependencies extends ReconcileDependencies {
   readonly admission?: WriteAdmission | undefined;
 }
 
@@ -66,105 +66,115 @@ const defaultEventTtlMs = 3_600_000;
 const defaultTerminatedPodThreshold = 12_500;
 
 /** The enabled loops, in no particular order. */
-export function makeLoops(options: ControllersOptions, parts: LoopParts): ControlLoop[] {
+export function makeLoops(options: ControllersOptions, dependencies: LoopDependencies): ControlLoop[] {
   const { databaseUrl, sqlProjection = onlyViews } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
   const { nodeLoops = new NodeLoopOptions() } = options;
   const enabled = options.enabled ?? selectedControllers(['*']);
   const without = (text: string): undefined => {
-    parts.logger.info(text);
+    dependencies.logger.info(text);
     return undefined;
   };
   const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
-    eventttl: () => new EventTtlController({ ...parts, ttlMs: eventTtlMs, longestPauseMs: options.eventLagMs }),
+    eventttl: () => new EventTtlController({ ...dependencies, ttlMs: eventTtlMs, longestPauseMs: options.eventLagMs }),
     namespace: () => {
-      const remoteContent = aggregation && new RemoteContent(aggregation, parts.names);
-      return new NamespaceController({ ...parts, settleMs, remoteContent });
+      const remoteContent = aggregation && new RemoteContent(aggregation, dependencies.names);
+      return new NamespaceController({ ...dependencies, settleMs, remoteContent });
     },
     garbagecollector: () => {
-      const { names, timers } = parts;
+      const { names, timers } = dependencies;
       const remoteOwners = aggregation && new RemoteOwners(aggregation, names, () => timers.elapsed());
-      return new GarbageCollector({ ...parts, remoteOwners });
+      return new GarbageCollector({ ...dependencies, remoteOwners });
     },
-    podgc: () => new PodGcController({ ...parts, threshold: terminatedPodThreshold }),
-    'ttl-after-finished': () => new TtlAfterFinishedController(parts),
-    'storage-version-migrator': () => new StoredFormController(parts),
-    'allocation-repair': () => new AllocationRepairController(parts),
-    'clusterrole-aggregation': () => new ClusterRoleAggregationController(parts),
-    'pvc-protection': () => new PvcProtectionController(parts),
-    'pv-protection': () => new PvProtectionController(parts),
-    'persistentvolume-binder': () => new PersistentVolumeBinderController(parts),
-    'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...parts, counters: options.counters }),
+    podgc: () => new PodGcController({ ...dependencies, threshold: terminatedPodThreshold }),
+    'ttl-after-finished': () => new TtlAfterFinishedController(dependencies),
+    'storage-version-migrator': () => new StoredFormController(dependencies),
+    'allocation-repair': () => new AllocationRepairController(dependencies),
+    'clusterrole-aggregation': () => new ClusterRoleAggregationController(dependencies),
+    'pvc-protection': () => new PvcProtectionController(dependencies),
+    'pv-protection': () => new PvProtectionController(dependencies),
+    'persistentvolume-binder': () => new PersistentVolumeBinderController(dependencies),
+    'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...dependencies, counters: options.counters }),
     'persistentvolume-attach-detach-controller': () =>
-      new AttachDetachController({ ...parts, counters: options.counters }),
-    'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(parts),
-    resourcequota: () => new ResourceQuotaController(parts),
-    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(parts),
-    'customresourcedefinition-status': () => new DefinitionStatusController(parts),
-    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(parts),
-    job: () => new JobController(parts),
-    cronjob: () => new CronJobController(parts),
+      new AttachDetachController({ ...dependencies, counters: options.counters }),
+    'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(dependencies),
+    resourcequota: () => new ResourceQuotaController(dependencies),
+    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(dependencies),
+    'customresourcedefinition-status': () => new DefinitionStatusController(dependencies),
+    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(dependencies),
+    job: () => new JobController(dependencies),
+    cronjob: () => new CronJobController(dependencies),
     horizontalpodautoscaling: () => {
-      const { metrics = new RemoteMetrics(aggregation, parts.names), autoscaler } = options;
-      return new HorizontalPodAutoscalerController({ ...parts, metrics, autoscaler });
+      const { metrics = new RemoteMetrics(aggregation, dependencies.names), autoscaler } = options;
+      return new HorizontalPodAutoscalerController({ ...dependencies, metrics, autoscaler });
     },
     'sql-views': () =>
       databaseUrl === undefined
         ? undefined
-        : new SqlViewsController({ ...parts, databaseUrl, suffix: parts.names.suffix, mode: sqlProjection }),
+        : new SqlViewsController({
+            ...dependencies,
+            databaseUrl,
+            suffix: dependencies.names.suffix,
+            mode: sqlProjection,
+          }),
     'sql-projection': () =>
       databaseUrl === undefined || !sqlProjection.hasTables
         ? undefined
-        : new SqlProjectionController({ ...parts, databaseUrl, suffix: parts.names.suffix, mode: sqlProjection }),
-    'apiservice-registration': () => new ApiServiceRegistrationController(parts),
+        : new SqlProjectionController({
+            ...dependencies,
+            databaseUrl,
+            suffix: dependencies.names.suffix,
+            mode: sqlProjection,
+          }),
+    'apiservice-registration': () => new ApiServiceRegistrationController(dependencies),
     'apiservice-availability': () =>
-      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...parts, aggregation }),
-    deployment: () => new DeploymentController(parts),
-    disruption: () => new DisruptionController(parts),
-    replicaset: () => new ReplicaSetController(parts, replicaSets),
-    replicationcontroller: () => new ReplicaSetController(parts, replicationControllers),
-    daemonset: () => new DaemonSetController(parts),
-    statefulset: () => new StatefulSetController(parts),
-    endpoint: () => new EndpointsController(parts),
-    endpointslice: () => new EndpointSliceController(parts),
-    endpointslicemirroring: () => new EndpointSliceMirroringController(parts),
-    nodelifecycle: () => new NodeLifecycleController({ ...parts, ...nodeRules(nodeLoops) }),
+      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...dependencies, aggregation }),
+    deployment: () => new DeploymentController(dependencies),
+    disruption: () => new DisruptionController(dependencies),
+    replicaset: () => new ReplicaSetController(dependencies, replicaSets),
+    replicationcontroller: () => new ReplicaSetController(dependencies, replicationControllers),
+    daemonset: () => new DaemonSetController(dependencies),
+    statefulset: () => new StatefulSetController(dependencies),
+    endpoint: () => new EndpointsController(dependencies),
+    endpointslice: () => new EndpointSliceController(dependencies),
+    endpointslicemirroring: () => new EndpointSliceMirroringController(dependencies),
+    nodelifecycle: () => new NodeLifecycleController({ ...dependencies, ...nodeRules(nodeLoops) }),
     nodeipam: () => {
       const { nodeRanges: ranges = [], serviceRange = '' } = options;
-      return ranges.length === 0 ? undefined : new NodeIpamController({ ...parts, ranges, serviceRange });
+      return ranges.length === 0 ? undefined : new NodeIpamController({ ...dependencies, ranges, serviceRange });
     },
-    ttl: () => new NodeTtlController(parts),
-    'taint-eviction-controller': () => new TaintEvictionController(parts),
-    csrapproving: () => new CsrApprovingController({ ...parts, authorizer }),
+    ttl: () => new NodeTtlController(dependencies),
+    'taint-eviction-controller': () => new TaintEvictionController(dependencies),
+    csrapproving: () => new CsrApprovingController({ ...dependencies, authorizer }),
     csrsigning: () =>
       signing === undefined
         ? without('certificates are not signed: there is no --cluster-signing-cert-file')
-        : new CsrSigningController({ ...parts, signing }),
-    csrcleaner: () => new CsrCleanerController(parts),
+        : new CsrSigningController({ ...dependencies, signing }),
+    csrcleaner: () => new CsrCleanerController(dependencies),
     bootstrapsigner: () => {
-      const signedWith = parts.names.clusterInfoKey;
+      const signedWith = dependencies.names.clusterInfoKey;
       // Under both names there is one loop, or they would replace each other's signatures.
       const isOther = enabled.has('bootstrap-signer-controller');
-      return isOther ? undefined : new BootstrapSignerController({ ...parts, signedWith });
+      return isOther ? undefined : new BootstrapSignerController({ ...dependencies, signedWith });
     },
-    'bootstrap-signer-controller': () => new BootstrapSignerController({ ...parts, signedWith: 'secret' }),
-    tokencleaner: () => new TokenCleanerController(parts),
-    scheduler: () => new SchedulerLoop({ ...parts, schedulerNames: options.schedulerNames }),
-    serviceaccount: () => new ServiceAccountController(parts),
+    'bootstrap-signer-controller': () => new BootstrapSignerController({ ...dependencies, signedWith: 'secret' }),
+    tokencleaner: () => new TokenCleanerController(dependencies),
+    scheduler: () => new SchedulerLoop({ ...dependencies, schedulerNames: options.schedulerNames }),
+    serviceaccount: () => new ServiceAccountController(dependencies),
     'serviceaccount-token': () =>
       signToken === undefined
         ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
-        : new ServiceAccountTokenController({ ...parts, signToken, rootAuthority }),
+        : new ServiceAccountTokenController({ ...dependencies, signToken, rootAuthority }),
     'root-ca-cert-publisher': () =>
       rootAuthority === undefined
         ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
-        : new RootAuthorityPublisher({ ...parts, rootAuthority }),
+        : new RootAuthorityPublisher({ ...dependencies, rootAuthority }),
   };
   return [...enabled].map((name) => makers[name]()).filter((loop) => loop !== undefined);
 }
 
-function nodeRules(options: Readonly<NodeLoopOptions>): Pick<NodeLifecycleParts, 'grace' | 'rates'> {
+function nodeRules(options: Readonly<NodeLoopOptions>): Pick<NodeLifecycleDependencies, 'grace' | 'rates'> {
   return {
     grace: { monitorMs: options.nodeMonitorGraceMs, startupMs: options.nodeStartupGraceMs },
     rates: {

@@ -6,7 +6,7 @@ import { parseStored } from '../../objects/registry/store/object-codec.js';
 import { mostPageBytes } from '../../storage/page-size.js';
 import type { ListPosition } from '../../storage/storage.interface.js';
 import { changeSource } from './frame/change-source.js';
-import type { ReconcileParts, Source } from './frame/reconcile-loop.js';
+import type { ReconcileDependencies, Source } from './frame/reconcile-loop.js';
 
 const pageSize = 500;
 
@@ -18,7 +18,7 @@ export async function listTokenSecrets({
   storage,
   registry,
   names,
-}: Pick<ReconcileParts, 'storage' | 'registry' | 'names'>): Promise<(Secret & ApiObject)[]> {
+}: Pick<ReconcileDependencies, 'storage' | 'registry' | 'names'>): Promise<(Secret & ApiObject)[]> {
   const resource = coreResource(registry, 'secrets');
   const found: (Secret & ApiObject)[] = [];
   const scope = { resource: resource.storageResource, namespace: names.systemNamespace };
@@ -38,11 +38,13 @@ export async function listTokenSecrets({
 }
 
 /** Queues `key` at the start, and when a secret changes that may be a bootstrap token: their names share a prefix. */
-export function tokenChanges(parts: ReconcileParts, key: string): Source {
-  return changeSource(parts, 'secrets', {
+export function tokenChanges(dependencies: ReconcileDependencies, key: string): Source {
+  return changeSource(dependencies, 'secrets', {
     keysOf: (change) => {
       const { namespace, name } = change.key;
-      return namespace === parts.names.systemNamespace && name.startsWith(bootstrapTokenSecretPrefix) ? [key] : [];
+      return namespace === dependencies.names.systemNamespace && name.startsWith(bootstrapTokenSecretPrefix)
+        ? [key]
+        : [];
     },
     all: () => [key],
   });

@@ -2,7 +2,7 @@ import { privilegedGroup } from '../../base/machinery/authorizer.js';
 import { internalContext } from '../../base/machinery/internal-context.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
-import { loopUser } from './frame/work.js';
+import { loopUser } from './frame/reconcile-context.js';
 
 /**
  * The context for writes by a loop that is part of the server itself. Admission asks for the rights of its user: it has

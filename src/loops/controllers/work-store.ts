@@ -6,7 +6,7 @@ import type { StoreOptions } from '../../objects/registry/store/store-options.js
 import type { Storage } from '../../storage/storage.interface.js';
 
 /** What loops write with. */
-export interface WorkStoreParts {
+export interface WorkStoreDependencies {
   readonly storage: Storage;
   readonly timers: Clock;
   /** What the writes have to pass. Default: everything passes. */
@@ -16,7 +16,7 @@ export interface WorkStoreParts {
 /** The store of a resource for the writes of a control loop. */
 export function workStore(
   resource: StoredServedResource,
-  { storage, timers, admission = openAdmission }: WorkStoreParts,
+  { storage, timers, admission = openAdmission }: WorkStoreDependencies,
   options: StoreOptions = {},
 ): AdmittedStore {
   return new AdmittedStore(new Store(resource, storage, timers, undefined, options), admission);

@@ -1,10 +1,10 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import type { NamespaceLabels } from './affinity-terms.js';
+import type { ClusterObjects } from './cluster-objects.js';
 import { NodeInfo } from './node-info.js';
 import { PodCounts } from './pod-counts.js';
 import type { PodInfo } from './pod-info.js';
-import type { Surroundings } from './surroundings.js';
 
 const unknownLabels: NamespaceLabels = () => undefined;
 
@@ -15,7 +15,7 @@ export interface ClusterView {
   /** How the pods are spread over the nodes. */
   readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'hasRoomFor' | 'isIgnored'>;
   /** What else a pod depends on. */
-  readonly surroundings: Surroundings;
+  readonly surroundings: ClusterObjects;
   readonly namespaceLabels: NamespaceLabels;
   /** Prefix of well-known labels, e.g. `<prefix>/hostname`. */
   readonly labelPrefix: string;
@@ -47,7 +47,7 @@ export class Cluster implements ClusterView {
 
   constructor(
     readonly labelPrefix: string,
-    readonly surroundings: Surroundings = {},
+    readonly surroundings: ClusterObjects = {},
   ) {}
 
   get namespaceLabels(): NamespaceLabels {

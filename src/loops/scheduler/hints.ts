@@ -1,6 +1,6 @@
 import type { NamespaceLabels } from './affinity-terms.js';
 import type { PodInfo } from './pod-info.js';
-import type { QueuedPod } from './queue.js';
+import type { QueuedPod } from './scheduling-queue.js';
 import { constraintsOf, countsFor } from './spread.js';
 
 function isSpreadWith({ info, refusedBy }: QueuedPod, other: PodInfo): boolean {

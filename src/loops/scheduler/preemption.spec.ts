@@ -4,7 +4,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { PodDisruptionBudget } from '../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import type { Cluster } from './cluster.js';
 import { findNode, type NoNode } from './find-node.js';
-import { makeRoom } from './preemption.js';
+import { selectVictims } from './preemption.js';
 import { placement, type SampleNode, type SamplePod, sampleCluster, samplePod } from './testing/sample-cluster.js';
 
 type Budget = PodDisruptionBudget & ApiObject;
@@ -26,11 +26,11 @@ function outcome(pod: SamplePod, cluster: Cluster, budgets: readonly Budget[] = 
   const info = samplePod({ priority: 10, requests: { cpu: '4' }, ...pod });
   const refused = findNode(info, cluster, { random: () => 0 });
   assert.equal(refused.kind, 'none');
-  const room = makeRoom(info, cluster, refused as NoNode, { budgets: () => budgets, random: () => 0 });
+  const room = selectVictims(info, cluster, refused as NoNode, { budgets: () => budgets, random: () => 0 });
   return room.kind === 'none' ? room.message : `${room.node}: ${room.victims.map(({ name }) => name).join()}`;
 }
 
-describe('makeRoom', () => {
+describe('selectVictims', () => {
   const nodes = (...pods: (readonly ReturnType<typeof low>[])[]): Record<string, SampleNode> =>
     Object.fromEntries(pods.map((on, i) => [`n${i}`, { pods: on }]));
   const guarded = { labels: { app: 'guarded' } };
@@ -160,7 +160,7 @@ describe('makeRoom', () => {
     const info = samplePod({ priority: 10, requests: { cpu: '4' } });
     cluster.nominate(info, 'n0');
     const refused = findNode(info, cluster, { random: () => 0 }) as NoNode;
-    const room = makeRoom(info, cluster, refused, { budgets: () => [], random: () => 0 });
+    const room = selectVictims(info, cluster, refused, { budgets: () => [], random: () => 0 });
     const message = 'not eligible due to a terminating pod on the nominated node.';
     assert.deepEqual(room, { kind: 'none', message, isWaiting: true });
   });

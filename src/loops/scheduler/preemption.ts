@@ -12,7 +12,7 @@ import type { PodInfo } from './pod-info.js';
 type Budget = PodDisruptionBudget & ApiObject;
 
 /** Room that can be made on a node. */
-export interface Room {
+export interface Preemption {
   readonly kind: 'room';
   readonly node: string;
   /** The pods that have to go, the most important first. */
@@ -20,7 +20,7 @@ export interface Room {
 }
 
 /** Why no room is made. */
-export interface NoRoom {
+export interface NoPreemption {
   readonly kind: 'none';
   /** For {@link fitMessage}. */
   readonly message: string;
@@ -50,12 +50,12 @@ interface Candidate {
  * Chooses less important pods that have to go so that a pod fits on a node: where the fewest budgets are violated, then
  * where the victims are the least important, then the fewest. Changes nothing.
  */
-export function makeRoom(
+export function selectVictims(
   pod: PodInfo,
   cluster: ClusterView,
   refused: NoNode,
   options: PreemptionOptions,
-): Room | NoRoom {
+): Preemption | NoPreemption {
   const obstacle = ineligibility(pod, cluster, refused);
   if (obstacle !== undefined) return obstacle;
   const { nodes } = cluster;
@@ -69,7 +69,7 @@ export function makeRoom(
   return { kind: 'room', node: node.name, victims };
 }
 
-function ineligibility(pod: PodInfo, cluster: ClusterView, { refusals }: NoNode): NoRoom | undefined {
+function ineligibility(pod: PodInfo, cluster: ClusterView, { refusals }: NoNode): NoPreemption | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') {
     return { kind: 'none', message: 'not eligible due to preemptionPolicy=Never.', isWaiting: false };
   }

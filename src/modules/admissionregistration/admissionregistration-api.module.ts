@@ -2,8 +2,8 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { AUTHORIZER, type Authorizer } from '../../base/machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
-import { StorageReader } from '../../objects/registry/store/object-reader.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import { StorageReader } from '../../objects/registry/store/storage-reader.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import {
   mutatingAdmissionPolicyBindingResource,

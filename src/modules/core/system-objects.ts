@@ -11,7 +11,7 @@ const defaultSecurePort = 6443;
 const core = (resource: string) => ({ group: '', resource });
 
 /** The parts needed to make the objects. */
-export interface SystemParts {
+export interface SystemDependencies {
   readonly names: VendorNames;
   readonly stores: ResourceStores;
   readonly ranges: ServiceRanges;
@@ -23,7 +23,7 @@ export interface SystemParts {
  * the API.
  */
 export async function ensureSystemObjects(
-  { names, stores, ranges }: SystemParts,
+  { names, stores, ranges }: SystemDependencies,
   securePort = defaultSecurePort,
 ): Promise<void> {
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];

@@ -21,7 +21,7 @@ export interface BackOff {
 }
 
 /** Something that happened to a container: the text of an event about its pod. */
-export interface Happening {
+export interface ContainerEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
@@ -80,7 +80,7 @@ export class ContainerRun {
     public plan: ContainerPlan,
     private readonly owner: RunOwner,
     private readonly backOff: BackOff,
-    private readonly tell: (happening: Happening) => void,
+    private readonly recordEvent: (happening: ContainerEvent) => void,
   ) {}
 
   /** Takes over the state that another process reported. */
@@ -112,7 +112,7 @@ export class ContainerRun {
         // What the hook leaves of the grace period, but never nothing: the container may still end by itself.
         const leftMs = hookMs === 0 ? graceMs : Math.max(graceMs - hookMs, leastGraceMs);
         this.state = { ...this.state, stopAt: now + hookMs + Math.min(stopMs, leftMs), killed: stopMs > leftMs };
-        this.tell({ type: 'Normal', reason: 'Killing', message: `Stopping container ${this.plan.name}` });
+        this.recordEvent({ type: 'Normal', reason: 'Killing', message: `Stopping container ${this.plan.name}` });
         break;
       }
       case 'crash-back-off':
@@ -158,11 +158,15 @@ export class ContainerRun {
       case 'pull-back-off':
         if (behaviour.failsImage) {
           this.state = { kind: 'pull-failed', until: at + pullFailedMs };
-          this.tell({ type: 'Warning', reason: 'Failed', message: `Failed to pull image "${image}": not found` });
-          this.tell({ type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull' });
+          this.recordEvent({
+            type: 'Warning',
+            reason: 'Failed',
+            message: `Failed to pull image "${image}": not found`,
+          });
+          this.recordEvent({ type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull' });
           return;
         }
-        this.tell({
+        this.recordEvent({
           type: 'Normal',
           reason: 'Pulled',
           message: `Container image "${image}" already present on machine`,
@@ -172,8 +176,8 @@ export class ContainerRun {
       case 'pull-failed':
         this.pullPauseMs = this.longer(this.pullPauseMs);
         this.state = { kind: 'pull-back-off', until: at + this.pullPauseMs };
-        this.tell({ type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` });
-        this.tell({ type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' });
+        this.recordEvent({ type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` });
+        this.recordEvent({ type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' });
         return;
       case 'crash-back-off':
         this.restartCount += 1;
@@ -194,8 +198,8 @@ export class ContainerRun {
 
   private run(at: number): void {
     this.state = { kind: 'running', since: at };
-    this.tell({ type: 'Normal', reason: 'Created', message: `Container created: ${this.plan.name}` });
-    this.tell({ type: 'Normal', reason: 'Started', message: `Container started: ${this.plan.name}` });
+    this.recordEvent({ type: 'Normal', reason: 'Created', message: `Container created: ${this.plan.name}` });
+    this.recordEvent({ type: 'Normal', reason: 'Started', message: `Container started: ${this.plan.name}` });
   }
 
   private end(at: number, state: State & { kind: 'running' }): void {
@@ -219,7 +223,7 @@ export class ContainerRun {
     }
     this.state = { kind: 'crash-back-off', until: at + pauseMs, pauseMs };
     const { namespace, name, uid } = this.owner;
-    this.tell({
+    this.recordEvent({
       type: 'Warning',
       reason: 'BackOff',
       message: `Back-off restarting failed container ${this.plan.name} in pod ${name}_${namespace}(${uid})`,

@@ -3,7 +3,7 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 
-export interface ObjectWatchParts<T extends ApiObject> {
+export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly api: ApiUser;
   /** Where the objects are: `/api/v1/pods`. */
   readonly path: string;
@@ -30,7 +30,7 @@ const longestPauseMs = 10_000;
 
 /** Follows objects until the abort: a list, then a watch, from the start again when the place is lost. */
 export async function watchObjects<T extends ApiObject>(
-  parts: ObjectWatchParts<T>,
+  parts: ObjectWatchDependencies<T>,
   signal: AbortSignal,
 ): Promise<void> {
   const { timers, random, logger } = parts;
@@ -52,11 +52,14 @@ export async function watchObjects<T extends ApiObject>(
   }
 }
 
-function pathWith({ path, query }: Pick<ObjectWatchParts<ApiObject>, 'path' | 'query'>, more: Record<string, string>) {
+function pathWith(
+  { path, query }: Pick<ObjectWatchDependencies<ApiObject>, 'path' | 'query'>,
+  more: Record<string, string>,
+) {
   return `${path}?${new URLSearchParams({ ...query, ...more })}`;
 }
 
-async function list<T extends ApiObject>(parts: ObjectWatchParts<T>, signal: AbortSignal): Promise<string> {
+async function list<T extends ApiObject>(parts: ObjectWatchDependencies<T>, signal: AbortSignal): Promise<string> {
   const { api, onObject, onGone, known } = parts;
   const path = pathWith(parts, { resourceVersion: '0' });
   const found = await api.send<{ metadata: { resourceVersion: string }; items: T[] }>('GET', path, { signal });
@@ -68,7 +71,7 @@ async function list<T extends ApiObject>(parts: ObjectWatchParts<T>, signal: Abo
 
 /** Returns the version that it came to when the server ends the watch. Throws an {@link ApiError} 410 for a lost place. */
 async function follow<T extends ApiObject>(
-  parts: ObjectWatchParts<T>,
+  parts: ObjectWatchDependencies<T>,
   from: string,
   signal: AbortSignal,
 ): Promise<string> {

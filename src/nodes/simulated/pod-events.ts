@@ -1,7 +1,7 @@
 import { formatTime } from '../../base/machinery/clock.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { ApiUser } from './api-connection.js';
-import type { Happening } from './container-run.js';
+import type { ContainerEvent } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
 
 /** A node may write so many events at once, and then so many each second. */
@@ -23,7 +23,7 @@ export class PodEvents {
     this.filledAt = timers.elapsed();
   }
 
-  tell({ namespace, name, uid, resourceVersion }: PodPlan, { type, reason, message }: Happening): void {
+  record({ namespace, name, uid, resourceVersion }: PodPlan, { type, reason, message }: ContainerEvent): void {
     const elapsed = this.timers.elapsed();
     this.tokens = Math.min(burst, this.tokens + ((elapsed - this.filledAt) / 1000) * perSecond);
     this.filledAt = elapsed;

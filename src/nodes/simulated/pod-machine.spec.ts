@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import type { Happening } from './container-run.js';
+import type { ContainerEvent } from './container-run.js';
 import { PodMachine } from './pod-machine.js';
 import { planOf } from './pod-plan.js';
 
@@ -30,7 +30,7 @@ class Scene {
 
   constructor(given: Given) {
     const pod = podOf(given);
-    const tell = ({ reason }: Happening) => void this.happened.push(reason);
+    const tell = ({ reason }: ContainerEvent) => void this.happened.push(reason);
     const backOff = { firstMs: 10_000, longestMs: 300_000 };
     this.machine = new PodMachine(
       planOf(pod),

@@ -1,16 +1,16 @@
 import type { ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
 import type { PodStatus } from '../../objects/apis/core/v1/pod.types.js';
-import { type BackOff, type ContainerPlan, ContainerRun, type Happening } from './container-run.js';
+import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } from './container-run.js';
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
 
-export interface MachineParts {
+export interface MachineDependencies {
   readonly backOff: BackOff;
   /** Addresses of the node and of the pod. */
   readonly hostIP: string;
   readonly podIP: string;
   /** Takes the events of the pod. */
-  readonly tell: (happening: Happening) => void;
+  readonly tell: (happening: ContainerEvent) => void;
 }
 
 /** Why a pod ended besides its containers. */
@@ -51,12 +51,12 @@ export class PodMachine implements PodState {
   /** @param known the status that the API has; what an earlier process reported goes on */
   constructor(
     plan: PodPlan,
-    private readonly parts: MachineParts,
+    private readonly dependencies: MachineDependencies,
     known: PodStatus | undefined,
     now: number,
   ) {
     this.plan = plan;
-    this.podIP = parts.podIP;
+    this.podIP = dependencies.podIP;
     this.startTime = known?.startTime ? Date.parse(known.startTime) : now;
     this.inits = plan.inits.map((container) => this.containerRun(container, known?.initContainerStatuses));
     this.apps = plan.apps.map((container) => this.containerRun(container, known?.containerStatuses));
@@ -68,7 +68,7 @@ export class PodMachine implements PodState {
   }
 
   private containerRun(plan: ContainerPlan, known: readonly ContainerStatus[] | undefined): ContainerRun {
-    const run = new ContainerRun(plan, this.plan, this.parts.backOff, this.parts.tell);
+    const run = new ContainerRun(plan, this.plan, this.dependencies.backOff, this.dependencies.tell);
     const status = known?.find(({ name }) => name === plan.name);
     if (status !== undefined) run.adopt(status);
     return run;
@@ -170,7 +170,7 @@ export class PodMachine implements PodState {
     const idleReason = this.plan.inits.length > 0 ? 'PodInitializing' : 'ContainerCreating';
     const statuses = (runs: readonly ContainerRun[]) => runs.map((run) => run.status(now, idleReason));
     const { podIP } = this;
-    const { hostIP } = this.parts;
+    const { hostIP } = this.dependencies;
     return describePod(this, this.conditions, now, {
       hostIP,
       hostIPs: [{ ip: hostIP }],

@@ -3,12 +3,12 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
 import { ApiError, type ApiUser } from './api-connection.js';
-import type { BackOff, Happening } from './container-run.js';
+import type { BackOff, ContainerEvent } from './container-run.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { PodMachine } from './pod-machine.js';
 import { type PodPlan, planOf } from './pod-plan.js';
 
-export interface PodRunnerParts {
+export interface PodRunnerDependencies {
   readonly api: ApiUser;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -16,7 +16,7 @@ export interface PodRunnerParts {
   readonly hostIP: string;
   readonly addresses: PodAddresses;
   /** Takes the events of a pod. */
-  readonly tell: (pod: PodPlan, happening: Happening) => void;
+  readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
   readonly signal: AbortSignal;
 }
 
@@ -42,17 +42,17 @@ export class PodRunner {
 
   /** @param wasOver whether the pod ended before this process knew it, so that it only waits for its deletion */
   constructor(
-    private readonly parts: PodRunnerParts,
+    private readonly dependencies: PodRunnerDependencies,
     pod: Pod,
     private readonly wasOver: boolean,
   ) {
     const plan = planOf(pod);
-    const podIP = plan.hostNetwork ? hostNetworkIP(parts) : parts.addresses.take(pod.status?.podIP);
+    const podIP = plan.hostNetwork ? hostNetworkIP(dependencies) : dependencies.addresses.take(pod.status?.podIP);
     this.machine = new PodMachine(
       plan,
-      { ...parts, podIP, tell: (happening) => parts.tell(this.plan, happening) },
+      { ...dependencies, podIP, tell: (happening) => dependencies.tell(this.plan, happening) },
       pod.status,
-      parts.timers.now(),
+      dependencies.timers.now(),
     );
     this.changed(plan);
   }
@@ -74,11 +74,11 @@ export class PodRunner {
   forget(): void {
     this.isGone = true;
     this.wake?.abort(wakeReason);
-    if (!this.plan.hostNetwork) this.parts.addresses.give(this.machine.podIP);
+    if (!this.plan.hostNetwork) this.dependencies.addresses.give(this.machine.podIP);
   }
 
   private changed({ deletionGraceMs }: PodPlan): void {
-    if (deletionGraceMs !== undefined) this.machine.stop(this.parts.timers.now(), deletionGraceMs);
+    if (deletionGraceMs !== undefined) this.machine.stop(this.dependencies.timers.now(), deletionGraceMs);
     this.wake?.abort(wakeReason);
     if (!this.isWorking) {
       this.isWorking = true;
@@ -88,13 +88,13 @@ export class PodRunner {
 
   /** Brings the API up to date, again and again until nothing is left to happen by itself. */
   private async work(): Promise<void> {
-    const { timers, logger, signal } = this.parts;
+    const { timers, logger, signal } = this.dependencies;
     let pauseMs = firstPauseMs;
     while (!this.isGone && !signal.aborted) {
       this.wake = new AbortController();
       const woken = AbortSignal.any([this.wake.signal, signal]);
       try {
-        if (!(await this.tellApi())) break;
+        if (!(await this.reportStatus())) break;
         pauseMs = firstPauseMs;
       } catch (error) {
         if (signal.aborted) break;
@@ -114,8 +114,8 @@ export class PodRunner {
   }
 
   /** Returns false when there is nothing more to do for the pod. */
-  private async tellApi(): Promise<boolean> {
-    const { timers } = this.parts;
+  private async reportStatus(): Promise<boolean> {
+    const { timers } = this.dependencies;
     const { machine } = this;
     const now = timers.now();
     machine.advance(now);
@@ -150,7 +150,7 @@ export class PodRunner {
   private async write(method: string, path: string, body: object): Promise<ApiObject | undefined> {
     const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     try {
-      return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
+      return await this.dependencies.api.send(method, path, { body, contentType, signal: this.dependencies.signal });
     } catch (error) {
       if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return undefined;
       throw error;
@@ -173,6 +173,6 @@ function patchOf(status: PodStatus): object {
  * The address of pods in the network of their node. Endpoints may not lead to the machine that they are read on, which is
  * where the nodes are as long as nobody says otherwise.
  */
-function hostNetworkIP({ hostIP, addresses }: PodRunnerParts): string {
+function hostNetworkIP({ hostIP, addresses }: PodRunnerDependencies): string {
   return /^(127\.|::1$)/.test(hostIP) ? addresses.ofNode : hostIP;
 }

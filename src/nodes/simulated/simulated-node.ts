@@ -13,7 +13,7 @@ import type { PodEvents } from './pod-events.js';
 import { PodRunner } from './pod-runner.js';
 import { watchPods } from './pod-watch.js';
 
-export interface SimulatedNodeParts {
+export interface SimulatedNodeDependencies {
   readonly api: ApiUser;
   readonly profile: NodeProfile;
   readonly names: VendorNames;
@@ -46,12 +46,12 @@ export class SimulatedNode {
   /** When the whole status was last told. */
   private toldAt: number | undefined;
 
-  constructor(private readonly parts: SimulatedNodeParts) {
-    this.addresses = parts.addresses;
+  constructor(private readonly dependencies: SimulatedNodeDependencies) {
+    this.addresses = dependencies.addresses;
   }
 
   get name(): string {
-    return this.parts.profile.name;
+    return this.dependencies.profile.name;
   }
 
   /** The pod that has this place on the node, with its containers. */
@@ -65,7 +65,7 @@ export class SimulatedNode {
 
   /** Runs until the abort. `registered` is called when the API knows the node and its lease. */
   async run(signal: AbortSignal, registered: () => void): Promise<void> {
-    const { timers, logger } = this.parts;
+    const { timers, logger } = this.dependencies;
     for (;;) {
       try {
         await this.register(signal);
@@ -80,14 +80,14 @@ export class SimulatedNode {
     }
     registered();
     await Promise.all([
-      this.repeat('renew its lease', this.parts.leaseMs / renewals, signal, () => this.renewLease(signal)),
-      this.repeat('tell its status', this.parts.leaseMs / looks, signal, () => this.tellStatus(signal)),
+      this.repeat('renew its lease', this.dependencies.leaseMs / renewals, signal, () => this.renewLease(signal)),
+      this.repeat('tell its status', this.dependencies.leaseMs / looks, signal, () => this.reportStatus(signal)),
       this.followPods(signal),
     ]);
   }
 
   private async repeat(what: string, everyMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    const { timers, random, logger } = this.parts;
+    const { timers, random, logger } = this.dependencies;
     // Nodes that started together spread out.
     await timers.wait(everyMs * random(), signal);
     while (!signal.aborted) {
@@ -104,14 +104,14 @@ export class SimulatedNode {
   }
 
   private async register(signal: AbortSignal): Promise<void> {
-    const { api, profile, names, timers } = this.parts;
+    const { api, profile, names, timers } = this.dependencies;
     try {
       this.knows(
         await api.send<Node>('POST', '/api/v1/nodes', { body: nodeObject(profile, names, timers.now()), signal }),
       );
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
-      await this.tellStatus(signal);
+      await this.reportStatus(signal);
     }
   }
 
@@ -125,8 +125,8 @@ export class SimulatedNode {
     return node;
   }
 
-  private async tellStatus(signal: AbortSignal): Promise<void> {
-    const { api, profile, timers } = this.parts;
+  private async reportStatus(signal: AbortSignal): Promise<void> {
+    const { api, profile, timers } = this.dependencies;
     const path = `/api/v1/nodes/${this.name}`;
     try {
       const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal }));
@@ -144,7 +144,7 @@ export class SimulatedNode {
   }
 
   private async renewLease(signal: AbortSignal): Promise<void> {
-    const { api, names, timers, leaseMs } = this.parts;
+    const { api, names, timers, leaseMs } = this.dependencies;
     const { name } = this;
     const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
     const renewTime = new Date(timers.now()).toISOString().replace('Z', '000Z');
@@ -171,7 +171,7 @@ export class SimulatedNode {
   }
 
   private async followPods(signal: AbortSignal): Promise<void> {
-    const { api, timers, random, logger } = this.parts;
+    const { api, timers, random, logger } = this.dependencies;
     await watchPods(
       {
         api,
@@ -197,7 +197,7 @@ export class SimulatedNode {
       known.update(pod);
       return;
     }
-    const { api, timers, logger, backOff, profile, events } = this.parts;
+    const { api, timers, logger, backOff, profile, events } = this.dependencies;
     const parts = {
       api,
       timers,
@@ -205,8 +205,8 @@ export class SimulatedNode {
       backOff,
       hostIP: profile.address,
       addresses: this.addresses,
-      tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['tell']>[1]) =>
-        events?.tell(plan, happening),
+      tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['record']>[1]) =>
+        events?.record(plan, happening),
       signal,
     };
     const { phase } = pod.status ?? {};

@@ -3,7 +3,7 @@ import { formatTime } from '../../base/machinery/clock.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
-import { volumeMarks } from '../../base/machinery/volume-marks.js';
+import { volumeAnnotations } from '../../base/machinery/volume-annotations.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
@@ -126,7 +126,8 @@ class VolumeProvisioner {
   private async provision(claim: StoredClaim, signal: AbortSignal): Promise<void> {
     const { names } = this.options;
     if (!asksForVolume(claim, names)) return;
-    const className = claim.metadata.annotations?.[volumeMarks(names).storageClass] ?? claim.spec.storageClassName;
+    const className =
+      claim.metadata.annotations?.[volumeAnnotations(names).storageClass] ?? claim.spec.storageClassName;
     if (!className) return;
     const path = `${this.classesPath}/${className}`;
     const storageClass = await this.unless(404, this.api.send<StorageClass & ApiObject>('GET', path, { signal }));
@@ -159,7 +160,7 @@ class VolumeProvisioner {
   /** Makes a default class unless there is one. */
   private async makeClass(signal: AbortSignal): Promise<void> {
     const { storageClass, names, logger } = this.options;
-    const { defaultClasses } = volumeMarks(names);
+    const { defaultClasses } = volumeAnnotations(names);
     while (storageClass && !signal.aborted) {
       try {
         const { items } = await this.api.send<{ items: ApiObject[] }>('GET', this.classesPath, { signal });

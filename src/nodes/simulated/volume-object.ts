@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
-import { volumeMarks } from '../../base/machinery/volume-marks.js';
+import { volumeAnnotations } from '../../base/machinery/volume-annotations.js';
 import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
 import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
@@ -26,7 +26,7 @@ export function simulatedClass(names: VendorNames): object {
     kind: 'StorageClass',
     metadata: {
       name: simulatedClassName,
-      annotations: { [volumeMarks(names).defaultClasses[0] as string]: 'true' },
+      annotations: { [volumeAnnotations(names).defaultClasses[0] as string]: 'true' },
     },
     provisioner: simulatedProvisioner,
     reclaimPolicy: 'Delete',
@@ -37,7 +37,7 @@ export function simulatedClass(names: VendorNames): object {
 /** Whether somebody has asked this provisioner for a volume, and the claim has none. */
 export function asksForVolume({ metadata, spec }: StoredClaim, names: VendorNames): boolean {
   const { annotations = {}, deletionTimestamp } = metadata;
-  const isAsked = volumeMarks(names).provisioners.some((key) => annotations[key] === simulatedProvisioner);
+  const isAsked = volumeAnnotations(names).provisioners.some((key) => annotations[key] === simulatedProvisioner);
   return isAsked && deletionTimestamp === undefined && !spec.volumeName;
 }
 
@@ -47,7 +47,7 @@ export function volumeFor(
   storageClass: StorageClass & ApiObject,
   names: VendorNames,
 ): object | undefined {
-  const marks = volumeMarks(names);
+  const marks = volumeAnnotations(names);
   const { name, namespace, uid, resourceVersion, annotations = {} } = claim.metadata;
   const { provisioner, reclaimPolicy, mountOptions, volumeBindingMode } = storageClass;
   if (provisioner !== simulatedProvisioner) return undefined;
@@ -79,7 +79,7 @@ export type VolumeStep = 'delete' | 'let go' | undefined;
 
 /** The next step for a volume: those of the policy Delete go with their claim, all others are not held. */
 export function nextVolumeStep({ metadata, spec, status }: StoredVolume, names: VendorNames): VolumeStep {
-  if (metadata.annotations?.[volumeMarks(names).provisionedBy] !== simulatedProvisioner) return undefined;
+  if (metadata.annotations?.[volumeAnnotations(names).provisionedBy] !== simulatedProvisioner) return undefined;
   const isDeleted = metadata.deletionTimestamp !== undefined;
   const goesWithClaim = spec.persistentVolumeReclaimPolicy === 'Delete';
   if (!isDeleted && goesWithClaim) return status.phase === 'Released' ? 'delete' : undefined;

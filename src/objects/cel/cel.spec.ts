@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ExactNumber } from '../../base/machinery/json/exact-numbers.js';
 import { admissionEnvironment, CelCompileError, CelError, compileProgram, types, type Value } from './index.js';
-import type { AuthorizationQuestion } from './library/authorizers.js';
+import type { AuthorizationCheck } from './library/authorizers.js';
 import { authorizerValue } from './library/authorizers.js';
 import { isList, isMap, listItems, mapGet, mapKeys, OptionalValue } from './values/value.js';
 
@@ -32,7 +32,7 @@ function plain(value: Value): unknown {
 
 function evaluate(text: string): unknown {
   const authorizer = authorizerValue({
-    answer: (question: AuthorizationQuestion) => ({
+    answer: (question: AuthorizationCheck) => ({
       allowed: question.verb === 'get' && question.resource === 'pods' && question.namespace === 'n',
       reason: `${question.serviceAccount?.name ?? 'user'} ${question.path}`,
       error: '',

@@ -29,7 +29,7 @@ export { type FunctionTable, functionTable, LibraryBuilder } from './function-ta
 export {
   type AnswerSource,
   type AuthorizationAnswer,
-  type AuthorizationQuestion,
+  type AuthorizationCheck,
   authorizerValue,
   authorizerVariable,
   requestResourceValue,

@@ -1,6 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { StatusError } from '../../base/machinery/status-error.js';
-import { StorageError } from '../../storage/storage.errors.js';
 import {
   mostTiedWrites,
   type Storage,
@@ -9,6 +8,7 @@ import {
   type Write,
   type WriteAnswer,
 } from '../../storage/storage.interface.js';
+import { StorageError } from '../../storage/storage-error.js';
 import type { ResourceQuota } from '../apis/core/v1/resource-quota.types.js';
 import type { StoredServedResource } from '../registry/resource-registry.js';
 import { encodeForStorage, parseText } from '../registry/store/object-codec.js';
@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 /** The writes of one namespace that wait for a turn, and what is known about its quotas. */
-interface Lane {
+interface NamespaceQueue {
   waiting: Waiting[];
   isRunning: boolean;
   /** What this process wrote or lost to, by name. Memory may not show it yet. */
@@ -52,7 +52,7 @@ const mostCharacters = 1024 * 1024;
 /** Writes of one batch; the rest of the limit is left to quotas. */
 const mostWrites = mostTiedWrites - 50;
 const mostRounds = 500;
-const mostIdleLanes = 1000;
+const mostIdleQueues = 1000;
 
 /**
  * Charges quotas. A charge is written in the transaction of the write that it is for, under the condition that no other
@@ -64,7 +64,7 @@ const mostIdleLanes = 1000;
  * What memory knows about a quota is only the first try: a refusal is always judged by a fresh read.
  */
 export class QuotaLedger {
-  private readonly lanes = new Map<string, Lane>();
+  private readonly queues = new Map<string, NamespaceQueue>();
 
   /**
    * @param isBehind whether memory may be too far behind to know which quotas there are
@@ -77,8 +77,8 @@ export class QuotaLedger {
 
   /** Throws the refusal of a write that would not fit now. Charges nothing. */
   async check(request: QuotaRequest): Promise<void> {
-    const lane = this.lanes.get(request.namespace);
-    const judged = judgeRequest(request, this.drafts(await this.recent(request.namespace, lane)));
+    const queueOf = this.queues.get(request.namespace);
+    const judged = judgeRequest(request, this.drafts(await this.recent(request.namespace, queueOf)));
     if (judged.kind === 'fits') return;
     const fresh = judgeRequest(request, this.drafts(await this.read(request.namespace)));
     if (fresh.kind === 'refused') throw request.refusal(fresh.reason);
@@ -90,47 +90,47 @@ export class QuotaLedger {
    */
   write(request: QuotaRequest, write: Write): Promise<WriteAnswer> {
     return new Promise((resolve, reject) => {
-      const lane = this.lane(request.namespace);
-      lane.waiting.push({ request, write, resolve, reject });
-      if (!lane.isRunning) void this.run(request.namespace, lane);
+      const queue = this.queueOf(request.namespace);
+      queue.waiting.push({ request, write, resolve, reject });
+      if (!queue.isRunning) void this.run(request.namespace, queue);
     });
   }
 
-  private lane(namespace: string): Lane {
-    let lane = this.lanes.get(namespace);
-    if (lane === undefined) {
-      if (this.lanes.size >= mostIdleLanes) {
-        for (const [name, { isRunning }] of this.lanes) if (!isRunning) this.lanes.delete(name);
+  private queueOf(namespace: string): NamespaceQueue {
+    let queue = this.queues.get(namespace);
+    if (queue === undefined) {
+      if (this.queues.size >= mostIdleQueues) {
+        for (const [name, { isRunning }] of this.queues) if (!isRunning) this.queues.delete(name);
       }
-      lane = { waiting: [], isRunning: false, known: new Map() };
-      this.lanes.set(namespace, lane);
+      queue = { waiting: [], isRunning: false, known: new Map() };
+      this.queues.set(namespace, queue);
     }
-    return lane;
+    return queue;
   }
 
-  private async run(namespace: string, lane: Lane): Promise<void> {
-    lane.isRunning = true;
+  private async run(namespace: string, queue: NamespaceQueue): Promise<void> {
+    queue.isRunning = true;
     // Writes that become ready in the same turn of the event loop belong together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (lane.waiting.length > 0) {
-      const batch = takeBatch(lane);
+    while (queue.waiting.length > 0) {
+      const batch = takeBatch(queue);
       try {
-        await this.settle(namespace, lane, batch);
+        await this.settle(namespace, queue, batch);
       } catch (error) {
         // A write that was answered already is not changed by this.
         for (const { reject } of batch) reject(error);
       }
     }
-    lane.isRunning = false;
+    queue.isRunning = false;
   }
 
   /** Answers every write of a batch. Throws if none of the rest was made, or nobody knows. */
-  private async settle(namespace: string, lane: Lane, batch: readonly Waiting[]): Promise<void> {
+  private async settle(namespace: string, queue: NamespaceQueue, batch: readonly Waiting[]): Promise<void> {
     let left = [...batch];
     for (let round = 0; left.length > 0; round++) {
       if (round === mostRounds)
         throw new StorageError('Conflict', `quotas changed during each of ${mostRounds} attempts`);
-      const { writes, passed, free } = await this.prepare(namespace, lane, left);
+      const { writes, passed, free } = await this.prepare(namespace, queue, left);
       for (const one of free) void this.writeFree(one);
       if (passed.length === 0) return;
       let answers: readonly TiedWriteAnswer[];
@@ -141,11 +141,11 @@ export class QuotaLedger {
         if (!isOneBad) throw error;
         // Something in one of them can't be stored: each goes by itself.
         for (const one of passed) {
-          await this.settle(namespace, lane, [one]).catch((reason: unknown) => one.reject(reason));
+          await this.settle(namespace, queue, [one]).catch((reason: unknown) => one.reject(reason));
         }
         return;
       }
-      for (const [i, write] of writes.entries()) note(lane, write, answers[i] as TiedWriteAnswer);
+      for (const [i, write] of writes.entries()) note(queue, write, answers[i] as TiedWriteAnswer);
       left = passed.filter(({ resolve }, i) => {
         const answer = answers[writes.length + i] as TiedWriteAnswer;
         if (answer.kind === 'withdrawn') return true;
@@ -169,14 +169,14 @@ export class QuotaLedger {
   /** Refuses what does not fit. Returns the changes of the quotas, the writes that fit, and those that nobody counts. */
   private async prepare(
     namespace: string,
-    lane: Lane,
+    queue: NamespaceQueue,
     batch: readonly Waiting[],
   ): Promise<Prepared & { readonly writes: readonly Write[] }> {
-    let drafts = this.drafts(await this.recent(namespace, lane));
+    let drafts = this.drafts(await this.recent(namespace, queue));
     let judged = judgeAll(batch, drafts);
     if (judged.refused.length > 0) {
       const fresh = await this.read(namespace);
-      for (const stored of fresh) lane.known.set(stored.key.name, { version: stored.resourceVersion, stored });
+      for (const stored of fresh) queue.known.set(stored.key.name, { version: stored.resourceVersion, stored });
       drafts = this.drafts(fresh);
       judged = judgeAll(batch, drafts);
     }
@@ -192,16 +192,16 @@ export class QuotaLedger {
   }
 
   /** The quotas of a namespace as far as this process knows. */
-  private async recent(namespace: string, lane: Lane | undefined): Promise<readonly StoredObject[]> {
+  private async recent(namespace: string, queue: NamespaceQueue | undefined): Promise<readonly StoredObject[]> {
     if (this.isBehind()) return this.read(namespace);
     const resource = this.quotas.storageResource;
     const { items } = await this.storage.list({ resource, namespace, notOlderThan: 0n });
     return items.flatMap((item) => {
       const { name } = item.key;
-      const known = lane?.known.get(name);
+      const known = queue?.known.get(name);
       if (known === undefined) return [item];
       if (known.version > item.resourceVersion) return known.stored === undefined ? [] : [known.stored];
-      lane?.known.delete(name);
+      queue?.known.delete(name);
       return [item];
     });
   }
@@ -258,33 +258,33 @@ function isTaken({ write }: Waiting, drafts: readonly StoredDraft[]): boolean {
 }
 
 /** The first writes that can go together; the rest stays. */
-function takeBatch(lane: Lane): readonly Waiting[] {
+function takeBatch(queue: NamespaceQueue): readonly Waiting[] {
   const batch: Waiting[] = [];
   const left: Waiting[] = [];
   const keys = new Set<string>();
   let characters = 0;
-  for (const waiting of lane.waiting) {
+  for (const waiting of queue.waiting) {
     const { key, json } = waiting.write;
     const id = `${key.resource}/${key.name}`;
-    const hasRoom = batch.length < mostWrites && characters + json.length <= mostCharacters;
-    if (!keys.has(id) && (batch.length === 0 || hasRoom)) {
+    const fitsResources = batch.length < mostWrites && characters + json.length <= mostCharacters;
+    if (!keys.has(id) && (batch.length === 0 || fitsResources)) {
       batch.push(waiting);
       characters += json.length;
     } else left.push(waiting);
     keys.add(id);
   }
-  lane.waiting = left;
+  queue.waiting = left;
   return batch;
 }
 
 /** Remembers the outcome for a quota. */
-function note(lane: Lane, { key, uid, json, expected }: Write, answer: TiedWriteAnswer): void {
+function note(queue: NamespaceQueue, { key, uid, json, expected }: Write, answer: TiedWriteAnswer): void {
   if (answer.kind === 'written') {
     const version = answer.resourceVersion;
-    lane.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
+    queue.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
   } else if (answer.kind === 'refused') {
     const { current } = answer;
     // Right after the version that was expected: only memory that still shows that one is wrong.
-    lane.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
+    queue.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
   }
 }

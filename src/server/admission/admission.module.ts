@@ -16,14 +16,14 @@ import { SharedListers } from '../../objects/registry/informers/shared-listers.j
 import { RegistryModule } from '../../objects/registry/registry.module.js';
 import { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import { WRITE_ADMISSION } from '../../objects/registry/store/admitted-store.js';
-import { StorageReader } from '../../objects/registry/store/object-reader.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import { StorageReader } from '../../objects/registry/store/storage-reader.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
+import { AdmissionChain } from './admission-chain.js';
 import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
-import { AdmissionChain } from './chain.js';
 import { OwnWriteAdmission } from './own-write-admission.js';
 import { PluginConfigurations } from './plugin-configurations.js';
 import { HOOK_CALL_COUNTER, type HookCallCounter, HookMetrics } from './webhooks/hook-metrics.js';

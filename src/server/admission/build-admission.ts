@@ -14,11 +14,11 @@ import type { NamespaceLister } from '../../objects/registry/informers/namespace
 import type { SharedListers } from '../../objects/registry/informers/shared-listers.js';
 import type { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import { ensureObject } from '../../objects/registry/store/ensure-object.js';
-import type { ObjectReader } from '../../objects/registry/store/object-reader.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
+import type { ObjectReader } from '../../objects/registry/store/storage-reader.js';
+import { AdmissionChain } from './admission-chain.js';
 import type { AdmissionMetrics } from './admission-metrics.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
-import { AdmissionChain } from './chain.js';
 import type { PluginConfigurations } from './plugin-configurations.js';
 import { AlwaysAdmit } from './plugins/always/always-admit.js';
 import { AlwaysDeny } from './plugins/always/always-deny.js';
@@ -32,7 +32,7 @@ import { EventRateLimit } from './plugins/event-rate-limit/event-rate-limit.js';
 import { readEventLimits } from './plugins/event-rate-limit/event-rate-limit-configuration.js';
 import { buildImagePolicyWebhook } from './plugins/image-policy-webhook/build-image-policy-webhook.js';
 import { LimitRanger } from './plugins/limit-ranger/limit-ranger.js';
-import { MutatingAdmissionPolicyPlugin } from './plugins/mutating-admission-policy/mutating-admission-policy.js';
+import { MutatingAdmissionPolicyPlugin } from './plugins/mutating-admission-policy/mutating-admission-policy-plugin.js';
 import { MutatingAdmissionWebhook } from './plugins/mutating-admission-webhook/mutating-admission-webhook.js';
 import { NamespaceAutoProvision } from './plugins/namespace-existence/namespace-auto-provision.js';
 import { NamespaceExists } from './plugins/namespace-existence/namespace-exists.js';
@@ -42,16 +42,16 @@ import { OwnerReferencesPermissionEnforcement } from './plugins/owner-references
 import { PersistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize/persistent-volume-claim-resize.js';
 import { PersistentVolumeLabel } from './plugins/persistent-volume-label/persistent-volume-label.js';
 import { PodSecurityPolicy } from './plugins/pod-security-policy/pod-security-policy.js';
-import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota.js';
+import { ResourceQuotaPlugin } from './plugins/resource-quota/resource-quota-plugin.js';
 import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-protection/storage-object-in-use-protection.js';
-import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy.js';
+import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy-plugin.js';
 import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
 import { podPlugins } from './pods/pod-plugins.js';
 import type { HookCallCounter } from './webhooks/hook-metrics.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
 /** What the plugins need to decide. */
-export interface AdmissionParts {
+export interface AdmissionDependencies {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
   readonly namespaces: Pick<NamespaceLister, 'state' | 'get'>;
@@ -76,7 +76,7 @@ export interface AdmissionParts {
 }
 
 /** Makes a plugin. Throws an OptionsError with everything that is wrong with its configuration. */
-type PluginFactory = (parts: AdmissionParts) => AdmissionPlugin;
+type PluginFactory = (dependencies: AdmissionDependencies) => AdmissionPlugin;
 
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   AlwaysAdmit: () => new AlwaysAdmit(),
@@ -121,26 +121,26 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
  * @throws OptionsError with everything that is wrong with their configuration.
  */
 export function buildAdmission(
-  parts: Omit<AdmissionParts, 'configuration'> & {
+  dependencies: Omit<AdmissionDependencies, 'configuration'> & {
     readonly configuration: PluginConfigurations;
     readonly features?: FeatureGates;
   },
 ): AdmissionChain {
-  useConversionTransport(parts.registry, conversionTransportOf(parts));
-  const selected = selectedAdmissionPlugins(parts.options, parts.features);
+  useConversionTransport(dependencies.registry, conversionTransportOf(dependencies));
+  const selected = selectedAdmissionPlugins(dependencies.options, dependencies.features);
   const problems: string[] = [];
   const plugins: AdmissionPlugin[] = [];
   for (const name of selected) {
     try {
-      plugins.push(factories[name](parts));
+      plugins.push(factories[name](dependencies));
     } catch (error) {
       if (!(error instanceof OptionsError)) throw error;
       problems.push(...error.problems);
     }
   }
-  problems.push(...parts.configuration.problems(selected));
+  problems.push(...dependencies.configuration.problems(selected));
   if (problems.length > 0) throw new OptionsError(problems);
-  return new AdmissionChain(plugins, parts.metrics);
+  return new AdmissionChain(plugins, dependencies.metrics);
 }
 
 /** Conversion webhooks are reached as those of admission are. */
@@ -149,7 +149,7 @@ function conversionTransportOf({
   options,
   names,
   hookCalls,
-}: Omit<AdmissionParts, 'configuration'>): ConversionTransport {
+}: Omit<AdmissionDependencies, 'configuration'>): ConversionTransport {
   const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
   const addresses = parseServiceAddresses(webhookServiceAddresses);
   return {

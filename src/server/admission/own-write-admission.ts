@@ -4,8 +4,8 @@ import type { GroupVersionKind, GroupVersionResource } from '../../base/machiner
 import type { RequestContext, UserInfo } from '../../base/machinery/request-context.js';
 import type { OwnWrite, WriteAdmission } from '../../objects/registry/store/admitted-store.js';
 import type { ObjectWriter } from '../../objects/registry/store/store-options.js';
+import { AdmissionChain } from './admission-chain.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
-import { AdmissionChain } from './chain.js';
 import { Reinvocation } from './reinvocation.js';
 
 /** The chain for writes of the program itself: control loops pass the same plugins as clients. */

@@ -1,8 +1,8 @@
 import { type Authorizer, attributesOf } from '../../base/machinery/authorizer.js';
 import { deniedError } from '../../base/machinery/denied-error.js';
 import type { RequestContext, UserInfo } from '../../base/machinery/request-context.js';
+import type { AdmissionChain } from './admission-chain.js';
 import type { AdmissionAttributes } from './attributes.js';
-import type { AdmissionChain } from './chain.js';
 
 /** Admission as write requests see it. Both phases refuse by throwing a StatusError. */
 export class RequestAdmission {

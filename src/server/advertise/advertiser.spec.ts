@@ -4,7 +4,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { vendorNames } from '../../base/machinery/vendor.js';
 import { ManualTimers } from '../../loops/controllers/testing/manual-timers.js';
 import { coreResources } from '../../modules/core/core-api.module.js';
-import { ensureSystemObjects, type SystemParts } from '../../modules/core/system-objects.js';
+import { ensureSystemObjects, type SystemDependencies } from '../../modules/core/system-objects.js';
 import { endpointSliceResource } from '../../modules/discovery/endpoint-slice/endpoint-slice.resource.js';
 import type { Endpoints } from '../../objects/apis/core/v1/endpoints.types.js';
 import type { Service } from '../../objects/apis/core/v1/service.types.js';
@@ -13,7 +13,7 @@ import { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { createPostgresStorage, type PostgresStorage } from '../../storage/postgres/postgres-storage.js';
 import { silentObserver } from '../../storage/postgres/postgres-storage-options.js';
-import { StorageError } from '../../storage/storage.errors.js';
+import { StorageError } from '../../storage/storage-error.js';
 import { advertisedAddress } from './advertised-address.js';
 import type { Advertiser } from './advertiser.js';
 import { type AdvertiserContext, advertiserOf } from './build-advertiser.js';
@@ -24,7 +24,7 @@ const sliceResource = 'endpointslices.discovery.k8s.io';
 describe('the published address of the API', () => {
   let server: TestPostgres;
   let storage: PostgresStorage;
-  let context: SystemParts;
+  let context: SystemDependencies;
   let timers: ManualTimers;
   let told: string[];
   const logger = {

@@ -8,7 +8,7 @@ export interface Waits {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface AdvertiserParts {
+export interface AdvertiserDependencies {
   readonly leases: ServingLeases;
   readonly endpoints: Pick<ApiEndpoints, 'publish'>;
   /** The address of this process; undefined when others can't reach it. */
@@ -35,8 +35,8 @@ export class Advertiser {
   private readonly outage: OutageLog;
   private running: Promise<void> | undefined;
 
-  constructor(private readonly parts: AdvertiserParts) {
-    this.outage = new OutageLog(parts.logger, {
+  constructor(private readonly dependencies: AdvertiserDependencies) {
+    this.outage = new OutageLog(dependencies.logger, {
       failed: 'cannot publish where the API is served',
       recovered: 'publishes again where the API is served',
     });
@@ -56,11 +56,11 @@ export class Advertiser {
     if (this.running === undefined) return;
     const done = new AbortController();
     const work = this.takeAway(this.running).finally(() => done.abort());
-    await Promise.race([work, this.parts.timers.wait(withdrawLimitMs, done.signal)]);
+    await Promise.race([work, this.dependencies.timers.wait(withdrawLimitMs, done.signal)]);
   }
 
   private async takeAway(running: Promise<void>): Promise<void> {
-    const { leases, endpoints, own } = this.parts;
+    const { leases, endpoints, own } = this.dependencies;
     await running;
     if (own === undefined) return;
     try {
@@ -73,7 +73,7 @@ export class Advertiser {
 
   /** One round: renews the lease, surveys all leases and publishes the addresses. */
   async round(): Promise<void> {
-    const { leases, endpoints, own } = this.parts;
+    const { leases, endpoints, own } = this.dependencies;
     try {
       if (own !== undefined) await leases.renew(own);
       const { addresses, expired } = await leases.survey();
@@ -90,7 +90,7 @@ export class Advertiser {
     const { signal } = this.stop;
     while (!signal.aborted) {
       await this.round();
-      await this.parts.timers.wait(roundMs, signal);
+      await this.dependencies.timers.wait(roundMs, signal);
     }
   }
 }

@@ -21,7 +21,7 @@ const portName = 'https';
 const protocol = 'TCP';
 const admitted = async () => {};
 
-export interface ApiEndpointsParts {
+export interface ApiEndpointsDependencies {
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly services: Store;
@@ -41,7 +41,7 @@ interface Group {
  * served. Many processes may write them at once; each writes only what is wrong.
  */
 export class ApiEndpoints {
-  constructor(private readonly parts: ApiEndpointsParts) {}
+  constructor(private readonly dependencies: ApiEndpointsDependencies) {}
 
   /** Makes the objects list exactly these addresses. Throws a StatusError. */
   async publish(addresses: readonly ServingAddress[]): Promise<void> {
@@ -62,7 +62,7 @@ export class ApiEndpoints {
    * The group that the service itself leads to. Corrects the service's port when no process serves on it any longer.
    */
   private async mainGroup(groups: readonly Group[]): Promise<Omit<Group, 'ips'> | undefined> {
-    const service = (await this.read(this.parts.services, serviceName)) as Service | undefined;
+    const service = (await this.read(this.dependencies.services, serviceName)) as Service | undefined;
     const [first] = groups;
     if (service === undefined || first === undefined) return first;
     const family = isIPv6(service.spec.clusterIP ?? '') ? 'IPv6' : 'IPv4';
@@ -71,7 +71,7 @@ export class ApiEndpoints {
       return { family, port: Number(target) };
     }
     const { port } = first;
-    await this.parts.services.update(this.context(), namespace, serviceName, {
+    await this.dependencies.services.update(this.context(), namespace, serviceName, {
       dryRun: false,
       validate: admitted,
       transform: (live) => {
@@ -84,7 +84,7 @@ export class ApiEndpoints {
   }
 
   private async published(): Promise<ServingAddress[]> {
-    const live = (await this.read(this.parts.endpoints, serviceName)) as Endpoints | undefined;
+    const live = (await this.read(this.dependencies.endpoints, serviceName)) as Endpoints | undefined;
     return (live?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
       ports.flatMap(({ port }) => addresses.map(({ ip }) => ({ ip, port }))),
     );
@@ -98,8 +98,8 @@ export class ApiEndpoints {
       ports: [{ name: portName, port, protocol }],
     }));
     // The Endpoints have slices already; this label stops the mirroring controller from making more.
-    const labels = { [`endpointslice.${this.parts.names.labelPrefix}/skip-mirror`]: 'true' };
-    await this.write(this.parts.endpoints, serviceName, labels, { subsets }, (live) =>
+    const labels = { [`endpointslice.${this.dependencies.names.labelPrefix}/skip-mirror`]: 'true' };
+    await this.write(this.dependencies.endpoints, serviceName, labels, { subsets }, (live) =>
       deepEqual((live as ApiObject & Endpoints).subsets ?? [], subsets),
     );
   }
@@ -110,9 +110,9 @@ export class ApiEndpoints {
       endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
       ports: [{ name: portName, port, protocol }],
     } as Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
-    const labels = { [`${this.parts.names.labelPrefix}/service-name`]: serviceName };
+    const labels = { [`${this.dependencies.names.labelPrefix}/service-name`]: serviceName };
     const { endpoints, ports } = content;
-    await this.write(this.parts.slices, name, labels, content, (live) => {
+    await this.write(this.dependencies.slices, name, labels, content, (live) => {
       const slice = live as ApiObject & EndpointSlice;
       return deepEqual([slice.endpoints ?? [], slice.ports ?? []], [endpoints, ports]);
     });
@@ -120,7 +120,7 @@ export class ApiEndpoints {
 
   private async removeSlice(name: string): Promise<void> {
     try {
-      await this.parts.slices.delete(this.context(), namespace, name, { dryRun: false }, admitted);
+      await this.dependencies.slices.delete(this.context(), namespace, name, { dryRun: false }, admitted);
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
     }
@@ -163,7 +163,7 @@ export class ApiEndpoints {
   }
 
   private context(apiVersion = 'v1') {
-    const context = serverContext(this.parts.clock.now());
+    const context = serverContext(this.dependencies.clock.now());
     return { ...context, requestInfo: { ...context.requestInfo, apiVersion } };
   }
 }

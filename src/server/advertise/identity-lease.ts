@@ -21,7 +21,7 @@ const endLimitMs = 5_000;
 const admitted = async () => {};
 
 /** Dependencies of an {@link IdentityLease}. */
-export interface IdentityLeaseParts {
+export interface IdentityLeaseDependencies {
   readonly names: VendorNames;
   readonly clock: Clock;
   /** The store of leases. */
@@ -45,9 +45,9 @@ export class IdentityLease {
   private readonly outage: OutageLog;
   private running: Promise<void> | undefined;
 
-  constructor(private readonly parts: IdentityLeaseParts) {
-    this.holder = `${parts.identity}_${randomUUID()}`;
-    this.outage = new OutageLog(parts.logger, {
+  constructor(private readonly dependencies: IdentityLeaseDependencies) {
+    this.holder = `${dependencies.identity}_${randomUUID()}`;
+    this.outage = new OutageLog(dependencies.logger, {
       failed: 'cannot keep the identity lease',
       recovered: 'keeps the identity lease again',
     });
@@ -64,12 +64,12 @@ export class IdentityLease {
     if (this.running === undefined) return;
     const done = new AbortController();
     const ended = this.running.finally(() => done.abort());
-    await Promise.race([ended, this.parts.timers.wait(endLimitMs, done.signal)]);
+    await Promise.race([ended, this.dependencies.timers.wait(endLimitMs, done.signal)]);
   }
 
   /** Creates or renews the lease of this process. Throws a StatusError. */
   async renew(): Promise<void> {
-    const { leases, names, identity, clock } = this.parts;
+    const { leases, names, identity, clock } = this.dependencies;
     const { systemNamespace: namespace } = names;
     const metadata = { name: identity, namespace };
     const fresh = () => decode(leases.resource.served.type, { metadata }).value as unknown as ApiObject & Lease;
@@ -84,7 +84,7 @@ export class IdentityLease {
 
   /** Removes leases of processes that are gone: those whose time is over. Throws a StatusError. */
   async collect(): Promise<void> {
-    const { leases, names, identity, clock } = this.parts;
+    const { leases, names, identity, clock } = this.dependencies;
     const { items } = await leases.list({ namespace: names.systemNamespace });
     for (const item of items) {
       const lease = parseStored(leases.resource, item) as ApiObject & Lease;
@@ -102,19 +102,22 @@ export class IdentityLease {
   }
 
   private get labelKey(): string {
-    return `apiserver.${this.parts.names.labelPrefix}/identity`;
+    return `apiserver.${this.dependencies.names.labelPrefix}/identity`;
   }
 
   private labels(): Record<string, string> {
     return {
       [this.labelKey]: 'kube-apiserver',
-      [`${this.parts.names.labelPrefix}/hostname`]: hostname().toLowerCase().slice(0, 63),
+      [`${this.dependencies.names.labelPrefix}/hostname`]: hostname().toLowerCase().slice(0, 63),
     };
   }
 
   private context() {
-    const context = serverContext(this.parts.clock.now());
-    return { ...context, requestInfo: { ...context.requestInfo, apiVersion: this.parts.leases.resource.apiVersion } };
+    const context = serverContext(this.dependencies.clock.now());
+    return {
+      ...context,
+      requestInfo: { ...context.requestInfo, apiVersion: this.dependencies.leases.resource.apiVersion },
+    };
   }
 
   private renewed(lease: ApiObject & Lease, at: number): ApiObject & Lease {
@@ -124,7 +127,7 @@ export class IdentityLease {
     lease.spec = {
       ...lease.spec,
       holderIdentity: this.holder,
-      leaseDurationSeconds: this.parts.durationSeconds,
+      leaseDurationSeconds: this.dependencies.durationSeconds,
       ...(isOurs ? {} : { acquireTime: now }),
       renewTime: now,
     } as Lease['spec'];
@@ -132,7 +135,7 @@ export class IdentityLease {
   }
 
   private async run(): Promise<void> {
-    const { durationSeconds, renewSeconds, timers } = this.parts;
+    const { durationSeconds, renewSeconds, timers } = this.dependencies;
     const { signal } = this.stop;
     const surveyRounds = Math.max(
       1,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { type Clock, formatTime } from '../../base/machinery/clock.js';
-import { StorageError } from '../../storage/storage.errors.js';
 import type { Storage, StorageKey, StoredObject } from '../../storage/storage.interface.js';
+import { StorageError } from '../../storage/storage-error.js';
 
 /** Storage resource of the leases; no API shows it. */
 export const leaseResource = 'serverleases.internal';

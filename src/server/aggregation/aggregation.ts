@@ -1,6 +1,6 @@
 import { inTurns } from '../../base/machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
-import { Backend, type BackendParts } from './backend.js';
+import { Backend, type BackendDependencies } from './backend.js';
 import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';
@@ -26,13 +26,13 @@ export class Aggregation {
 
   constructor(
     readonly services: ApiServiceIndex,
-    private readonly parts: BackendParts,
+    private readonly dependencies: BackendDependencies,
     private readonly logger: { warn(text: string, fields?: object): void },
   ) {}
 
   /** The fields that may name a user to another server. */
   identity(): Promise<IdentityFields> {
-    return this.parts.identity.get();
+    return this.dependencies.identity.get();
   }
 
   backendOf(service: RemoteApiService): Backend {
@@ -53,7 +53,7 @@ export class Aggregation {
   }
 
   private make({ name, group, version, remote }: RemoteApiService): KnownBackend {
-    const backend = new Backend(remote, this.parts);
+    const backend = new Backend(remote, this.dependencies);
     const onFault = (error: unknown) =>
       this.logger.warn('a document of an extension server is not at hand', { apiService: name, error });
     const path = `/apis/${group}/${version}`;

@@ -35,7 +35,7 @@ export interface BackendCall {
 export type BackendAnswer = ExchangeAnswer;
 
 /** What all backends of a process share. */
-export interface BackendParts {
+export interface BackendDependencies {
   readonly services: ServiceResolver;
   readonly denied: DeniedAddresses;
   /** The certificate that this server shows. */
@@ -61,7 +61,7 @@ export class Backend {
 
   constructor(
     readonly remote: RemoteApi,
-    private readonly parts: BackendParts,
+    private readonly dependencies: BackendDependencies,
   ) {
     this.serverName = `${remote.service}.${remote.namespace}.svc`;
     this.host = remote.port === 443 ? this.serverName : `${this.serverName}:${remote.port}`;
@@ -69,7 +69,7 @@ export class Backend {
 
   /** The fields in which the extension server learns who a request is from. */
   identity(): Promise<IdentityFields> {
-    return this.parts.identity.get();
+    return this.dependencies.identity.get();
   }
 
   /** The head of a request for JSON that this server makes on its own. */
@@ -120,10 +120,10 @@ export class Backend {
 
   /** Connections that show the certificate in force. */
   private async connections(): Promise<GuardedAgent> {
-    const own = await this.parts.credentials.tls();
+    const own = await this.dependencies.credentials.tls();
     if (this.agent?.own === own) return this.agent.agent;
     this.retire();
-    const { remote, parts } = this;
+    const { remote, dependencies: parts } = this;
     const tls: ClientTls = {
       ...own,
       ca: remote.caBundle === '' ? undefined : Buffer.from(remote.caBundle, 'base64').toString('utf8'),

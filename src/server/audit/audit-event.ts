@@ -3,7 +3,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditLevel, AuditStage } from './policy.js';
 
 /** What an event says, before it is written down. Texts of clients are kept as they were sent. */
-export interface AuditFacts {
+export interface AuditInfo {
   readonly level: AuditLevel;
   readonly stage: AuditStage;
   readonly auditID: string;
@@ -19,7 +19,7 @@ export interface AuditFacts {
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly response: ResponseFacts | undefined;
+  readonly response: ResponseInfo | undefined;
   /** JSON; undefined: not noted. */
   readonly requestObject: string | undefined;
   readonly responseObject: string | undefined;
@@ -32,7 +32,7 @@ export interface AuditFacts {
 }
 
 /** The outcome of a request. */
-export interface ResponseFacts {
+export interface ResponseInfo {
   readonly code: number;
   readonly status: string;
   readonly reason: string;
@@ -49,7 +49,7 @@ export class AuditEvent {
   private readonly tail: string;
 
   constructor(
-    readonly facts: AuditFacts,
+    readonly facts: AuditInfo,
     private readonly names: VendorNames,
     private readonly isTruncated = false,
   ) {
@@ -84,7 +84,7 @@ export class AuditEvent {
   }
 }
 
-function headOf(facts: AuditFacts): string {
+function headOf(facts: AuditInfo): string {
   const { level, auditID, stage, requestURI, requestInfo, user, impersonatedUser, sourceIPs, userAgent, response } =
     facts;
   let text =
@@ -98,12 +98,12 @@ function headOf(facts: AuditFacts): string {
   return text;
 }
 
-function objectsOf({ requestObject, responseObject }: AuditFacts): string {
+function objectsOf({ requestObject, responseObject }: AuditInfo): string {
   const request = requestObject === undefined ? '' : `,"requestObject":${requestObject}`;
   return responseObject === undefined ? request : `${request},"responseObject":${responseObject}`;
 }
 
-function tailOf({ receivedAt, at, annotations }: AuditFacts, truncatedBy: VendorNames | undefined): string {
+function tailOf({ receivedAt, at, annotations }: AuditInfo, truncatedBy: VendorNames | undefined): string {
   const times = `,"requestReceivedTimestamp":"${microTime(receivedAt)}","stageTimestamp":"${microTime(at)}"`;
   const entries = annotations.map(([key, value]) => `${quoted(key)}:${quoted(value)}`);
   if (truncatedBy !== undefined) entries.push(`"audit.${truncatedBy.suffix}/truncated":"true"`);
@@ -129,7 +129,7 @@ function userText(user: UserInfo | undefined): string {
   return text;
 }
 
-function referenceText({ requestInfo, name, namespace, uid, resourceVersion }: AuditFacts): string {
+function referenceText({ requestInfo, name, namespace, uid, resourceVersion }: AuditInfo): string {
   const { resource, apiGroup, apiVersion, subresource } = requestInfo;
   let text = `{"resource":${quoted(resource)}`;
   if (namespace !== '') text += `,"namespace":${quoted(namespace)}`;
@@ -142,7 +142,7 @@ function referenceText({ requestInfo, name, namespace, uid, resourceVersion }: A
   return `${text}}`;
 }
 
-function responseText({ code, status, reason, message }: ResponseFacts): string {
+function responseText({ code, status, reason, message }: ResponseInfo): string {
   let text = '{"metadata":{}';
   if (status !== '') text += `,"status":${quoted(status)}`;
   if (message !== '') text += `,"message":${quoted(message)}`;

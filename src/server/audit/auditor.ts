@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { noRequest } from '../../base/machinery/internal-context.js';
 import { internalError } from '../../base/machinery/status-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
-import { AuditEvent, type AuditFacts } from './audit-event.js';
+import { AuditEvent, type AuditInfo } from './audit-event.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditBackend } from './backends/backend.js';
 import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
@@ -13,7 +13,7 @@ import { sourceAddresses } from './source-addresses.js';
 export const AUDITOR = Symbol('Auditor');
 
 /** What an {@link Auditor} consists of. */
-export interface AuditorParts {
+export interface AuditorDependencies {
   readonly names: VendorNames;
   /** The policy in force, which changes with its file. */
   readonly policy: () => AuditPolicy;
@@ -23,10 +23,10 @@ export interface AuditorParts {
 
 /** Decides by the policy what is noted of a request, and hands its events to the backends (specification 6.2). */
 export class Auditor {
-  constructor(private readonly parts: AuditorParts) {}
+  constructor(private readonly dependencies: AuditorDependencies) {}
 
   get names(): VendorNames {
-    return this.parts.names;
+    return this.dependencies.names;
   }
 
   /** The trail of a new request. */
@@ -36,8 +36,8 @@ export class Auditor {
 
   /** The rule for a request; undefined: nothing of it is noted. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined {
-    const rule = this.parts.policy().ruleFor(subject);
-    this.parts.metrics.level(rule?.level ?? 'None');
+    const rule = this.dependencies.policy().ruleFor(subject);
+    this.dependencies.metrics.level(rule?.level ?? 'None');
     return rule;
   }
 
@@ -46,8 +46,8 @@ export class Auditor {
    *
    * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not take it.
    */
-  emit(facts: AuditFacts, mustSucceed: boolean): Promise<void> | undefined {
-    const { backends, metrics, names } = this.parts;
+  emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined {
+    const { backends, metrics, names } = this.dependencies;
     const event = new AuditEvent(facts, names);
     metrics.made();
     let pending: Promise<boolean>[] | undefined;

@@ -27,7 +27,7 @@ const databaseBatch = { events: 500, waitMs: 500, bytes: 8 * megabyte } as const
 const postsAtOnce = 8;
 const postPolicy = { timeoutMs: 30_000, attempts: 5, maxAnswerBytes: megabyte };
 
-export interface AuditParts {
+export interface AuditDependencies {
   readonly names: VendorNames;
   readonly metrics: AuditMetrics;
   readonly logger: Logger;
@@ -47,10 +47,10 @@ export function checkAuditVersions(options: AuditOptions, names: VendorNames): v
 }
 
 /** The backend of `--audit-log-path`; undefined without one. Throws when the file can't be opened. */
-export function buildLogBackend(options: AuditOptions, parts: AuditParts): AuditBackend | undefined {
+export function buildLogBackend(options: AuditOptions, dependencies: AuditDependencies): AuditBackend | undefined {
   const { auditLogPath: path, auditLogMode: mode, auditLogFormat: format } = options;
   if (path === undefined) return undefined;
-  const { logger, metrics, timers } = parts;
+  const { logger, metrics, timers } = dependencies;
   const sink = path === '-' ? standardOutput : openFile(path, options, logger);
   const losses = new Losses('log', metrics, logger);
   const limits = limitsOf(
@@ -80,10 +80,10 @@ export function buildLogBackend(options: AuditOptions, parts: AuditParts): Audit
 }
 
 /** The backend of `--audit-webhook-config-file`; undefined without one. Throws when the file is unusable. */
-export function buildWebhookBackend(options: AuditOptions, parts: AuditParts): AuditBackend | undefined {
+export function buildWebhookBackend(options: AuditOptions, dependencies: AuditDependencies): AuditBackend | undefined {
   const { auditWebhookConfigFile: file, auditWebhookInitialBackoff, auditWebhookMode: mode } = options;
   if (file === undefined) return undefined;
-  const { names, logger, metrics, timers } = parts;
+  const { names, logger, metrics, timers } = dependencies;
   const client = new WebhookClient(loadClientConfig(file), { ...postPolicy, firstRetryMs: auditWebhookInitialBackoff });
   const deliver = webhookDelivery(client, names);
   const losses = new Losses('webhook', metrics, logger);
@@ -123,10 +123,10 @@ export function buildWebhookBackend(options: AuditOptions, parts: AuditParts): A
 export function buildDatabaseBackend(
   options: AuditOptions,
   databaseUrl: string,
-  parts: AuditParts,
+  dependencies: AuditDependencies,
 ): AuditBackend | undefined {
   if (!options.auditDatabase) return undefined;
-  const { logger, metrics, timers } = parts;
+  const { logger, metrics, timers } = dependencies;
   const store = new AuditStore(databaseUrl);
   const losses = new Losses('database', metrics, logger);
   const deliver = databaseDelivery(store, losses, logger, timers);

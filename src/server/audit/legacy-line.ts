@@ -1,7 +1,7 @@
-import type { AuditFacts } from './audit-event.js';
+import type { AuditInfo } from './audit-event.js';
 
 /** An event as a line of text, in the format `legacy`. Values are quoted, so no client can make up a line or a field. */
-export function legacyLine(facts: AuditFacts): string {
+export function legacyLine(facts: AuditInfo): string {
   const { user, impersonatedUser, requestInfo, response } = facts;
   const fields: readonly (readonly [string, string])[] = [
     ['id', facts.auditID],

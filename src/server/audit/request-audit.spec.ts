@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import { parseRequestInfo } from '../endpoints/request-info/request-info.js';
-import { AuditEvent, type AuditFacts } from './audit-event.js';
+import { AuditEvent, type AuditInfo } from './audit-event.js';
 import { legacyLine } from './legacy-line.js';
 import { readPolicy } from './policy-document.js';
 import { type AuditedRequest, RequestAudit } from './request-audit.js';
@@ -18,7 +18,7 @@ function trail(
   { method = 'POST', path = maps, headers = {} }: { method?: string; path?: string; headers?: object } = {},
 ) {
   const policy = readPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }, 'audit.k8s.io/v1');
-  const events: AuditFacts[] = [];
+  const events: AuditInfo[] = [];
   const sent = new Map<string, string>();
   const response = {
     statusCode: 200,
@@ -40,7 +40,7 @@ function trail(
   const auditor = {
     names,
     ruleFor: (subject: Parameters<typeof policy.ruleFor>[0]) => policy.ruleFor(subject),
-    emit: (facts: AuditFacts) => {
+    emit: (facts: AuditInfo) => {
       events.push(facts);
       return undefined;
     },
@@ -48,8 +48,8 @@ function trail(
   return { audit: new RequestAudit(auditor, request), events, sent, context, response, request };
 }
 
-const stages = (events: readonly AuditFacts[]) => events.map(({ stage }) => stage);
-const documentOf = (facts: AuditFacts | undefined) => JSON.parse(new AuditEvent(facts as AuditFacts, names).document);
+const stages = (events: readonly AuditInfo[]) => events.map(({ stage }) => stage);
+const documentOf = (facts: AuditInfo | undefined) => JSON.parse(new AuditEvent(facts as AuditInfo, names).document);
 
 describe('the trail of a request', () => {
   it('ends with Panic when a fault of the program ended the request', () => {
@@ -111,7 +111,7 @@ describe('the trail of a request', () => {
       response.headersSent = true;
       context.isAborted = isAborted;
       audit.closed();
-      const { code, message } = (events.at(-1) as AuditFacts).response as { code: number; message: string };
+      const { code, message } = (events.at(-1) as AuditInfo).response as { code: number; message: string };
       assert.equal(code, 200);
       assert.match(message, words);
     }
@@ -191,7 +191,7 @@ describe('the trail of a request', () => {
       audit.requested({ spec: { token: 'never-shown', audiences: ['a'] } });
       audit.answered(201, { spec: { token: 'never-shown' }, status: { token: 'never-shown', error: 'x' } });
       void audit.ended();
-      const { document } = new AuditEvent(events.at(-1) as AuditFacts, names);
+      const { document } = new AuditEvent(events.at(-1) as AuditInfo, names);
       assert.ok(document.includes('"audiences":["a"]') && document.includes('(hidden)'), path);
       assert.ok(!document.includes('never-shown'), path);
     }
@@ -219,7 +219,7 @@ describe('the trail of a request', () => {
     const { audit, events, context } = trail();
     context.userAgent = 'a\u001b[2J\u009b31m\u0085\u2028\u2029\u007f"b\r\nAUDIT: id="forged"';
     void audit.identified();
-    const line = legacyLine(events[0] as AuditFacts);
+    const line = legacyLine(events[0] as AuditInfo);
     assert.ok(
       [...line].every((character) => /[\x20-\x7e]/.test(character)),
       line,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditTrail } from '../../base/machinery/audit-trail.js';
 import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
-import type { AuditFacts, ResponseFacts } from './audit-event.js';
+import type { AuditInfo, ResponseInfo } from './audit-event.js';
 import type { Auditor } from './auditor.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
 import type { AuditStage, PolicyRule } from './policy.js';
@@ -50,7 +50,7 @@ export interface TrailPart {
   readonly responseObject: string | undefined;
   readonly identity: ObjectIdentity;
   readonly answer: Answer | undefined;
-  readonly written: AuditFacts['written'];
+  readonly written: AuditInfo['written'];
   readonly isFault: boolean;
   readonly isLeftOut: boolean;
 }
@@ -287,7 +287,7 @@ export class RequestAudit implements AuditTrail {
     void this.complete(this.responseFacts(code));
   }
 
-  private complete(response: ResponseFacts): Promise<void> | undefined {
+  private complete(response: ResponseInfo): Promise<void> | undefined {
     clearTimeout(this.patience);
     const { context } = this.request;
     if (context.isLongRunning) this.started(response.code);
@@ -300,7 +300,7 @@ export class RequestAudit implements AuditTrail {
     return noted;
   }
 
-  private responseFacts(code: number): ResponseFacts {
+  private responseFacts(code: number): ResponseInfo {
     const { status = '', reason = '' } = this.answer ?? {};
     // An upgraded connection and a watch end with their connection, as they should.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
@@ -311,7 +311,7 @@ export class RequestAudit implements AuditTrail {
     return { code, status: isBroken && status === '' ? 'Failure' : status, reason, message };
   }
 
-  private emit(stage: AuditStage, response: ResponseFacts | undefined): Promise<void> | undefined {
+  private emit(stage: AuditStage, response: ResponseInfo | undefined): Promise<void> | undefined {
     const { rule, identity } = this;
     if (rule === undefined || rule.omitStages.has(stage)) return undefined;
     const { context, raw } = this.request;

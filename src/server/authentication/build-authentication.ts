@@ -24,7 +24,7 @@ import { buildServiceAccounts } from './service-account/build-service-accounts.j
 import type { IssuerDocuments } from './service-account/issuer-documents.js';
 import { dependencyOf, type TokenAuthenticator } from './token-authenticator.js';
 import { TokenCache } from './token-cache.js';
-import { TokenReviews } from './token-review.js';
+import { TokenReviews } from './token-reviews.js';
 import { TokenUnion } from './token-union.js';
 import { UnionAuthenticator } from './union.authenticator.js';
 import { buildTokenWebhook } from './webhook/build-token-webhook.js';
@@ -38,7 +38,7 @@ import type { TlsFiles } from './x509/tls-files.js';
 const tokenCacheLimits = { ttlMs: 10_000, maxEntries: 20_000 } as const;
 
 /** Dependencies of the methods. */
-export interface AuthenticationParts {
+export interface AuthenticationDependencies {
   readonly names: VendorNames;
   readonly registry: StoredResources;
   readonly clock: Clock;
@@ -79,9 +79,12 @@ export interface Authentication {
 }
 
 /** Sets up every method that the options switch on (specification 5.2). Throws when one of their files is unusable. */
-export function buildAuthentication(options: AuthenticationOptions, parts: AuthenticationParts): Authentication {
-  const { clock, logger, names, tls } = parts;
-  const metrics = new AuthenticationMetrics(parts.metrics);
+export function buildAuthentication(
+  options: AuthenticationOptions,
+  dependencies: AuthenticationDependencies,
+): Authentication {
+  const { clock, logger, names, tls } = dependencies;
+  const metrics = new AuthenticationMetrics(dependencies.metrics);
   const issuers = options.serviceAccountIssuer.length > 0 ? options.serviceAccountIssuer : [names.defaultTokenIssuer];
   const apiAudiences = Object.freeze([...(options.apiAudiences.length > 0 ? options.apiAudiences : issuers)]);
 
@@ -89,17 +92,17 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   if (options.tokenAuthFile !== undefined) {
     tokenMethods.push(TokenFileAuthenticator.fromFile(options.tokenAuthFile, apiAudiences));
   }
-  const accounts = buildServiceAccounts(options, { ...parts, issuers, apiAudiences, counters: metrics });
+  const accounts = buildServiceAccounts(options, { ...dependencies, issuers, apiAudiences, counters: metrics });
   tokenMethods.push(...accounts.methods);
   const oidc = buildOidc(options, { clock, logger, apiAudiences, credentialPrefix: names.credentialPrefix });
   if (oidc !== undefined) tokenMethods.push(oidc.method);
-  const configured = buildConfigured(options, parts, issuers, apiAudiences, () =>
+  const configured = buildConfigured(options, dependencies, issuers, apiAudiences, () =>
     tokens.changed(configurationDependency),
   );
   if (configured !== undefined) tokenMethods.push(configured);
 
   if (options.enableBootstrapTokenAuth) {
-    const { storage, registry } = parts;
+    const { storage, registry } = dependencies;
     tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, registry, logger }, apiAudiences));
   }
   const webhook = buildTokenWebhook(options, { names, clock, logger, apiAudiences });
@@ -116,12 +119,12 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
-  const revocations = buildRevocations(options, now, logger, parts.metrics);
+  const revocations = buildRevocations(options, now, logger, dependencies.metrics);
   const certificates = new CertificateWatch({
     inUse: () => [...tls.expiring(), ...(revocations?.expiring() ?? [])],
     now,
     logger,
-    metrics: parts.metrics,
+    metrics: dependencies.metrics,
   });
   // Proxies come before users: where a certificate could count as both, it is a proxy's.
   if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
@@ -132,7 +135,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
   const informers = tokenResources.map(
     (resource) =>
       new ChangeInformer(
-        parts.storage,
+        dependencies.storage,
         resource,
         {
           changed: ({ namespace, name }) => tokens.changed(dependencyOf(resource, namespace, name)),
@@ -176,7 +179,7 @@ export function buildAuthentication(options: AuthenticationOptions, parts: Authe
 /** The issuers of `--authentication-config`. @throws StartupError with everything that is wrong with the file. */
 function buildConfigured(
   { authenticationConfig: file, anonymousAuth }: AuthenticationOptions,
-  { names, clock, logger, metrics, processId }: AuthenticationParts,
+  { names, clock, logger, metrics, processId }: AuthenticationDependencies,
   serviceAccountIssuers: readonly string[],
   apiAudiences: readonly string[],
   onChange: () => void,

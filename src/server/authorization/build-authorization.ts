@@ -23,7 +23,7 @@ import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
 import { webhookMode } from './webhook/webhook-mode.js';
 
 /** Dependencies of the modules. */
-export interface AuthorizationParts {
+export interface AuthorizationDependencies {
   readonly storage: Storage;
   readonly registry: StoredResources;
   readonly names: VendorNames;
@@ -58,7 +58,7 @@ export interface Authorization {
   readonly healthChecks: readonly ModeHealthCheck[];
 }
 
-type ModuleFactory = (options: AuthorizationOptions, parts: AuthorizationParts) => ConfiguredMode;
+type ModuleFactory = (options: AuthorizationOptions, dependencies: AuthorizationDependencies) => ConfiguredMode;
 
 const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
   AlwaysAllow: () => fixed(new AlwaysAllowAuthorizer()),
@@ -91,10 +91,14 @@ function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
  * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, members of
  * `system:masters` are allowed everything before it is asked.
  */
-export function buildAuthorization(options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
-  if (options.authorizationConfig !== undefined) return buildConfigured(options.authorizationConfig, options, parts);
+export function buildAuthorization(
+  options: AuthorizationOptions,
+  dependencies: AuthorizationDependencies,
+): Authorization {
+  if (options.authorizationConfig !== undefined)
+    return buildConfigured(options.authorizationConfig, options, dependencies);
   const modes = options.authorizationMode;
-  const modules = modes.map((mode) => factories[mode](options, parts));
+  const modules = modes.map((mode) => factories[mode](options, dependencies));
   const authorizers = modules.map(({ authorizer }) => authorizer);
   const hasPolicy = modes.some((mode) => mode !== 'AlwaysAllow' && mode !== 'AlwaysDeny');
   if (hasPolicy) authorizers.unshift(new PrivilegedGroupAuthorizer());
@@ -108,20 +112,24 @@ export function buildAuthorization(options: AuthorizationOptions, parts: Authori
 }
 
 /** The modes of `--authorization-config`. @throws StartupError with everything that is wrong with the file. */
-function buildConfigured(file: string, options: AuthorizationOptions, parts: AuthorizationParts): Authorization {
+function buildConfigured(
+  file: string,
+  options: AuthorizationOptions,
+  dependencies: AuthorizationDependencies,
+): Authorization {
   try {
     const live = new LiveAuthorization(file, {
-      ...parts,
-      metrics: new AuthorizationMetrics(parts.metrics),
-      reloads: new ReloadMetrics(parts.metrics, 'authorization', parts.processId),
+      ...dependencies,
+      metrics: new AuthorizationMetrics(dependencies.metrics),
+      reloads: new ReloadMetrics(dependencies.metrics, 'authorization', dependencies.processId),
       load: () => {
-        const entries = readAuthorizationConfiguration(readDocumentFile(file), parts.names.suffix);
+        const entries = readAuthorizationConfiguration(readDocumentFile(file), dependencies.names.suffix);
         if (options.authorizationPolicyFile === undefined && entries.some(({ type }) => type === 'ABAC')) {
           throw new DocumentError(['authorizers: the type ABAC needs --authorization-policy-file']);
         }
         return entries;
       },
-      mode: (type) => factories[type](options, parts),
+      mode: (type) => factories[type](options, dependencies),
     });
     const life = lifeOf([...live.modes.values()]);
     return {

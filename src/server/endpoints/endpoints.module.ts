@@ -19,7 +19,7 @@ import { StartPatience } from '../../storage/start-patience.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { AdmissionModule } from '../admission/admission.module.js';
-import { AdmissionChain } from '../admission/chain.js';
+import { AdmissionChain } from '../admission/admission-chain.js';
 import { RequestAdmission } from '../admission/request-admission.js';
 import { Aggregation } from '../aggregation/aggregation.js';
 import { AggregationModule } from '../aggregation/aggregation.module.js';
@@ -33,6 +33,7 @@ import { DebugController } from './debug/debug.controller.js';
 import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
 import { versionInfo } from './discovery/version-info.js';
+import { EndpointServices } from './endpoint-services.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
 import type { HealthCheck } from './health/health-checks.js';
 import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
@@ -50,7 +51,6 @@ import {
   issuerDocumentPaths,
   ServiceAccountIssuerController,
 } from './service-account-issuer/service-account-issuer.controller.js';
-import { EndpointServices } from './services.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
 import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';

@@ -4,9 +4,10 @@ import { addWarning } from '../../base/machinery/request-context.js';
 import { methodNotAllowedError, unknownPathError } from '../../base/machinery/status-error.js';
 import type { SubresourceDefinition } from '../../objects/registry/subresource-definition.js';
 import { readOnlyPaths } from './discovery/read-only-paths.js';
+import type { EndpointServices } from './endpoint-services.js';
 import { handleApply } from './handlers/apply.js';
 import { handleComputed } from './handlers/computed.js';
-import { handleCreate, handleQuestion } from './handlers/create.js';
+import { handleCreate, handleReview } from './handlers/create.js';
 import { handleDelete } from './handlers/delete.js';
 import { handleDeleteCollection } from './handlers/delete-collection.js';
 import { handleGet } from './handlers/get.js';
@@ -19,7 +20,6 @@ import { handleLog } from './node-agents/handle-log.js';
 import { handleRemote } from './remote/handle-remote.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
-import type { EndpointServices } from './services.js';
 import { handleConnect } from './streams/handle-connect.js';
 
 /**
@@ -80,7 +80,7 @@ async function handle(request: ResourceRequest): Promise<void> {
       return request.subresource === undefined ? handleObject(request) : handleBelow(request, request.subresource);
     }
     case 'virtual':
-      return handleQuestion(request, definition);
+      return handleReview(request, definition);
     case 'computed':
       return handleComputed(request, definition);
   }

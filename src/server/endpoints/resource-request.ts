@@ -14,8 +14,8 @@ import {
   subresourceVerbs,
 } from '../../objects/registry/subresource-definition.js';
 import type { RequestAdmission } from '../admission/request-admission.js';
+import type { EndpointServices } from './endpoint-services.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
-import type { EndpointServices } from './services.js';
 
 /**
  * One request for a resource, with everything that its handler needs. Created once the path is resolved, and never

@@ -1,7 +1,7 @@
 import { All, Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EndpointServices } from './endpoint-services.js';
 import { handleResource } from './resource-handler.js';
-import { EndpointServices } from './services.js';
 
 /**
  * Creates the controller of one API group. Guards and filter are global. No route has an interceptor: it would make

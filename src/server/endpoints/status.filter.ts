@@ -21,11 +21,11 @@ import {
 } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
 import { AUDITOR, type Auditor } from '../audit/auditor.js';
+import { EndpointServices } from './endpoint-services.js';
 import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { isTooLongToRead } from './request-info/unwanted-body.js';
-import { EndpointServices } from './services.js';
 
 const newline = Buffer.from('\n');
 

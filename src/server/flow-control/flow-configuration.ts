@@ -24,7 +24,7 @@ const upkeepMs = 60_000;
 const retryMs = 2_000;
 
 /** The parts that it needs. */
-export interface FlowConfigurationParts {
+export interface FlowConfigurationDependencies {
   readonly stores: ResourceStores;
   readonly names: VendorNames;
   readonly control: Pick<FlowControl, 'apply'>;
@@ -47,14 +47,14 @@ export class FlowConfiguration {
   private isDue = false;
   private readonly work = new Set<Promise<void>>();
 
-  constructor(private readonly parts: FlowConfigurationParts) {
-    this.group = groupName('flowcontrol', parts.names);
+  constructor(private readonly dependencies: FlowConfigurationDependencies) {
+    this.group = groupName('flowcontrol', dependencies.names);
     this.applyDefaults();
   }
 
   /** Resolves when all objects are in effect. Follows them until the abort. Waits for a database that is not ready. */
   async start(signal: AbortSignal): Promise<void> {
-    const { stores, logger } = this.parts;
+    const { stores, logger } = this.dependencies;
     const { registry, storage } = stores;
     if (registry.findStoredResource(this.group, 'v1', schemas) === undefined) return;
     if (registry.findStoredResource(this.group, 'v1', levels) === undefined) return;
@@ -110,13 +110,16 @@ export class FlowConfiguration {
     if (this.informers === undefined) return;
     const levelSettings = [...this.informers.levels.all()].map(settingsOf<PriorityLevelConfiguration['spec']>);
     const schemaSettings = [...this.informers.schemas.all()].map(settingsOf<FlowSchema['spec']>);
-    this.parts.control.apply(levelSettings, withMandatory(schemaSettings, defaultSchemas(this.parts.names)));
+    this.dependencies.control.apply(
+      levelSettings,
+      withMandatory(schemaSettings, defaultSchemas(this.dependencies.names)),
+    );
   }
 
   private applyDefaults(): void {
     const settings = <Spec>(defaults: readonly DefaultObject<Spec>[]) =>
       defaults.map(({ name, spec }) => ({ name, uid: '', spec }));
-    this.parts.control.apply(settings(defaultLevels()), settings(defaultSchemas(this.parts.names)));
+    this.dependencies.control.apply(settings(defaultLevels()), settings(defaultSchemas(this.dependencies.names)));
   }
 
   private async upkeep(signal: AbortSignal): Promise<void> {
@@ -129,14 +132,14 @@ export class FlowConfiguration {
         await this.keepDefaults(signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.parts.logger.warn('the default objects of flow control could not be looked after', { error });
+        this.dependencies.logger.warn('the default objects of flow control could not be looked after', { error });
         waitMs = retryMs;
       }
     }
   }
 
   private async keepDefaults(signal: AbortSignal): Promise<void> {
-    const { stores, names } = this.parts;
+    const { stores, names } = this.dependencies;
     const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
     const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
       new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
@@ -154,13 +157,15 @@ export class FlowConfiguration {
   /** Writes the condition of every schema whose condition is not right. The first process does it, the others see it. */
   private async writeStatuses(signal: AbortSignal, all: Iterable<FlowSchema & ApiObject>): Promise<void> {
     const isKnown = (name: string) => this.informers?.levels.get('', name) !== undefined;
-    const wrong = [...all].filter((one) => changedDangling(one, isKnown, this.parts.stores.clock.now()) !== undefined);
+    const wrong = [...all].filter(
+      (one) => changedDangling(one, isKnown, this.dependencies.stores.clock.now()) !== undefined,
+    );
     // Concurrent writes reach the store in few batches.
     await Promise.all(wrong.map((schema) => this.writeStatus(schema, signal)));
   }
 
   private async writeStatus({ metadata, spec }: FlowSchema & ApiObject, signal: AbortSignal): Promise<void> {
-    const { stores, logger } = this.parts;
+    const { stores, logger } = this.dependencies;
     const store = this.schemaStore();
     try {
       const level = spec.priorityLevelConfiguration.name;
@@ -186,11 +191,11 @@ export class FlowConfiguration {
 
   private async isStoredLevel(name: string): Promise<boolean> {
     const resource = formatGroupResource({ group: this.group, resource: levels });
-    return (await this.parts.stores.storage.get({ resource, namespace: '', name })) !== undefined;
+    return (await this.dependencies.stores.storage.get({ resource, namespace: '', name })) !== undefined;
   }
 
   private schemaStore(): Store {
-    return this.parts.stores.named(this.group, schemas);
+    return this.dependencies.stores.named(this.group, schemas);
   }
 
   private track(work: Promise<void>): void {

@@ -4,7 +4,7 @@ import type { Metrics } from '../../base/observability/metrics.js';
 import { TimedBuckets } from './bucket-counts.js';
 import { defaultLevels } from './default-objects.js';
 import { FlowHasher } from './flow-hash.js';
-import type { FlowFacts } from './flow-metrics.js';
+import type { FlowInfo } from './flow-metrics.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
 import type { FlowSubject } from './flow-subject.js';
@@ -56,7 +56,7 @@ const longestWaitMs = 15_000;
  * Sorts requests into flows and levels, and gives them seats: API priority and fairness (specification 8). It holds what
  * is in effect in this process; its owner tells it of changed configuration by {@link apply}.
  */
-export class FlowControl implements FlowFacts {
+export class FlowControl implements FlowInfo {
   private readonly byName = new Map<string, PriorityLevel>();
   private readonly seriesByName = new Map<string, FlowSeries>();
   private schemas: readonly SchemaInEffect[] = [];
@@ -179,7 +179,7 @@ export class FlowControl implements FlowFacts {
     yield* this.byName.values();
   }
 
-  *kinds(): ReturnType<FlowFacts['kinds']> {
+  *kinds(): ReturnType<FlowInfo['kinds']> {
     const now = this.timers.now();
     for (const [phase, kinds] of Object.entries(this.overTime)) {
       for (const [kind, counts] of Object.entries(kinds)) {

@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 type Value = { readonly value: number; readonly labels: Labels; readonly metricName?: string };
 
 /** What the metrics are read from, at each scrape. */
-export interface FlowFacts {
+export interface FlowInfo {
   series(): Iterable<FlowSeries>;
   levels(): Iterable<PriorityLevel>;
   /** Requests by kind: those in queues and those with seats, over time. */
@@ -24,7 +24,7 @@ const ofFlow = ['priority_level', 'flow_schema'] as const;
  * The metrics of flow control, under the names and labels that dashboards know. All are made from the counts of levels
  * and schemas when they are asked for, so a request costs no look-up of labels, and what is gone leaves no series.
  */
-export function registerFlowMetrics(registry: Registry, facts: FlowFacts): void {
+export function registerFlowMetrics(registry: Registry, facts: FlowInfo): void {
   const add = (
     name: string,
     type: 'counter' | 'gauge' | 'histogram',

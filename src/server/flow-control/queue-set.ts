@@ -193,7 +193,7 @@ export class QueueSet<T> {
     ticket.state = 'gone';
     this.settle(queue);
     this.observer.unqueued?.(ticket);
-    this.tell();
+    this.report();
     // What was behind it may be narrower.
     this.dispatch();
     return true;
@@ -217,11 +217,11 @@ export class QueueSet<T> {
         this.advance();
         ticket.state = 'gone';
         this.inUse -= finalSeats;
-        this.tell();
+        this.report();
         this.dispatch();
       });
     } else ticket.state = 'gone';
-    this.tell();
+    this.report();
     this.dispatch();
   }
 
@@ -331,7 +331,7 @@ export class QueueSet<T> {
     this.waitingCount++;
     this.wanted += ticket.work.initialSeats;
     this.observer.queued?.(ticket, queue.waiting.length);
-    this.tell();
+    this.report();
   }
 
   private unqueue(ticket: Ticket<T>, queue: Queue<T>): void {
@@ -360,7 +360,7 @@ export class QueueSet<T> {
     if (ticket.isBeside) this.beside += ticket.work.initialSeats;
     if (ticket.work.initialSeats > 1) this.wide++;
     this.observer.dispatched?.(ticket);
-    this.tell();
+    this.report();
   }
 
   /** Takes the initial seats back, and charges the queue for the time they were really taken. */
@@ -449,7 +449,7 @@ export class QueueSet<T> {
       // First, so that its queue stays.
       this.park(ticket);
       this.stop(ticket);
-      this.tell();
+      this.report();
       if (this.fits(seats)) return true;
     }
     this.checkIdleLater();
@@ -483,7 +483,7 @@ export class QueueSet<T> {
     });
   }
 
-  private tell(): void {
+  private report(): void {
     this.observer.changed?.(this.inUse, this.wanted);
   }
 }

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { writePieces } from '../endpoints/negotiation/compression.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
-import type { LaneAnswer } from './lane-messages.js';
-import type { LargeLane } from './large-lane.js';
+import type { LargeRequestAnswer } from './large-request-messages.js';
+import type { LargeRequestThread } from './large-request-thread.js';
 
 /** Headers that belong to the connection or that are set anew for the other thread. */
 const ownFields: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const sliceBytes = 256 * 1024;
 
 /** Has a request answered by the other thread and writes the answer. Passes the body along if it was read. */
 export async function forward(
-  lane: LargeLane,
+  thread: LargeRequestThread,
   context: HttpRequestContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -42,7 +42,7 @@ export async function forward(
     if (context.trace.tracestate !== '') headers.tracestate = context.trace.tracestate;
   }
   const begunAt = performance.now();
-  const answer = await lane.answer(
+  const answer = await thread.answer(
     {
       method: request.method,
       url: request.raw.url ?? '/',
@@ -71,7 +71,7 @@ export async function forward(
   else await writePieces(reply.raw, slices(answer.body), false, context);
 }
 
-function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LaneAnswer['phases']): void {
+function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LargeRequestAnswer['phases']): void {
   const spent = phases.reduce((sum, [, ms]) => sum + ms, 0);
   marks.push('thread', Math.max(begunAt, performance.now() - spent));
   let at = marks.at(-1) as number;

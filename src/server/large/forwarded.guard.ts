@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { type FollowedRule, RequestAudit, type TrailPart } from '../audit/request-audit.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
-import type { LaneAnswer, LaneRequest } from './lane-messages.js';
+import type { LargeRequestAnswer, LargeRequestMessage } from './large-request-messages.js';
 
 /** Set on every request in the thread, replacing any header that a client sent under this name. */
-export const idHeader = 'x-plinth-lane';
+export const idHeader = 'x-plinth-large-request';
 
 interface Entered {
-  readonly request: LaneRequest;
+  readonly request: LargeRequestMessage;
   readonly left: AbortSignal;
   audit: RequestAudit | undefined;
   context: HttpRequestContext | undefined;
@@ -19,7 +19,7 @@ interface Entered {
 export interface LeftRequest {
   readonly audit: TrailPart | undefined;
   readonly waitedMs: number;
-  readonly phases: LaneAnswer['phases'];
+  readonly phases: LargeRequestAnswer['phases'];
 }
 
 /** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
@@ -31,7 +31,7 @@ export class ForwardedGuard implements CanActivate {
   constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
 
   /** Registers a request; `left` ends it, as when a client leaves. */
-  enter(request: LaneRequest, left: AbortSignal): string {
+  enter(request: LargeRequestMessage, left: AbortSignal): string {
     const id = String(++this.lastId);
     this.requests.set(id, { request, left, audit: undefined, context: undefined });
     return id;
@@ -77,7 +77,7 @@ export class ForwardedGuard implements CanActivate {
   }
 }
 
-function phasesOf({ marks, startedAt }: HttpRequestContext): LaneAnswer['phases'] {
+function phasesOf({ marks, startedAt }: HttpRequestContext): LargeRequestAnswer['phases'] {
   const phases: (readonly [string, number])[] = [];
   let last = startedAt;
   for (let i = 0; i < marks.length; i += 2) {

@@ -23,9 +23,9 @@ import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from '../endpoints/large-requests.interface.js';
 import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
 import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
-import { LargeLane } from './large-lane.js';
+import { LargeRequestThread } from './large-request-thread.js';
 
-/** The lane answers in another thread and uses the parts of this process. */
+/** The thread answers in another thread and uses the parts of this process. */
 const largeRequests: FactoryProvider<OpenLargeRequests> = {
   provide: LARGE_REQUESTS,
   inject: [
@@ -62,7 +62,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
       tracing: OtlpSettings | undefined,
     ): OpenLargeRequests =>
     (continueKey) => {
-      const lane = new LargeLane(
+      const thread = new LargeRequestThread(
         {
           cluster,
           admission,
@@ -79,8 +79,8 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
         { storage, authorizer, rules, tokens, issuer, hookCalls },
         logger,
       );
-      metrics.addCounts(() => lane.counts.parts);
-      return lane;
+      metrics.addCounts(() => thread.counts.parts);
+      return thread;
     },
 };
 

@@ -4,12 +4,12 @@ import type {
   AgedQuery,
   ChangeBatch,
   ChangeSubscription,
-  CreateOptions,
   ListPage,
   ListQuery,
+  ListScope,
   LostVersions,
-  Scope,
   Storage,
+  StorageCreateOptions,
   StorageKey,
   StoredObject,
   TiedWriteAnswer,
@@ -19,7 +19,7 @@ import type {
   WatchScope,
   Write,
 } from '../../storage/storage.interface.js';
-import { ThrownInThread } from './lane-errors.js';
+import { ThrownInThread } from './packed-error.js';
 
 /** Calls the other thread. */
 export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
@@ -43,7 +43,7 @@ export class RemoteStorage implements Storage {
     private readonly callChanges: Call = () => Promise.reject(new Error('no changes are followed here')),
   ) {}
 
-  create(key: StorageKey, uid: string, json: string, options?: CreateOptions): Promise<StoredObject> {
+  create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject> {
     return this.call('create', key, uid, json, options) as Promise<StoredObject>;
   }
 
@@ -120,7 +120,7 @@ export class RemoteStorage implements Storage {
   /** For the informers of the thread: the changes come without the state before them. */
   async watch({ resource, namespace, name }: WatchScope, from: bigint): Promise<ChangeSubscription> {
     // What a selection is made of can't go to the other thread.
-    const scope: Scope = { resource, namespace, name };
+    const scope: ListScope = { resource, namespace, name };
     return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }
 

@@ -1,6 +1,6 @@
 import type { BufferLimits } from '../feed/subscription.js';
 import type { WindowLimits } from './event-window.js';
-import { endlessRoom, type OpenMemoryRoom } from './memory-room.js';
+import { type OpenMemoryBudget, unlimitedBudget } from './memory-budget.js';
 
 /** The clock of the caches; injected so that tests control the time. */
 export interface CacheTimers {
@@ -35,7 +35,7 @@ export interface CacheOptions {
   /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
   readonly maxBytes: number;
   /** What the process has room for: caches stay within both. */
-  readonly room: OpenMemoryRoom;
+  readonly room: OpenMemoryBudget;
   /** A cache that nobody has read or watched for this long is dropped, in milliseconds. */
   readonly idleMs: number;
   /**
@@ -88,7 +88,7 @@ export const silentCacheObserver: CacheObserver = {
 
 export const defaultCacheOptions: CacheOptions = {
   maxBytes: 1024 * 1024 * 1024,
-  room: endlessRoom,
+  room: unlimitedBudget,
   idleMs: 10 * 60_000,
   fillWaitMs: 1_000,
   partFillWaitMs: 0,

@@ -1,6 +1,6 @@
 import type { BufferLimits } from '../feed/subscription.js';
-import type { StorageError } from '../storage.errors.js';
 import type { Change, ChangeBatch, ChangeSubscription, TakeBatch, WatchScope } from '../storage.interface.js';
+import type { StorageError } from '../storage-error.js';
 import type { DeliveryTurn, DueWatcher } from './delivery.js';
 import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 

@@ -4,7 +4,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { ManualTimers, openCached } from '../testing/cached-scene.js';
 import { collectUpTo } from '../testing/storage-contract.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
-import type { OpenMemoryRoom } from './memory-room.js';
+import type { OpenMemoryBudget } from './memory-budget.js';
 
 describe('memory of CachedStorage', () => {
   let server: TestPostgres;
@@ -113,7 +113,7 @@ describe('memory of CachedStorage', () => {
     let held = () => 0;
     let isOver = false;
     let changed = () => {};
-    const room: OpenMemoryRoom = (cacheBytes, onChange) => {
+    const room: OpenMemoryBudget = (cacheBytes, onChange) => {
       held = cacheBytes;
       changed = onChange;
       return {

@@ -16,8 +16,8 @@ import {
   writeSomething,
 } from '../testing/cached-scene.js';
 import { collectUpTo, failsWith, remove } from '../testing/storage-contract.js';
-import { CachedStorage } from './cache-delegator.js';
 import { type CacheOptions } from './cache-options.js';
+import { CachedStorage } from './cached-storage.js';
 
 describe('watches of CachedStorage', () => {
   let server: TestPostgres;

@@ -1,6 +1,5 @@
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
-import { StorageError } from '../storage.errors.js';
 import type {
   Change,
   ChangeBatch,
@@ -10,6 +9,7 @@ import type {
   StorageKey,
   WatchScope,
 } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
@@ -21,7 +21,7 @@ import { WatcherGroups } from './watcher-groups.js';
 const SURELY = 0.6;
 
 /** The memory that a cache may take. */
-export interface RoomOfCache {
+export interface CacheBudget {
   /** Most bytes that there would be without all other caches. */
   most(): number;
   /** Whether a cache that has grown to this many bytes still fits. Others may be dropped for it. */
@@ -56,7 +56,7 @@ export class Cacher implements WatcherHome {
   readonly backlog: WatchBacklog;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
-  private readonly room: RoomOfCache;
+  private readonly room: CacheBudget;
   private readonly shared: SharedAmongCaches;
   private readonly groups = new WatcherGroups();
   private readonly delivery: Delivery;
@@ -74,9 +74,9 @@ export class Cacher implements WatcherHome {
   private compactRevision = 0n;
   private told = 0n;
   private toldAt = Number.NEGATIVE_INFINITY;
-  private cancelTell: (() => void) | undefined;
+  private cancelSend: (() => void) | undefined;
 
-  constructor(resource: string, inner: Storage, options: CacheOptions, room: RoomOfCache, shared: SharedAmongCaches) {
+  constructor(resource: string, inner: Storage, options: CacheOptions, room: CacheBudget, shared: SharedAmongCaches) {
     this.resource = resource;
     this.inner = inner;
     this.options = options;
@@ -380,20 +380,20 @@ export class Cacher implements WatcherHome {
     if (this.live !== live) return;
     this.live = undefined;
     this.countedObjects = live.cache.objects;
-    this.cancelTell?.();
-    this.cancelTell = undefined;
+    this.cancelSend?.();
+    this.cancelSend = undefined;
     for (const waiter of [...this.waiters]) waiter.settle(false);
   }
 
   private deliver(changes: readonly Change[], position: bigint): void {
     if (this.groups.size === 0) return;
     if (changes.length > 0) this.offer(changes, position);
-    if (this.cancelTell !== undefined) return;
+    if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.toldAt + quietMs - timers.now();
     // Where nothing happens, positions come from the poll, which is rare enough already. They need no further wait.
-    if (wait <= 0 && changes.length === 0) this.tell();
-    else this.cancelTell = timers.after(Math.max(wait, 0), () => this.tell());
+    if (wait <= 0 && changes.length === 0) this.sendChanges();
+    else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendChanges());
   }
 
   private offer(changes: readonly Change[], position: bigint): void {
@@ -412,8 +412,8 @@ export class Cacher implements WatcherHome {
   };
 
   /** Moves the positions of watchers that have no changes. */
-  private tell(): void {
-    this.cancelTell = undefined;
+  private sendChanges(): void {
+    this.cancelSend = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.told) return;
     this.told = position;

@@ -1,7 +1,7 @@
 import { atOnce, type Steps } from '../../base/machinery/turns.js';
 import { noteStates } from '../change-attributes.js';
 import type { AttributeSource } from '../selection-predicate.js';
-import type { Change, ListPage, ListPosition, ListQuery, Scope, StoredObject } from '../storage.interface.js';
+import type { Change, ListPage, ListPosition, ListQuery, ListScope, StoredObject } from '../storage.interface.js';
 import { AttributeIndex } from './attribute-index.js';
 import { CacheEntry, type Shelf } from './cache-entry.js';
 import { EventWindow, type PastState, type WindowLimits } from './event-window.js';
@@ -139,7 +139,7 @@ export class WatchCache {
   private readonly isFew = (count: number): boolean => count * Math.log2(count + 1) <= this.entries.size;
 
   /** Changes of the scope after `from`; undefined when the cache does not go back that far. */
-  changesAfter(from: bigint, scope: Scope): readonly Change[] | undefined {
+  changesAfter(from: bigint, scope: ListScope): readonly Change[] | undefined {
     if (from < this.window.oldest) return undefined;
     return this.window.changesAfter(from).filter((change) => concerns(scope, change.key));
   }

@@ -9,8 +9,8 @@ import { createPostgresStorage, type PostgresStorage } from '../postgres/postgre
 import { collectUpTo, failsWith, put, storageContract } from '../testing/storage-contract.js';
 import { type ConfiguredProvider, Encryption } from './encryption.js';
 import { AesGcmProvider } from './providers/aes-gcm.js';
-import { KmsProvider } from './providers/kms.js';
 import { connectKms } from './providers/kms-client.js';
+import { KmsProvider } from './providers/kms-provider.js';
 import type { Sealing } from './sealing.js';
 
 let server: TestPostgres;

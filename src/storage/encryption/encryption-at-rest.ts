@@ -5,11 +5,11 @@ import {
   type ProviderSettings,
   readEncryptionConfiguration,
 } from './encryption-configuration.js';
-import { AesCbcProvider } from './providers/aes-cbc.js';
+import { AesCbcProvider } from './providers/aes-cbc-provider.js';
 import { AesGcmProvider } from './providers/aes-gcm.js';
-import { KmsProvider } from './providers/kms.js';
 import { connectKms } from './providers/kms-client.js';
-import { SecretBoxProvider } from './providers/secret-box.js';
+import { KmsProvider } from './providers/kms-provider.js';
+import { SecretBoxProvider } from './providers/secret-box-provider.js';
 import { plainSealing, type Sealing } from './sealing.js';
 
 export interface EncryptionAtRestOptions {

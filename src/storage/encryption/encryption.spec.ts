@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import { failsWith } from '../testing/storage-helpers.js';
 import { Encryption } from './encryption.js';
 import type { Provider } from './provider.js';
-import { AesCbcProvider } from './providers/aes-cbc.js';
+import { AesCbcProvider } from './providers/aes-cbc-provider.js';
 import { AesGcmProvider } from './providers/aes-gcm.js';
-import { SecretBoxProvider } from './providers/secret-box.js';
+import { SecretBoxProvider } from './providers/secret-box-provider.js';
 import { plainSealing } from './sealing.js';
 
 const key = { resource: 'secrets', namespace: 'default', name: 'db' };

@@ -1,6 +1,6 @@
 import { readableStoredText } from '../../base/machinery/json/stored-text.js';
-import { StorageError } from '../storage.errors.js';
 import type { StorageKey } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 
 /**
  * What stands in the database for the text of an object. Text that is not encrypted stands there as it is, a JSON

@@ -1,5 +1,5 @@
-import { StorageError } from '../storage.errors.js';
-import type { Change, ChangeSubscription, Scope } from '../storage.interface.js';
+import type { Change, ChangeSubscription, ListScope } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
 import { type BufferLimits, Subscription } from './subscription.js';
 
@@ -58,7 +58,7 @@ export interface OwnBatch {
 }
 
 interface Joiner {
-  readonly scope: Scope;
+  readonly scope: ListScope;
   readonly from: bigint;
   readonly resolve: (subscription: Subscription) => void;
   readonly reject: (error: unknown) => void;
@@ -106,7 +106,7 @@ export class ChangeFeed {
   private lookedAt: number;
   private due: WakeSource | undefined;
   private wakeUp: (() => void) | undefined;
-  private teller: NodeJS.Timeout | undefined;
+  private positionTimer: NodeJS.Timeout | undefined;
   private stopped = false;
   private loop: Promise<void> | undefined;
 
@@ -131,7 +131,7 @@ export class ChangeFeed {
     this.failAll(closed);
     this.wakeUp?.();
     await this.loop;
-    clearTimeout(this.teller);
+    clearTimeout(this.positionTimer);
   }
 
   /** Says that `newest` is committed, or (undefined) that some version may be. */
@@ -222,7 +222,7 @@ export class ChangeFeed {
   }
 
   /** See `Storage.watch`. Waits for a version that does not exist yet, then refuses it with `TooLargeVersion`. */
-  async subscribe(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  async subscribe(scope: ListScope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) throw new StorageError('Closed', 'storage is shutting down');
     const subscription = await new Promise<Subscription>((resolve, reject) => {
       this.joiners.push({ scope, from, resolve, reject });
@@ -323,7 +323,7 @@ export class ChangeFeed {
   }
 
   private advanceAll(position: bigint): void {
-    this.teller ??= setTimeout(() => this.tellPositions(), QUIET_POSITION_MS);
+    this.positionTimer ??= setTimeout(() => this.sendPositions(), QUIET_POSITION_MS);
     for (const [resource, subscriptions] of this.byResource) {
       for (const subscription of subscriptions) {
         if (subscription.advance(position)) continue;
@@ -359,10 +359,10 @@ export class ChangeFeed {
     });
   }
 
-  private tellPositions(): void {
-    this.teller = undefined;
+  private sendPositions(): void {
+    this.positionTimer = undefined;
     for (const subscriptions of this.byResource.values()) {
-      for (const subscription of subscriptions) subscription.tellPosition();
+      for (const subscription of subscriptions) subscription.sendPosition();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Change, Scope } from '../storage.interface.js';
+import type { Change, ListScope } from '../storage.interface.js';
 
 /** A part of the log, read in one snapshot. */
 export interface LogStretch {
@@ -16,7 +16,7 @@ export interface ChangeLog {
   /** Changes of the resources after `after`; `Expired` when `after` lies below the compact revision. */
   readResources(after: bigint, resources: readonly string[]): Promise<LogStretch>;
   /** Changes of the scope in (after, upto]; `Expired` when `after` lies below the compact revision. */
-  readScope(after: bigint, upto: bigint, scope: Scope): Promise<LogStretch>;
+  readScope(after: bigint, upto: bigint, scope: ListScope): Promise<LogStretch>;
   /** The newest committed version, read after the call. */
   head(): Promise<bigint>;
 }

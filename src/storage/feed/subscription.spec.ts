@@ -35,7 +35,7 @@ describe('a subscription without changes', () => {
     await nextTurn();
     assert.deepEqual(got, []);
     assert.equal(subscription.quietPosition, 4n);
-    subscription.tellPosition();
+    subscription.sendPosition();
     await nextTurn();
     assert.deepEqual(got, [{ changes: [], position: 4n }]);
     subscription.close();

@@ -1,5 +1,5 @@
-import { StorageError } from '../storage.errors.js';
-import type { Change, ChangeBatch, ChangeSubscription, Scope } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, ListScope } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
 
 /** How far a subscription may fall behind before it is ended. */
@@ -16,7 +16,7 @@ export interface BufferLimits {
  * consumer got are in order and without a gap.
  */
 export class Subscription implements ChangeSubscription {
-  readonly scope: Scope;
+  readonly scope: ListScope;
   /** Cursor of the feed when the subscription was registered. Later changes arrive live. */
   readonly joined: bigint;
   private readonly log: ChangeLog;
@@ -27,7 +27,7 @@ export class Subscription implements ChangeSubscription {
   private buffer: Change[] = [];
   private bufferCharacters = 0;
   private position: bigint;
-  private told: bigint;
+  private sentPosition: bigint;
   /** Positions alone are told at once up to this version. */
   private hurried = 0n;
   private failure: StorageError | undefined;
@@ -39,7 +39,7 @@ export class Subscription implements ChangeSubscription {
 
   /** `from`: last version the consumer has. */
   constructor(
-    scope: Scope,
+    scope: ListScope,
     from: bigint,
     joined: bigint,
     log: ChangeLog,
@@ -53,7 +53,7 @@ export class Subscription implements ChangeSubscription {
     this.historyFrom = from;
     this.joined = joined;
     this.position = from > joined ? from : joined;
-    this.told = from;
+    this.sentPosition = from;
   }
 
   /** Reads the first page of history; throws what the log throws. */
@@ -120,7 +120,7 @@ export class Subscription implements ChangeSubscription {
   }
 
   /** Tells the position to a consumer who has not heard of it. */
-  tellPosition(): void {
+  sendPosition(): void {
     if (this.waiting === undefined) return;
     const batch = this.takeLive();
     if (batch === undefined) return;
@@ -132,12 +132,12 @@ export class Subscription implements ChangeSubscription {
   /**
    * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer gets
    * its changes in any case: only the rest in the buffer counts. Without changes it hears of the position later, by
-   * {@link tellPosition}.
+   * {@link sendPosition}.
    */
   advance(position: bigint): boolean {
     if (this.closed || this.failure !== undefined) return true;
     if (position > this.position) this.position = position;
-    if (this.buffer.length > 0 || this.told < this.hurried) this.tellPosition();
+    if (this.buffer.length > 0 || this.sentPosition < this.hurried) this.sendPosition();
     return this.buffer.length <= this.limits.changes && this.bufferCharacters <= this.limits.characters;
   }
 
@@ -153,11 +153,11 @@ export class Subscription implements ChangeSubscription {
   }
 
   private takeLive(): ChangeBatch | undefined {
-    if (this.buffer.length === 0 && this.position <= this.told) return undefined;
+    if (this.buffer.length === 0 && this.position <= this.sentPosition) return undefined;
     const changes = this.buffer;
     this.buffer = [];
     this.bufferCharacters = 0;
-    this.told = this.position;
+    this.sentPosition = this.position;
     return { changes, position: this.position };
   }
 
@@ -165,7 +165,7 @@ export class Subscription implements ChangeSubscription {
     const stretch = await this.log.readScope(this.historyFrom, this.joined, this.scope);
     for (const { unreadable } of stretch.changes) if (unreadable !== undefined) throw unreadable;
     this.historyFrom = stretch.more ? stretch.position : this.joined;
-    this.told = this.historyFrom;
+    this.sentPosition = this.historyFrom;
     return { changes: stretch.changes, position: this.historyFrom };
   }
 

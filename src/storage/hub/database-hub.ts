@@ -5,9 +5,9 @@ import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import type { Row } from '../postgres/session.js';
 import { hasHead, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
-import { StorageError } from '../storage.errors.js';
 import type { Write } from '../storage.interface.js';
-import { type BatchToTell, HubClient } from './hub-client.js';
+import { StorageError } from '../storage-error.js';
+import { type BatchToSend, HubClient } from './hub-client.js';
 import type { HubRequest } from './hub-messages.js';
 import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
@@ -53,7 +53,7 @@ export class DatabaseHub {
         ...observer,
         epoch: (change) => {
           observer.epoch(change);
-          this.tellEpoch(this.clients);
+          this.sendEpoch(this.clients);
         },
       },
     };
@@ -94,17 +94,17 @@ export class DatabaseHub {
   private write(client: HubClient, id: number, write: Write): void {
     this.database.writer.write(write).then(
       (answer) =>
-        client.tell(answer.kind === 'written' ? ['written', id, answer.resourceVersion] : ['answer', id, answer]),
-      (error: unknown) => client.tell(['failure', id, sendError(error)]),
+        client.send(answer.kind === 'written' ? ['written', id, answer.resourceVersion] : ['answer', id, answer]),
+      (error: unknown) => client.send(['failure', id, sendError(error)]),
     );
   }
 
   private async answer(client: HubClient, request: Asked): Promise<void> {
     const id = request[1];
     try {
-      client.tell(['answer', id, await this.do(client, request)]);
+      client.send(['answer', id, await this.do(client, request)]);
     } catch (error) {
-      client.tell(['failure', id, sendError(error)]);
+      client.send(['failure', id, sendError(error)]);
     }
   }
 
@@ -134,7 +134,7 @@ export class DatabaseHub {
     await this.starting;
     if (client.isClosed) return;
     this.clients.add(client);
-    this.tellEpoch([client]);
+    this.sendEpoch([client]);
   }
 
   private async run({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
@@ -150,8 +150,8 @@ export class DatabaseHub {
 
   private batchEnded(written: WrittenBatch | undefined): void {
     if (written !== undefined) {
-      const batch: BatchToTell = { written, frames: new Map() };
-      for (const client of this.clients) client.tellBatch(batch);
+      const batch: BatchToSend = { written, frames: new Map() };
+      for (const client of this.clients) client.sendBatch(batch);
       this.told.push(written.newest);
       if (this.told.length > MOST_TOLD) this.told.shift();
     }
@@ -170,13 +170,13 @@ export class DatabaseHub {
       return;
     }
     if (newest !== undefined && this.told.includes(newest)) return;
-    for (const client of this.clients) client.tell(['hint', newest, source]);
+    for (const client of this.clients) client.send(['hint', newest, source]);
   }
 
-  private tellEpoch(clients: Iterable<HubClient>): void {
+  private sendEpoch(clients: Iterable<HubClient>): void {
     const { current, lost, seen } = this.database.epochs;
     if (current === undefined) return;
-    for (const client of clients) client.tell(['epoch', { epoch: current, lost, seen }]);
+    for (const client of clients) client.send(['epoch', { epoch: current, lost, seen }]);
   }
 }
 

@@ -10,7 +10,7 @@ const mostUnsentBytes = 32 * 1024 * 1024;
 const quietMs = 50;
 
 /** A batch, and what of it is encoded already, by the resources that are left out. */
-export interface BatchToTell {
+export interface BatchToSend {
   readonly written: WrittenBatch;
   readonly frames: Map<string, Frame>;
 }
@@ -41,8 +41,8 @@ export class HubClient {
     return this.isGone;
   }
 
-  tell(message: HubMessage): void {
-    this.tellPassed();
+  send(message: HubMessage): void {
+    this.sendPassed();
     this.channel.send(message);
   }
 
@@ -56,14 +56,14 @@ export class HubClient {
     else this.followed.delete(resource);
   }
 
-  tellBatch({ written, frames }: BatchToTell): void {
+  sendBatch({ written, frames }: BatchToSend): void {
     const { newest, resources, stretch } = written;
     const withheld = stretch === undefined ? [] : [...resources].filter((resource) => !this.followed.has(resource));
     if (stretch !== undefined && withheld.length === resources.size) {
       this.pass(stretch.after, newest, resources);
       return;
     }
-    this.tellPassed();
+    this.sendPassed();
     if (this.channel.unsentBytes > mostUnsentBytes) {
       this.channel.send(['hint', newest, 'notify']);
       return;
@@ -79,16 +79,16 @@ export class HubClient {
 
   private pass(after: bigint, newest: bigint, resources: Iterable<string>): void {
     if (this.passed?.newest !== after) {
-      this.tellPassed();
+      this.sendPassed();
       this.passed = { after, newest, resources: new Set(resources) };
     } else {
       this.passed.newest = newest;
       for (const resource of resources) this.passed.resources.add(resource);
     }
-    this.timer ??= setTimeout(() => this.tellPassed(), quietMs);
+    this.timer ??= setTimeout(() => this.sendPassed(), quietMs);
   }
 
-  private tellPassed(): void {
+  private sendPassed(): void {
     const { passed } = this;
     if (passed === undefined) return;
     clearTimeout(this.timer);

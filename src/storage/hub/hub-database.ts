@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { isSealed, type Sealing } from '../encryption/sealing.js';
 import type { Database, DatabaseEvents, Queries, QueryPool, Writer } from '../postgres/database.js';
-import { EpochKeeper } from '../postgres/epoch.js';
+import { EpochKeeper } from '../postgres/epoch-keeper.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import type { Row } from '../postgres/session.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
-import { StorageError } from '../storage.errors.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import { HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
 import { receiveBatch } from './sent-batch.js';

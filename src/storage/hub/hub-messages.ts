@@ -1,4 +1,4 @@
-import type { Epoch } from '../postgres/epoch.js';
+import type { Epoch } from '../postgres/epoch-keeper.js';
 import type { StatementValue } from '../postgres/session.js';
 import type { LostVersions } from '../storage.interface.js';
 import type { SentBatch } from './sent-batch.js';

@@ -4,7 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import pg from 'pg';
 import { failureKind, reasonForClients, sqlState, unavailable } from '../postgres/postgres-errors.js';
 import { MigrationError } from '../postgres/schema-texts.js';
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 import { isHopeless, isNotReadyYet } from '../until-ready.js';
 import { receiveError, sendError } from './sent-error.js';
 

@@ -1,4 +1,4 @@
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session, type Statement } from './session.js';

@@ -1,5 +1,5 @@
 import type { TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
-import type { EpochKeeper } from './epoch.js';
+import type { EpochKeeper } from './epoch-keeper.js';
 import type { Row, Statement, StatementValue } from './session.js';
 import type { WrittenBatch } from './written-batch.js';
 

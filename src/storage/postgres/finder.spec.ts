@@ -6,7 +6,7 @@ import { Random, testSeeds } from '../../../test/support/random.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../base/machinery/field-selector.js';
 import { parseLabelSelector } from '../../base/machinery/label-selector.js';
-import { CachedStorage } from '../cacher/cache-delegator.js';
+import { CachedStorage } from '../cacher/cached-storage.js';
 import { isSealed, type Sealing } from '../encryption/sealing.js';
 import type { AttributeSource } from '../selection-predicate.js';
 import type { ListQuery, StorageKey } from '../storage.interface.js';

@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks';
 import { comparePositions } from '../key-order.js';
 import { nextPageSize } from '../page-size.js';
 import type { Search } from '../query-options.js';
-import { StorageError } from '../storage.errors.js';
-import type { ListPage, ListPosition, ListQuery, Scope } from '../storage.interface.js';
+import type { ListPage, ListPosition, ListQuery, ListScope } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { TextTest } from '../text-test.js';
 import type { QueryPool } from './database.js';
-import type { EpochKeeper } from './epoch.js';
+import type { EpochKeeper } from './epoch-keeper.js';
 import { FoundKeys, type KeysAtVersion } from './found-keys.js';
 import { keyRange } from './keys.js';
 import { boundsOf, type Reader } from './reader.js';
@@ -40,7 +40,7 @@ export class Finder {
   /** Until when a search in a scope, or for a test, is not worth a try. */
   private readonly vain = new Map<string, number>();
   /** Searches take turns on one connection, so the others stay free for short reads. */
-  private lane: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly pool: QueryPool,
@@ -67,7 +67,7 @@ export class Finder {
   private async keys(
     name: string,
     query: ListQuery,
-    scope: Scope,
+    scope: ListScope,
     test: TextTest,
     expected: number | undefined,
   ): Promise<KeysAtVersion | undefined> {
@@ -89,7 +89,7 @@ export class Finder {
     name: string,
     known: KeysAtVersion,
     { at }: ListQuery,
-    scope: Scope,
+    scope: ListScope,
     test: TextTest,
   ): Promise<KeysAtVersion | undefined> {
     if (known.version === at) return known;
@@ -104,7 +104,7 @@ export class Finder {
   }
 
   /** Keys of what was changed after a version; undefined if the log does not reach it, or has too many. */
-  private async changedKeys(scope: Scope, test: TextTest, from: bigint, isBefore: boolean) {
+  private async changedKeys(scope: ListScope, test: TextTest, from: bigint, isBefore: boolean) {
     const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
     const [first, ...rows] = await this.epochs.read(1, () =>
       this.pool.run((session) => session.run(CHANGED_KEYS, values, TIMEOUT_MS)),
@@ -117,7 +117,7 @@ export class Finder {
   /** Searches all blocks, once for all who ask for the same at the same time. */
   private async searchOnce(
     name: string,
-    scope: Scope,
+    scope: ListScope,
     test: TextTest,
     expected: number,
     at: bigint | undefined,
@@ -133,7 +133,7 @@ export class Finder {
 
   private async searchBlocks(
     name: string,
-    scope: Scope,
+    scope: ListScope,
     test: TextTest,
     expected: number,
     at: bigint | undefined,
@@ -164,9 +164,9 @@ export class Finder {
   }
 
   /** Searches some of the blocks, for some 50 ms: then others get the connection. */
-  private async blocks(scope: Scope, test: TextTest, block: number, count: number) {
+  private async blocks(scope: ListScope, test: TextTest, block: number, count: number) {
     const values = [...range(scope), block, count, ...testValues(test)];
-    const waiting = this.lane.then(async () => {
+    const waiting = this.last.then(async () => {
       const [first, ...rows] = await this.epochs.read(1, () =>
         this.pool.run((session) => session.run(FIND_BLOCKS, values, TIMEOUT_MS)),
       );
@@ -174,7 +174,7 @@ export class Finder {
       const keys = rows.map((row) => ({ namespace: text(row, 4), name: text(row, 5) }));
       return { ...boundsOf(first), file: text(first as Row, 2), blocks: Number(text(first as Row, 3)), keys, next };
     });
-    this.lane = waiting.catch(() => undefined);
+    this.last = waiting.catch(() => undefined);
     return waiting;
   }
 
@@ -241,7 +241,7 @@ function merged(sorted: readonly ListPosition[], others: readonly ListPosition[]
   return all;
 }
 
-function range(scope: Scope): string[] {
+function range(scope: ListScope): string[] {
   const { resource, fromNamespace, fromName, toNamespace, toName } = keyRange(scope, undefined);
   return [resource, fromNamespace, fromName, toNamespace, toName];
 }

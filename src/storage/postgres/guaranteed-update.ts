@@ -1,7 +1,6 @@
-import { StorageError } from '../storage.errors.js';
 import type {
-  CreateOptions,
   Preconditions,
+  StorageCreateOptions,
   StorageKey,
   StoredObject,
   UpdateDecision,
@@ -10,6 +9,7 @@ import type {
   Write,
   WriteAnswer,
 } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 
 /** Limits the rounds of one update. Only hundreds of writers of one object reach it. */
 const MOST_ROUNDS = 500;
@@ -97,7 +97,7 @@ export async function guaranteedUpdate(
 }
 
 /** The error for a refused create under a key without an object. */
-export function withoutPlace(key: StorageKey, { definedBy }: CreateOptions): StorageError {
+export function withoutPlace(key: StorageKey, { definedBy }: StorageCreateOptions): StorageError {
   if (definedBy !== undefined) {
     const message = 'the definition of the kind or the namespace is not there or is being deleted';
     return new StorageError('NoDefinition', message, { key });

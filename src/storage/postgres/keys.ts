@@ -1,6 +1,6 @@
 import { compareBytewise, comparePositions } from '../key-order.js';
-import { StorageError } from '../storage.errors.js';
-import type { ListPosition, Scope, StorageKey } from '../storage.interface.js';
+import type { ListPosition, ListScope, StorageKey } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 
 /** A half-open range of keys in (namespace, name) byte order, and a name to filter by when it spans namespaces. */
 export interface KeyRange {
@@ -42,7 +42,7 @@ export function searchable(part: string): string {
 }
 
 /** The keys of a scope after `after`. */
-export function keyRange(scope: Scope, after: ListPosition | undefined): KeyRange {
+export function keyRange(scope: ListScope, after: ListPosition | undefined): KeyRange {
   const resource = searchable(scope.resource);
   const namespace = scope.namespace === undefined ? undefined : searchable(scope.namespace);
   const name = scope.name === undefined ? undefined : searchable(scope.name);

@@ -1,6 +1,6 @@
 import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
 import type { Database, DatabaseEvents } from './database.js';
-import { EpochKeeper } from './epoch.js';
+import { EpochKeeper } from './epoch-keeper.js';
 import { schemaProblem } from './migrate.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Retention } from './retention.js';

@@ -1,10 +1,10 @@
 import { inTurns, mappedInSteps } from '../../base/machinery/turns.js';
 import { isSealed, plainSealing, type SealedText, type Sealing } from '../encryption/sealing.js';
 import type { ChangeLog, LogStretch } from '../feed/change-log.js';
-import { StorageError } from '../storage.errors.js';
-import type { Change, Scope } from '../storage.interface.js';
+import type { Change, ListScope } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { QueryPool } from './database.js';
-import type { EpochKeeper } from './epoch.js';
+import type { EpochKeeper } from './epoch-keeper.js';
 import { searchable } from './keys.js';
 import type { Reader } from './reader.js';
 import type { Row } from './session.js';
@@ -35,7 +35,7 @@ export class PostgresChangeLog implements ChangeLog {
     return this.read(after, NO_END, resources, undefined, undefined);
   }
 
-  readScope(after: bigint, upto: bigint, scope: Scope): Promise<LogStretch> {
+  readScope(after: bigint, upto: bigint, scope: ListScope): Promise<LogStretch> {
     return this.read(after, upto, [scope.resource], scope.namespace, scope.name);
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { errorText } from '../../base/machinery/startup-error.js';
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 
 /**
  * The kind of a failure, by its meaning for the caller of the statement.

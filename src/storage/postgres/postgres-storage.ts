@@ -1,17 +1,16 @@
 import { traced } from '../../base/observability/trace-scope.js';
 import { ChangeFeed } from '../feed/change-feed.js';
 import { listPages, reach } from '../query-options.js';
-import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
   AgedQuery,
   ChangeSubscription,
-  CreateOptions,
   ListPage,
   ListQuery,
+  ListScope,
   LostVersions,
-  Scope,
   Storage,
+  StorageCreateOptions,
   StorageKey,
   StoredObject,
   TiedWriteAnswer,
@@ -21,8 +20,9 @@ import type {
   Write,
   WriteAnswer,
 } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { Database, DatabaseEvents } from './database.js';
-import type { Epoch } from './epoch.js';
+import type { Epoch } from './epoch-keeper.js';
 import { Finder } from './finder.js';
 import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { LocalDatabase } from './local-database.js';
@@ -101,7 +101,7 @@ export class PostgresStorage implements Storage {
     this.database.giveUp();
   }
 
-  async create(key: StorageKey, uid: string, json: string, options: CreateOptions = {}): Promise<StoredObject> {
+  async create(key: StorageKey, uid: string, json: string, options: StorageCreateOptions = {}): Promise<StoredObject> {
     const answer = await this.write({
       op: 'create',
       key,
@@ -210,7 +210,7 @@ export class PostgresStorage implements Storage {
     return this.reader.versionAt(moment);
   }
 
-  watch(scope: Scope, from: bigint): Promise<ChangeSubscription> {
+  watch(scope: ListScope, from: bigint): Promise<ChangeSubscription> {
     return this.feed.subscribe(scope, from);
   }
 

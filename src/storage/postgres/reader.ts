@@ -1,19 +1,19 @@
 import { inTurns, mappedInSteps } from '../../base/machinery/turns.js';
 import { isSealed, plainSealing, type Sealing } from '../encryption/sealing.js';
 import { firstPageSize, nextPageSize } from '../page-size.js';
-import { StorageError } from '../storage.errors.js';
 import type {
   AgedPage,
   AgedQuery,
   ListPage,
   ListPosition,
   ListQuery,
-  Scope,
+  ListScope,
   StorageKey,
   StoredObject,
 } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { QueryPool } from './database.js';
-import type { EpochKeeper } from './epoch.js';
+import type { EpochKeeper } from './epoch-keeper.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
 import { failureKind } from './postgres-errors.js';
 import type { Row, Statement } from './session.js';
@@ -141,7 +141,7 @@ export class Reader {
   }
 
   /** Whether more than `most` objects live in the scope. */
-  async areMore(scope: Scope, most: number, at: bigint): Promise<boolean> {
+  async areMore(scope: ListScope, most: number, at: bigint): Promise<boolean> {
     const values = [...rangeValues(keyRange(scope, undefined)), at.toString(), most];
     return (await this.count(COUNT_FEW_OBJECTS, values)) === undefined;
   }
@@ -243,7 +243,7 @@ export class Reader {
   }
 
   private async page(
-    { pageBytes, ...scope }: Scope & Pick<ListQuery, 'pageBytes'>,
+    { pageBytes, ...scope }: ListScope & Pick<ListQuery, 'pageBytes'>,
     after: ListPosition | undefined,
     at: bigint | undefined,
     limit: number,
@@ -322,7 +322,7 @@ export class Reader {
   }
 }
 
-function countKey(scope: Scope, after: ListPosition | undefined, at: bigint): string {
+function countKey(scope: ListScope, after: ListPosition | undefined, at: bigint): string {
   return JSON.stringify([scope.resource, scope.namespace, scope.name, after?.namespace, after?.name, `${at}`]);
 }
 

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { StorageError } from '../storage.errors.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { newBatchId } from './batch-id.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { Writer } from './database.js';
-import type { EpochKeeper } from './epoch.js';
+import type { EpochKeeper } from './epoch-keeper.js';
 import { isStorableKey, keyString } from './keys.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 import { Backoff, untilAborted } from '../wait.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';

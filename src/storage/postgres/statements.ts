@@ -1,6 +1,6 @@
 import type { Sealing } from '../encryption/sealing.js';
-import { StorageError } from '../storage.errors.js';
 import type { StorageKey, StoredObject } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import type { Row, Statement } from './session.js';
 
 /*

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 import { WriteQueue } from './write-queue.js';
 
 it('a write that is put back into an empty queue still ends at its deadline', async (test) => {

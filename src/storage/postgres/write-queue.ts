@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
-import { StorageError } from '../storage.errors.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import { keyString } from './keys.js';
 import { reasonForClients } from './postgres-errors.js';
 
@@ -119,8 +119,9 @@ export class WriteQueue {
       const entries = tied ?? [first];
       const length = entries.reduce((sum, { stored }) => sum + stored.length, 0);
       const isFirst = batch.length === 0;
-      const hasRoom = batch.length + entries.length <= MAX_BATCH_WRITES && characters + length <= MAX_BATCH_CHARACTERS;
-      const fits = isFirst || (!first.alone && hasRoom);
+      const fitsInBatch =
+        batch.length + entries.length <= MAX_BATCH_WRITES && characters + length <= MAX_BATCH_CHARACTERS;
+      const fits = isFirst || (!first.alone && fitsInBatch);
       if (isFull || !fits || entries.some(({ keyString }) => keys.has(keyString))) {
         for (const entry of entries) entry.stayedBehind = true;
         left.push(...entries);

@@ -1,4 +1,4 @@
-import { StorageError } from '../storage.errors.js';
+import { StorageError } from '../storage-error.js';
 import { sqlState, unavailable } from './postgres-errors.js';
 
 /** A successful write proves for so long that writes get through. */

@@ -1,6 +1,6 @@
 import { isSealed, type SealedText, type Sealing } from '../encryption/sealing.js';
-import type { StorageError } from '../storage.errors.js';
 import type { Change, StoredObject, Write } from '../storage.interface.js';
+import type { StorageError } from '../storage-error.js';
 import type { Row } from './session.js';
 import { storedObject } from './statements.js';
 import type { QueuedWrite } from './write-queue.js';

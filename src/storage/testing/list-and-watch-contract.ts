@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StorageError } from '../storage.errors.js';
 import type { Change, Storage, StorageKey, StoredObject } from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
 import { collectUpTo, failsWith, names, put, remove } from './storage-helpers.js';
 
 const summary = (change: Change): string => `${change.type} ${change.key.name} ${change.json}`;

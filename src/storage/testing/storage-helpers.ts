@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { StorageError, type StorageErrorCode } from '../storage.errors.js';
 import type {
   Change,
   ChangeSubscription,
@@ -8,6 +7,7 @@ import type {
   StoredObject,
   UpdateResult,
 } from '../storage.interface.js';
+import { StorageError, type StorageErrorCode } from '../storage-error.js';
 
 /** For `assert.rejects`: a StorageError with the code. */
 export function failsWith(code: StorageErrorCode): (error: unknown) => boolean {

@@ -14,7 +14,7 @@ import type { BackupHeader } from './format/lines.js';
 import { newSealing } from './format/sealing.js';
 import { type BackupSummary, verifyBackup } from './verify-backup.js';
 
-export interface BackupParts {
+export interface BackupDependencies {
   readonly client: ClusterClient;
   readonly selection: Selection;
   /** The file to make. It is there when it is whole. */
@@ -40,33 +40,33 @@ export interface BackupParts {
  *
  * @throws StartupError for what the user can mend
  */
-export async function makeBackup(parts: BackupParts): Promise<BackupSummary> {
-  const temporary = `${parts.path}.${process.pid}.part`;
+export async function makeBackup(dependencies: BackupDependencies): Promise<BackupSummary> {
+  const temporary = `${dependencies.path}.${process.pid}.part`;
   let file: FileHandle;
   try {
-    await refuseOtherThanFile(parts.path);
+    await refuseOtherThanFile(dependencies.path);
     await rm(temporary, { force: true });
     // Appends, also after the file was emptied.
     file = await open(temporary, 'ax', 0o600);
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    throw new StartupError(`${parts.path} can't be written: ${fileProblem(error)}`, { cause: error });
+    throw new StartupError(`${dependencies.path} can't be written: ${fileProblem(error)}`, { cause: error });
   }
   try {
-    await write(file, parts);
-    const summary = await summaryOf(temporary, parts);
-    await rename(temporary, parts.path);
-    await syncFolder(dirname(parts.path));
+    await write(file, dependencies);
+    const summary = await summaryOf(temporary, dependencies);
+    await rename(temporary, dependencies.path);
+    await syncFolder(dirname(dependencies.path));
     return summary;
   } catch (error) {
     await rm(temporary, { force: true });
-    if (isOfDisk(error)) throw new StartupError(`${parts.path}: ${fileProblem(error)}`, { cause: error });
+    if (isOfDisk(error)) throw new StartupError(`${dependencies.path}: ${fileProblem(error)}`, { cause: error });
     throw error;
   }
 }
 
-async function write(file: FileHandle, parts: BackupParts): Promise<void> {
-  const { client, selection, secret, sealedKinds, program, clock, signal, warn, onObject } = parts;
+async function write(file: FileHandle, dependencies: BackupDependencies): Promise<void> {
+  const { client, selection, secret, sealedKinds, program, clock, signal, warn, onObject } = dependencies;
   try {
     let writer = new BackupWriter(file);
     let present: ServedKind | undefined;
@@ -105,7 +105,7 @@ async function write(file: FileHandle, parts: BackupParts): Promise<void> {
 }
 
 /** What is in the new file: read from it, whole or only its ends. */
-async function summaryOf(path: string, { secret, verify, signal }: BackupParts): Promise<BackupSummary> {
+async function summaryOf(path: string, { secret, verify, signal }: BackupDependencies): Promise<BackupSummary> {
   const reader = await BackupReader.open(path);
   try {
     if (verify && secret !== undefined) await reader.unlock(secret);

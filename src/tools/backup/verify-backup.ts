@@ -1,4 +1,4 @@
-import { BackupFileError } from './format/backup-error.js';
+import { BackupFileError } from './format/backup-file-error.js';
 import type { BackupReader } from './format/backup-reader.js';
 import type { BackupHeader, BackupSection, NotTaken } from './format/lines.js';
 

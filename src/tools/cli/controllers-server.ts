@@ -3,16 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Running } from '../../base/machinery/lifecycle.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
-import { flagsPage, type ProcessFacts, statusPage } from '../../base/observability/process-pages.js';
+import { flagsPage, type ProcessInfo, statusPage } from '../../base/observability/process-pages.js';
 import { isProfileKind, ProfilerBusyError, takeProfile } from '../../base/observability/profiles.js';
 import type { Storage } from '../../storage/storage.interface.js';
 
-export interface ControllersServerParts {
+export interface ControllersServerDependencies {
   readonly host: string;
   readonly port: number;
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly storage: Pick<Storage, 'ping'>;
-  readonly facts: ProcessFacts;
+  readonly facts: ProcessInfo;
   /** Whether profiles may be taken, by callers on this machine. */
   readonly profiling: boolean;
 }
@@ -34,7 +34,7 @@ export async function startControllersServer({
   storage,
   facts,
   profiling,
-}: ControllersServerParts): Promise<Running> {
+}: ControllersServerDependencies): Promise<Running> {
   const profile = async (kind: string, url: URL, request: IncomingMessage, response: ServerResponse) => {
     const seconds = Number(url.searchParams.get('seconds') ?? 10);
     if (!isProfileKind(kind)) return send(response, 404, 'not found');

@@ -9,7 +9,7 @@ const idleShare = 0.05;
 const fewBytes = 4 * 2 ** 20;
 
 /** What is known of the process and can be done about its memory. */
-export interface IdleMemoryParts {
+export interface IdleMemoryDependencies {
   /** Processor time used so far by all threads, in milliseconds. */
   readonly processorMs: () => number;
   /** Milliseconds from some fixed point. */
@@ -29,18 +29,18 @@ export class IdleMemory {
   private processorMs: number;
   private elapsedMs: number;
 
-  constructor(private readonly parts: IdleMemoryParts) {
-    this.processorMs = parts.processorMs();
-    this.elapsedMs = parts.elapsedMs();
+  constructor(private readonly dependencies: IdleMemoryDependencies) {
+    this.processorMs = dependencies.processorMs();
+    this.elapsedMs = dependencies.elapsedMs();
   }
 
   look(): void {
-    const processorMs = this.parts.processorMs();
-    const elapsedMs = this.parts.elapsedMs();
+    const processorMs = this.dependencies.processorMs();
+    const elapsedMs = this.dependencies.elapsedMs();
     const isIdle = processorMs - this.processorMs < idleShare * (elapsedMs - this.elapsedMs);
     this.processorMs = processorMs;
     this.elapsedMs = elapsedMs;
-    if (isIdle && this.parts.youngBytes() > fewBytes) this.parts.collect();
+    if (isIdle && this.dependencies.youngBytes() > fewBytes) this.dependencies.collect();
   }
 }
 

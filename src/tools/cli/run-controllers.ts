@@ -5,7 +5,7 @@ import type { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { openApplicationContext } from '../../base/process/application-context.js';
 import { ControllersAppModule } from '../../controllers-app.module.js';
-import { processFacts } from '../../server/endpoints/debug/process-facts.module.js';
+import { processInfo } from '../../server/endpoints/debug/process-info.module.js';
 import { versionInfo } from '../../server/endpoints/discovery/version-info.js';
 import { openTracer, tracingSettings } from '../../server/endpoints/tracing.module.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
@@ -59,7 +59,7 @@ export async function runControllers(
         ...serving,
         metrics,
         storage,
-        facts: processFacts('controller-manager', serving.flags),
+        facts: processInfo('controller-manager', serving.flags),
       }),
     );
   } catch (error) {

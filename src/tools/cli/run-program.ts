@@ -3,7 +3,7 @@ import { flagsOf } from '../../base/config/flag.js';
 import { formatFlags } from '../../base/config/help.js';
 import { OptionsError } from '../../base/config/parse-options.js';
 import { nearest } from '../../base/config/suggest.js';
-import { fileProblem, isFileError, withoutRoom } from '../../base/machinery/file-problem.js';
+import { fileProblem, isFileError, withoutSpace } from '../../base/machinery/file-problem.js';
 import { StopSignals } from '../../base/machinery/lifecycle.js';
 import { errorCode, errorText } from '../../base/machinery/startup-error.js';
 import { limitStart } from '../../base/process/engine-phases.js';
@@ -121,7 +121,7 @@ function report(error: unknown, command: Command): number {
 
 function problemText(error: unknown): string {
   if (isFileError(error)) return `${error.path}: ${fileProblem(error)}`;
-  return withoutRoom(error) ? `a file can't be written: ${fileProblem(error)}` : errorText(error);
+  return withoutSpace(error) ? `a file can't be written: ${fileProblem(error)}` : errorText(error);
 }
 
 function overview(): string {

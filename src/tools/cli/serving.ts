@@ -28,10 +28,10 @@ export interface Serving extends Running {
  *
  * @throws the error that keeps the (first) process from starting; nothing runs then.
  */
-export async function startServing(options: ServerOptions, parts: ServingParts = {}): Promise<Serving> {
+export async function startServing(options: ServerOptions, dependencies: ServingDependencies = {}): Promise<Serving> {
   const count = workerCount(options.secureServing.workers);
-  if (count > 1) return startWorkers(options, count, parts);
-  return serveAlone(options, { ...parts, isFirst: true });
+  if (count > 1) return startWorkers(options, count, dependencies);
+  return serveAlone(options, { ...dependencies, isFirst: true });
 }
 
 /** 0 is one per core. */
@@ -42,7 +42,7 @@ function workerCount(workers: number): number {
 async function startWorkers(
   options: ServerOptions,
   count: number,
-  { controllers, signal }: ServingParts,
+  { controllers, signal }: ServingDependencies,
 ): Promise<Serving> {
   const { WorkerPool } = await import('./workers/worker-pool.js');
   const logger = new Logger(options.logging.logLevel, options.logging.logFormat);
@@ -78,7 +78,7 @@ export async function loadServing(): Promise<void> {
 }
 
 /** What runs besides serving. */
-export interface ServingParts {
+export interface ServingDependencies {
   /** Ends the wait for a database that is not ready. */
   readonly signal?: AbortSignal | undefined;
   /** Runs the control loops as well, always in this process. */
@@ -86,7 +86,7 @@ export interface ServingParts {
 }
 
 /** Options of a process that serves by itself. */
-export interface ServeAloneParts extends ServingParts {
+export interface ServeAloneDependencies extends ServingDependencies {
   /**
    * Whether nothing serves on the port yet: such a process answers health checks while it starts, brings the SQL views in
    * line with what is served, and warns about the configuration.
@@ -103,7 +103,7 @@ export interface ServeAloneParts extends ServingParts {
  */
 export async function serveAlone(
   options: ServerOptions,
-  { isFirst, worker, openDatabase, controllers, signal }: ServeAloneParts,
+  { isFirst, worker, openDatabase, controllers, signal }: ServeAloneDependencies,
 ): Promise<RunningServer> {
   const { startServer } = await import('../../start-server.js');
   const { logLevel, logFormat } = options.logging;

@@ -80,7 +80,7 @@ export class Sessions {
    */
   open(user: SessionUser, agent: Agent, { authorization, tls }: UserCredentials): SessionKeys {
     const credentials = authorization ?? tls.cert ?? '';
-    this.makeRoom(shareOf(user, credentials));
+    this.dropOldest(shareOf(user, credentials));
     const keys = { cookie: secret(), key: secret() };
     const until = this.clock.now() + this.lifetimeMs;
     this.byCookie.set(
@@ -116,7 +116,7 @@ export class Sessions {
     for (const [id, session] of this.byCookie) this.remove(id, session);
   }
 
-  private makeRoom(share: string): void {
+  private dropOldest(share: string): void {
     this.expire();
     const shares = new Map<string, [id: string, session: Session][]>();
     for (const entry of this.byCookie) {

@@ -219,5 +219,5 @@ function limitReceived({ stream }: DatabaseConnection): void {
 }
 
 /** What happened to an object, the newest first (docs/history.md). */
-export const timelineQuestion =
+export const timelineQuery =
   'select version, at, verb, manager, username, diff from cluster.history($1, $2, $3) order by version desc';

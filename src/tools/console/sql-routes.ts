@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observability/logger.js';
 import { refuse } from './refuse.js';
 import type { Session } from './sessions.js';
-import { SqlBusy, SqlError, type SqlReader, timelineQuestion } from './sql-reader.js';
+import { SqlBusy, SqlError, type SqlReader, timelineQuery } from './sql-reader.js';
 import { UnderWay } from './under-way.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
@@ -51,7 +51,7 @@ export class SqlRoutes {
       const values = [resource, namespace, name];
       const isText = (value: unknown): value is string => typeof value === 'string';
       if (!values.every(isText)) return refuse(reply, 400, 'resource, namespace and name must be texts');
-      return this.answer(sessionOf(request), reply, timelineQuestion, values);
+      return this.answer(sessionOf(request), reply, timelineQuery, values);
     });
   }
 

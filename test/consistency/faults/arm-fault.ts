@@ -1,6 +1,6 @@
 import { IdentityLease } from '../../../src/server/advertise/identity-lease.js';
 import { ServingLeases } from '../../../src/server/advertise/serving-leases.js';
-import { CachedStorage } from '../../../src/storage/cacher/cache-delegator.js';
+import { CachedStorage } from '../../../src/storage/cacher/cached-storage.js';
 import { ChangeFeed } from '../../../src/storage/feed/change-feed.js';
 import { NotifyListener } from '../../../src/storage/feed/notify-listener.js';
 import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';

@@ -47,9 +47,9 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
     }));
   },
   'lost-hint': (strikes) => {
-    const { tell } = HubClient.prototype;
+    const { send: tell } = HubClient.prototype;
     noteBatches();
-    HubClient.prototype.tell = function (message) {
+    HubClient.prototype.send = function (message) {
       if (message[0] !== 'hint' || !hasBegun || !strikes('lost-hint', 2)) tell.call(this, message);
     };
     armBatches((batch) => batch);
@@ -86,8 +86,8 @@ function noteBegin({ resources }: WrittenBatch): void {
 
 /** Lets a parent notice, too, that the clients have begun. */
 function noteBatches(): void {
-  const { tellBatch } = HubClient.prototype;
-  HubClient.prototype.tellBatch = function (batch) {
+  const { sendBatch: tellBatch } = HubClient.prototype;
+  HubClient.prototype.sendBatch = function (batch) {
     noteBegin(batch.written);
     tellBatch.call(this, batch);
   };
@@ -131,9 +131,9 @@ type Written = Extract<HubMessage, readonly ['written', ...unknown[]]>;
 
 /** Now and then an answer to a write waits for the next one to the same worker, and they change places. */
 function armWriteAnswers(strikes: Strikes): void {
-  const { tell } = HubClient.prototype;
+  const { send: tell } = HubClient.prototype;
   const waiting = new WeakMap<HubClient, Written>();
-  HubClient.prototype.tell = function (message) {
+  HubClient.prototype.send = function (message) {
     if (message[0] !== 'written') {
       tell.call(this, message);
       return;

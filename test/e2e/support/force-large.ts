@@ -1,5 +1,5 @@
 import { largeLimits } from '../../../src/base/machinery/large-work.js';
-import { LargeLane } from '../../../src/server/large/large-lane.js';
+import { LargeRequestThread } from '../../../src/server/large/large-request-thread.js';
 
 /**
  * Loaded into a server under test. All work that its other thread can do goes there. At SIGUSR2 it prints to standard
@@ -8,12 +8,12 @@ import { LargeLane } from '../../../src/server/large/large-lane.js';
 Object.assign(largeLimits, { small: 0, long: 0, structure: 0, listItem: 0, wholeList: 0 });
 
 const counts = { answers: 0, events: 0 };
-const { answer, encode } = LargeLane.prototype;
-LargeLane.prototype.answer = function (this: LargeLane, ...args) {
+const { answer, encode } = LargeRequestThread.prototype;
+LargeRequestThread.prototype.answer = function (this: LargeRequestThread, ...args) {
   counts.answers++;
   return answer.apply(this, args);
 };
-LargeLane.prototype.encode = function (this: LargeLane, ...args) {
+LargeRequestThread.prototype.encode = function (this: LargeRequestThread, ...args) {
   counts.events++;
   return encode.apply(this, args);
 };

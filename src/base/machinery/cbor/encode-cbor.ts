@@ -81,7 +81,7 @@ class CborWriter {
   }
 
   head(major: Major, argument: number): void {
-    this.makeRoom(headBytes);
+    this.ensureCapacity(headBytes);
     const { bytes } = this;
     const first = major << 5;
     if (argument < Info.oneByte) bytes[this.at++] = first | argument;
@@ -101,7 +101,7 @@ class CborWriter {
     }
   }
 
-  private makeRoom(length: number): void {
+  private ensureCapacity(length: number): void {
     const needed = this.at + length;
     if (needed <= this.bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2));
@@ -110,7 +110,7 @@ class CborWriter {
   }
 
   private simple(info: number): void {
-    this.makeRoom(1);
+    this.ensureCapacity(1);
     this.bytes[this.at++] = (Major.simple << 5) | info;
   }
 
@@ -123,7 +123,7 @@ class CborWriter {
     // As if all of it were ASCII, which has a byte per character.
     const start = this.at;
     this.head(Major.bytes, length);
-    this.makeRoom(length);
+    this.ensureCapacity(length);
     const { bytes } = this;
     let { at } = this;
     for (let i = 0; i < length; i++) {
@@ -141,7 +141,7 @@ class CborWriter {
   private longText(text: string): void {
     const length = Buffer.byteLength(text);
     this.head(Major.bytes, length);
-    this.makeRoom(length);
+    this.ensureCapacity(length);
     this.at += this.bytes.write(text, this.at, length, 'utf8');
   }
 
@@ -149,7 +149,7 @@ class CborWriter {
     const decoded = Buffer.from(text, 'base64');
     this.head(Major.tag, Tag.laterBase64);
     this.head(Major.bytes, decoded.length);
-    this.makeRoom(decoded.length);
+    this.ensureCapacity(decoded.length);
     decoded.copy(this.bytes, this.at);
     this.at += decoded.length;
   }
@@ -191,7 +191,7 @@ class CborWriter {
       return;
     }
     const isNegative = value < 0n;
-    this.makeRoom(headBytes);
+    this.ensureCapacity(headBytes);
     this.bytes[this.at++] = ((isNegative ? Major.negative : Major.unsigned) << 5) | Info.eightBytes;
     this.at = this.bytes.writeBigUInt64BE(isNegative ? -1n - value : value, this.at);
   }
@@ -205,7 +205,7 @@ class CborWriter {
   /** In the fewest bytes that keep the value. A number beyond all doubles becomes the largest one. */
   private float(value: number): void {
     const finite = Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
-    this.makeRoom(headBytes);
+    this.ensureCapacity(headBytes);
     const { bytes } = this;
     const half = Math.fround(finite) === finite ? halfBits(finite) : undefined;
     if (half !== undefined) {

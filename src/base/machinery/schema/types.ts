@@ -81,10 +81,10 @@ export interface KindType<T = unknown> extends StructType<T> {
 /** Group, version and kind of a declaration; the group does not have its vendor suffix yet. */
 export interface KindIdentity extends GroupVersionKind {
   /** Missing for kinds without their own resource (lists, options, nested reviews). */
-  readonly scope?: Scope;
+  readonly scope?: ResourceScope;
 }
 
-export type Scope = 'Namespaced' | 'Cluster';
+export type ResourceScope = 'Namespaced' | 'Cluster';
 
 /**
  * A JSON value that is either a struct or something simpler: `bool` (true, false or a struct), `list` (a struct or a

@@ -6,12 +6,18 @@ import { type Availability, checkAvailability, localAvailability } from '../../.
 import { isRemote, knownApiService } from '../../../server/aggregation/known-api-service.js';
 import { changeSource } from '../frame/change-source.js';
 import type { ResourceClient } from '../frame/loop-client.js';
-import { type Pauses, ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
-import { serverUser, type Work } from '../frame/work.js';
+import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
+import {
+  type Pauses,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+} from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { isStated, type StoredApiService, withAvailability } from './availability-condition.js';
 
-export interface ApiServiceAvailabilityParts extends ReconcileParts {
+export interface ApiServiceAvailabilityDependencies extends ReconcileDependencies {
   readonly aggregation: Aggregation;
 }
 
@@ -33,7 +39,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
   private readonly apiServices: ResourceClient<StoredApiService>;
 
   /** @throws Error when the registry has no APIServices. */
-  constructor(private readonly own: ApiServiceAvailabilityParts) {
+  constructor(private readonly own: ApiServiceAvailabilityDependencies) {
     super(own);
     this.apiServices = this.client<StoredApiService>('apiregistration', 'apiservices');
   }
@@ -47,7 +53,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const discovery = { group: groupName('discovery', this.parts.names), resource: 'endpointslices' };
+    const discovery = { group: groupName('discovery', this.dependencies.names), resource: 'endpointslices' };
     return [
       source(this.informed, (apiService, old) => this.concerned(apiService, old)),
       ...['services', 'endpoints', formatGroupResource(discovery)].map((resource) => this.places(resource)),
@@ -65,7 +71,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
 
   /** Where the servers are: their APIServices are looked at a moment after a change. */
   private places(resource: string): Source {
-    return changeSource(this.parts, resource, {
+    return changeSource(this.dependencies, resource, {
       keysOf: ({ key }) => {
         for (const name of this.remoteIn(key.namespace)) this.enqueue(name, settleMs);
         return [];
@@ -81,7 +87,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
     }
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { aggregation } = this.own;
     const apiService = await this.apiServices.get('', name);
     if (apiService === undefined) return 'done';
@@ -95,7 +101,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
   }
 
   /** Writes the condition, unless the APIService was changed or replaced meanwhile: that queues work of its own. */
-  private async state(seen: StoredApiService, availability: Availability, work: Work): Promise<void> {
+  private async state(seen: StoredApiService, availability: Availability, work: ReconcileContext): Promise<void> {
     const { timers, logger } = this.own;
     if (isStated(seen, availability)) return;
     const { name = '' } = seen.metadata;

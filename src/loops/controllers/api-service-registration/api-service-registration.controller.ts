@@ -5,15 +5,15 @@ import type { APIService } from '../../../objects/apis/apiregistration/v1/api-se
 import { Informer } from '../../../objects/registry/informers/informer.js';
 import { LocalPriorities } from '../../../server/aggregation/local-priorities.js';
 import type { ResourceClient } from '../frame/loop-client.js';
+import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
 import {
   ownKey,
   type Pauses,
+  type ReconcileDependencies,
   ReconcileLoop,
-  type ReconcileParts,
   type Source,
   source,
 } from '../frame/reconcile-loop.js';
-import { serverUser, type Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   automanagedLabel,
@@ -49,9 +49,9 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
   private atStart = new Set<string>();
 
   /** @throws Error when the registry has no APIServices. */
-  constructor(parts: ReconcileParts) {
-    super(parts);
-    const { storage, registry, names, logger } = parts;
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
+    const { storage, registry, names, logger } = dependencies;
     this.apiServices = this.client<StoredApiService>('apiregistration', 'apiservices');
     this.priorities = new LocalPriorities(names);
     const group = groupName('apiextensions', names);
@@ -81,7 +81,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
   }
 
   protected override started(): void {
-    const { registry } = this.parts;
+    const { registry } = this.dependencies;
     this.builtIn = new Map(
       builtInApiServices(registry.groups(), this.priorities).map((wanted) => [wanted.name, wanted]),
     );
@@ -95,7 +95,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
     return this.builtIn.get(name) ?? this.custom.find(name);
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const live = await this.apiServices.get('', name);
     const wanted = this.wanted(name);
     await this.take(name, live, wanted, work);
@@ -107,7 +107,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
     name: string,
     live: StoredApiService | undefined,
     wanted: WantedApiService | undefined,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
     const step = registrationStep(live, wanted, this.corrected.has(name), this.atStart.has(name));
     if (step === 'delete' && live !== undefined) await this.apiServices.delete(work, live);

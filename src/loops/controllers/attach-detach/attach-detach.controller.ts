@@ -2,9 +2,9 @@ import { parseTime } from '../../../base/machinery/values/time.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import type { DeepPartial } from '../frame/loop-client.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import { keyOf, type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import { isAlreadyExists } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import { readyStatus, type StoredNode } from '../node-lifecycle/node-facts.js';
 import { claimsOf } from '../pvc-protection/claims-in-use.js';
 import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
@@ -17,7 +17,7 @@ import { otherUsersText } from './other-users.js';
 import { OwnAttachments, type StoredAttachment } from './own-attachments.js';
 import { hasLeftVolumes, mayAttach } from './wanted-volumes.js';
 
-export interface AttachDetachParts extends ReconcileParts {
+export interface AttachDetachDependencies extends ReconcileDependencies {
   readonly counters?: VolumeLoopMetrics | undefined;
 }
 
@@ -63,7 +63,7 @@ export class AttachDetachController extends ReconcileLoop {
   private readonly desired: DesiredVolumes;
   private readonly made: OwnAttachments;
 
-  constructor(private readonly own: AttachDetachParts) {
+  constructor(private readonly own: AttachDetachDependencies) {
     super(own);
     const { labelPrefix } = own.names;
     const { claims, volumes, drivers } = this;
@@ -142,15 +142,17 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   private isManaged({ metadata }: Readonly<StoredNode>): boolean {
-    const { labelPrefix } = this.parts.names;
+    const { labelPrefix } = this.dependencies.names;
     return metadata.annotations?.[`volumes.${labelPrefix}/controller-managed-attach-detach`] !== undefined;
   }
 
   private isOutOfService({ spec }: Readonly<StoredNode>): boolean {
-    return spec?.taints?.some(({ key }) => key === `node.${this.parts.names.labelPrefix}/out-of-service`) === true;
+    return (
+      spec?.taints?.some(({ key }) => key === `node.${this.dependencies.names.labelPrefix}/out-of-service`) === true
+    );
   }
 
-  protected async reconcile(nodeName: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(nodeName: string, work: ReconcileContext): Promise<WorkOutcome> {
     // What the last work on this node wrote is in the informers now.
     for (const [volume, holder] of this.reserved) if (holder === nodeName) this.reserved.delete(volume);
     const node = this.nodes.get('', nodeName);
@@ -168,7 +170,7 @@ export class AttachDetachController extends ReconcileLoop {
     nodeName: string,
     node: StoredNode | undefined,
     wanted: ReadonlyMap<string, DesiredVolume>,
-    work: Work,
+    work: ReconcileContext,
     waits: number[],
   ): Promise<ReadonlySet<string>> {
     const attachments = this.made.on(nodeName, node);
@@ -181,7 +183,7 @@ export class AttachDetachController extends ReconcileLoop {
         continue;
       }
       this.reports.forget(nodeName, uniqueName);
-      const now = this.parts.timers.elapsed();
+      const now = this.dependencies.timers.elapsed();
       const since = this.unneeded.get(key) ?? now;
       this.unneeded.set(key, since);
       const decision = decideDetach({
@@ -212,7 +214,7 @@ export class AttachDetachController extends ReconcileLoop {
     node: StoredNode | undefined,
     uniqueName: string,
     isForced: boolean,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<boolean> {
     if (node === undefined) return true;
     let isSafe = true;
@@ -235,7 +237,7 @@ export class AttachDetachController extends ReconcileLoop {
   private async attachWanted(
     nodeName: string,
     wanted: ReadonlyMap<string, DesiredVolume>,
-    work: Work,
+    work: ReconcileContext,
     waits: number[],
   ): Promise<ReadonlySet<string>> {
     const attached = new Set<string>();
@@ -286,7 +288,7 @@ export class AttachDetachController extends ReconcileLoop {
     const { resourceVersion: version = '' } = metadata;
     const failure = status?.attachError;
     if (failure !== undefined) return { text: failure.message ?? '', version };
-    const waitedMs = this.parts.timers.now() - parseTime(metadata.creationTimestamp ?? '');
+    const waitedMs = this.dependencies.timers.now() - parseTime(metadata.creationTimestamp ?? '');
     const leftMs = attacherMs - (waitedMs % attacherMs);
     waits.push(leftMs);
     if (waitedMs < attacherMs) return undefined;
@@ -335,7 +337,7 @@ export class AttachDetachController extends ReconcileLoop {
     attached: ReadonlySet<string>,
     detached: ReadonlySet<string>,
     wanted: ReadonlyMap<string, DesiredVolume>,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
     // What nobody needs stays listed until it may be detached.
     const stays = (name: string) => (wanted.has(name) ? attached.has(name) : !detached.has(name));

@@ -10,7 +10,7 @@ export interface DesiredVolume {
   readonly pods: StoredPod[];
 }
 
-export interface DesiredVolumesParts {
+export interface DesiredVolumesDependencies {
   readonly labelPrefix: string;
   readonly podsByNode: InformerIndex<StoredPod>;
   readonly claims: Pick<Informer<StoredClaim>, 'get'>;
@@ -23,7 +23,7 @@ export class DesiredVolumes {
   /** What the volumes of pods need, by node and then by the pod's uid and the volume's name. */
   private readonly known = new Map<string, Map<string, AttachableVolume>>();
 
-  constructor(private readonly parts: DesiredVolumesParts) {}
+  constructor(private readonly dependencies: DesiredVolumesDependencies) {}
 
   /** Forgets what it knew. */
   clear(): void {
@@ -35,14 +35,14 @@ export class DesiredVolumes {
     const wanted = new Map<string, DesiredVolume>();
     const before = this.known.get(nodeName);
     const known = new Map<string, AttachableVolume>();
-    const { labelPrefix, claims, volumes, drivers } = this.parts;
+    const { labelPrefix, claims, volumes, drivers } = this.dependencies;
     const lookup = {
       labelPrefix,
       claim: (namespace: string, name: string) => claims.get(namespace, name),
       volume: (name: string) => volumes.get('', name),
       driver: (name: string) => drivers.get('', name),
     };
-    for (const pod of this.parts.podsByNode.get(nodeName)) {
+    for (const pod of this.dependencies.podsByNode.get(nodeName)) {
       if (!mayAttach(pod) || hasLeftVolumes(pod)) continue;
       for (const podVolume of pod.spec.volumes ?? []) {
         const key = `${pod.metadata.uid} ${podVolume.name}`;

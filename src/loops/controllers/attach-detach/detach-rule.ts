@@ -1,7 +1,7 @@
 import type { ForcedDetachReason } from '../volume-loop-metrics.js';
 
 /** What decides whether a volume that no pod of its node needs may be detached. */
-export interface DetachFacts {
+export interface DetachInfo {
   /** The node says that it still has it mounted. */
   readonly isInUse: boolean;
   /** The node exists and is ready. */
@@ -28,7 +28,7 @@ export interface DetachDecision {
  * Whether to detach a volume: at once if its node has unmounted it or is out of service; a node that is not healthy gets
  * some minutes to unmount it; a healthy one all the time that it needs.
  */
-export function decideDetach({ isInUse, isHealthy, isOutOfService, unneededMs }: DetachFacts): DetachDecision {
+export function decideDetach({ isInUse, isHealthy, isOutOfService, unneededMs }: DetachInfo): DetachDecision {
   if (isOutOfService) return { kind: 'by force', reason: 'out-of-service' };
   const isLate = unneededMs > longestUnmountMs;
   if (isInUse && (isHealthy || !isLate)) {

@@ -9,15 +9,15 @@ import {
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.js';
 import { changeSource } from '../frame/change-source.js';
-import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import { type ReconcileDependencies, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { listTokenSecrets, longestTokenWaitMs, tokenChanges } from '../token-secrets.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { signDetached } from './detached-jws.js';
 
 type StoredMap = ConfigMap & ApiObject;
 
-export interface BootstrapSignerParts extends ReconcileParts {
+export interface BootstrapSignerDependencies extends ReconcileDependencies {
   readonly signedWith: VendorNames['clusterInfoKey'];
 }
 
@@ -28,7 +28,7 @@ export interface BootstrapSignerParts extends ReconcileParts {
 export class BootstrapSignerController extends ReconcileLoop {
   readonly name = 'bootstrap-signer';
 
-  constructor(private readonly own: BootstrapSignerParts) {
+  constructor(private readonly own: BootstrapSignerDependencies) {
     super(own);
   }
 
@@ -37,10 +37,10 @@ export class BootstrapSignerController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const { names } = this.parts;
+    const { names } = this.dependencies;
     return [
-      tokenChanges(this.parts, clusterInfoName),
-      changeSource(this.parts, 'configmaps', {
+      tokenChanges(this.dependencies, clusterInfoName),
+      changeSource(this.dependencies, 'configmaps', {
         keysOf: ({ key }) =>
           key.namespace === names.publicNamespace && key.name === clusterInfoName ? [clusterInfoName] : [],
         all: () => [clusterInfoName],
@@ -49,10 +49,10 @@ export class BootstrapSignerController extends ReconcileLoop {
   }
 
   /** Writes the correct signatures, and again when the next token expires. */
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
-    const { names, logger } = this.parts;
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
+    const { names, logger } = this.dependencies;
     const maps = this.client<StoredMap>('', 'configmaps');
-    const secrets = await listTokenSecrets(this.parts);
+    const secrets = await listTokenSecrets(this.dependencies);
     const tokens = secrets
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map((secret) => readBootstrapToken(secret, names))

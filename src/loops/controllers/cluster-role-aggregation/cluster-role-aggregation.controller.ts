@@ -2,8 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { SelectorError } from '../../../base/machinery/label-selector.js';
 import { aggregatedRules, sameRules } from '../../../objects/apis/rbac/rules/aggregate-rules.js';
 import type { ClusterRole } from '../../../objects/apis/rbac/v1/role.types.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 type StoredRole = ClusterRole & ApiObject;
@@ -29,7 +29,7 @@ export class ClusterRoleAggregationController extends ReconcileLoop {
     }
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const role = this.roles.get('', name);
     if (role === undefined || this.filled(role) === undefined) return 'done';
     // The live role decides whether it still collects, and what.
@@ -46,7 +46,7 @@ export class ClusterRoleAggregationController extends ReconcileLoop {
       if (!(error instanceof SelectorError)) throw error;
       // The selector was stored before selectors were validated this way; the role stays unchanged until somebody
       // corrects it.
-      this.parts.logger.warn('a cluster role has a selector that is not valid', {
+      this.dependencies.logger.warn('a cluster role has a selector that is not valid', {
         clusterRole: role.metadata.name,
         error,
       });

@@ -7,9 +7,9 @@ import type { CronJobStatus } from '../../../objects/apis/batch/v1/cron-job.type
 import { byController, controllerOf } from '../frame/indexes.js';
 import type { DeepPartial, ResourceClient } from '../frame/loop-client.js';
 import { controllerReference } from '../frame/pod-from-template.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import { isDeleting, type StoredJob } from '../job/job-pod.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { endOf, outlivedJobs, referenceTo, reviewJobs, setActive } from './active-jobs.js';
@@ -28,7 +28,7 @@ export class CronJobController extends ReconcileLoop {
   private readonly cronJobs = this.informer<StoredCronJob>('batch', 'cronjobs');
   private readonly jobs = this.informer<StoredJob>('batch', 'jobs');
   private readonly owned = byController(this.jobs);
-  private readonly timestampAnnotation = `batch.${this.parts.names.labelPrefix}/cronjob-scheduled-timestamp`;
+  private readonly timestampAnnotation = `batch.${this.dependencies.names.labelPrefix}/cronjob-scheduled-timestamp`;
   private readonly zones = new Map<string | undefined, TimeZone>();
 
   protected sources(): readonly Source[] {
@@ -37,7 +37,7 @@ export class CronJobController extends ReconcileLoop {
     return [source(this.cronJobs, ownKey), source(this.jobs, keys)];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const cronJob = this.cronJobs.get(namespace, name);
     if (cronJob === undefined) return 'done';
@@ -81,7 +81,11 @@ export class CronJobController extends ReconcileLoop {
   }
 
   /** Starts a run if one is due; changes `status`. Resolves with the time until the next one. */
-  private async startDue(cronJob: StoredCronJob, status: CronJobStatus, work: Work): Promise<number | undefined> {
+  private async startDue(
+    cronJob: StoredCronJob,
+    status: CronJobStatus,
+    work: ReconcileContext,
+  ): Promise<number | undefined> {
     const { spec } = cronJob;
     if (spec.suspend === true) return undefined;
     const times = this.timesOf(cronJob);
@@ -134,7 +138,12 @@ export class CronJobController extends ReconcileLoop {
   }
 
   /** Whether jobs that are still active keep the run from starting; ends them if they are to be replaced. */
-  private async mustWait(cronJob: StoredCronJob, status: CronJobStatus, at: number, work: Work): Promise<boolean> {
+  private async mustWait(
+    cronJob: StoredCronJob,
+    status: CronJobStatus,
+    at: number,
+    work: ReconcileContext,
+  ): Promise<boolean> {
     const active = status.active ?? [];
     if (active.some(({ name }) => name === runName(cronJob, at))) return true;
     if (active.length === 0 || cronJob.spec.concurrencyPolicy === 'Allow') return false;
@@ -152,7 +161,12 @@ export class CronJobController extends ReconcileLoop {
   }
 
   /** Creates the job of a run. Resolves with undefined when there can be none. */
-  private async start(cronJob: StoredCronJob, zone: TimeZone, at: number, work: Work): Promise<StoredJob | undefined> {
+  private async start(
+    cronJob: StoredCronJob,
+    zone: TimeZone,
+    at: number,
+    work: ReconcileContext,
+  ): Promise<StoredJob | undefined> {
     const { namespace = '' } = cronJob.metadata;
     try {
       const job = await this.jobClient.create(work, this.jobOf(cronJob, zone, at));
@@ -186,13 +200,17 @@ export class CronJobController extends ReconcileLoop {
     };
   }
 
-  private async removeOutlived(cronJob: StoredCronJob, jobs: readonly StoredJob[], work: Work): Promise<void> {
+  private async removeOutlived(
+    cronJob: StoredCronJob,
+    jobs: readonly StoredJob[],
+    work: ReconcileContext,
+  ): Promise<void> {
     for (const job of outlivedJobs(cronJob, jobs)) {
       if (!isDeleting(job)) await this.deleteJob(cronJob, job, work);
     }
   }
 
-  private async deleteJob(cronJob: StoredCronJob, job: StoredJob, work: Work): Promise<void> {
+  private async deleteJob(cronJob: StoredCronJob, job: StoredJob, work: ReconcileContext): Promise<void> {
     const { name } = job.metadata;
     try {
       await this.jobClient.delete(work, job, { propagationPolicy: 'Background' });
@@ -204,7 +222,7 @@ export class CronJobController extends ReconcileLoop {
   }
 
   /** Writes the status unless it stays the same; false when the cron job has changed meanwhile. */
-  private async write(cronJob: StoredCronJob, status: CronJobStatus, work: Work): Promise<boolean> {
+  private async write(cronJob: StoredCronJob, status: CronJobStatus, work: ReconcileContext): Promise<boolean> {
     if (isDeepStrictEqual(status, cronJob.status)) return true;
     const written = await this.client<StoredCronJob>('batch', 'cronjobs').updateStatus(work, cronJob, (live) =>
       live.metadata.resourceVersion === cronJob.metadata.resourceVersion ? { ...live, status } : undefined,

@@ -7,11 +7,11 @@ import {
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';
 import { nodeClientProblem } from '../csr-signing/signer-rules.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 
-export interface CsrApprovingParts extends ReconcileParts {
+export interface CsrApprovingDependencies extends ReconcileDependencies {
   /** Checks the rights of the users who made the requests. */
   readonly authorizer: Authorizer;
 }
@@ -45,7 +45,7 @@ export class CsrApprovingController extends CertificateRequestLoop {
   readonly name = 'certificate-approver';
 
   /** @throws Error when the registry has no certificate signing requests. */
-  constructor(private readonly own: CsrApprovingParts) {
+  constructor(private readonly own: CsrApprovingDependencies) {
     super(own);
   }
 
@@ -58,7 +58,7 @@ export class CsrApprovingController extends CertificateRequestLoop {
     );
   }
 
-  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
+  protected async process(request: StoredRequest, work: ReconcileContext): Promise<WorkOutcome> {
     const asked = parse(request);
     if (asked === undefined || nodeClientProblem(asked, request.spec.usages ?? []) !== undefined) return 'done';
     for (const { recognizes, subresource, message } of recognizers) {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readPem } from '../../../base/machinery/x509/pem.js';
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { CertificateRequestLoop, type StoredRequest } from '../certificate-request-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 const decisions: ReadonlySet<string> = new Set(['Approved', 'Denied', 'Failed']);
@@ -24,12 +24,12 @@ export class CsrCleanerController extends CertificateRequestLoop {
     return true;
   }
 
-  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
-    const dueIn = removalTime(request) - this.parts.timers.now();
+  protected async process(request: StoredRequest, work: ReconcileContext): Promise<WorkOutcome> {
+    const dueIn = removalTime(request) - this.dependencies.timers.now();
     if (dueIn > 0) return Math.min(dueIn, longestWaitMs);
     const { name, resourceVersion = '' } = request.metadata;
     if (await this.requests.delete(work, request, { resourceVersion })) {
-      this.parts.logger.info('an old certificate request was removed', { request: name });
+      this.dependencies.logger.info('an old certificate request was removed', { request: name });
     }
     return 'done';
   }

@@ -3,8 +3,8 @@ import { CertificateRequestError, parseCertificateRequest } from '../../../base/
 import { certificateUsages } from '../../../base/machinery/x509/key-usages.js';
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type SignerRule, signerRules } from './signer-rules.js';
 
@@ -16,7 +16,7 @@ export interface SigningAuthorities {
   readonly durationMs: number;
 }
 
-export interface CsrSigningParts extends ReconcileParts {
+export interface CsrSigningDependencies extends ReconcileDependencies {
   readonly signing: SigningAuthorities;
 }
 
@@ -35,7 +35,7 @@ export class CsrSigningController extends CertificateRequestLoop {
   private readonly rules: ReadonlyMap<string, SignerRule>;
 
   /** @throws Error when the registry has no certificate signing requests. */
-  constructor(private readonly own: CsrSigningParts) {
+  constructor(private readonly own: CsrSigningDependencies) {
     super(own);
     this.rules = signerRules(own.names);
   }
@@ -53,7 +53,7 @@ export class CsrSigningController extends CertificateRequestLoop {
     );
   }
 
-  protected async process(request: StoredRequest, work: Work): Promise<WorkOutcome> {
+  protected async process(request: StoredRequest, work: ReconcileContext): Promise<WorkOutcome> {
     const { logger } = this.own;
     const { signerName: signer } = request.spec;
     const name = request.metadata.name ?? '';

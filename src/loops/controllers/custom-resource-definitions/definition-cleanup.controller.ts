@@ -11,12 +11,12 @@ import { partOf } from '../../../objects/registry/resource-definition.js';
 import type { AdmittedStore } from '../../../objects/registry/store/admitted-store.js';
 import { parseStored } from '../../../objects/registry/store/object-codec.js';
 import type { ChangeSubscription } from '../../../storage/storage.interface.js';
+import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
 import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { reflectorSource } from '../frame/reflector-source.js';
-import { serverUser, type Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { workStore } from '../work-store.js';
-import { type DefinitionLoopParts, definitionsOf } from './definition-loop-parts.js';
+import { type DefinitionLoopDependencies, definitionsOf } from './definition-loop-dependencies.js';
 import { builtInKinds } from './definition-status.controller.js';
 import { EndedDefinitions } from './ended-definitions.js';
 import { Instances } from './instances.js';
@@ -49,12 +49,12 @@ export class DefinitionCleanupController extends ReconcileLoop {
   private readonly waiting = new Map<string, Wait>();
 
   /** @throws Error when the registry has no definitions. */
-  constructor(parts: DefinitionLoopParts) {
-    super(parts);
-    const served = definitionsOf(parts);
-    this.store = workStore(served, parts);
-    this.ended = new EndedDefinitions(parts.storage, served.storageResource);
-    this.finalizer = cleanupFinalizer(parts.names);
+  constructor(dependencies: DefinitionLoopDependencies) {
+    super(dependencies);
+    const served = definitionsOf(dependencies);
+    this.store = workStore(served, dependencies);
+    this.ended = new EndedDefinitions(dependencies.storage, served.storageResource);
+    this.finalizer = cleanupFinalizer(dependencies.names);
   }
 
   protected override get user() {
@@ -75,7 +75,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
       set: (object: ApiObject) => this.notice(object),
       delete: () => this.sweep(),
     };
-    return [reflectorSource(this.parts, this.store.resource.storageResource, sink)];
+    return [reflectorSource(this.dependencies, this.store.resource.storageResource, sink)];
   }
 
   override async run(signal: AbortSignal): Promise<void> {
@@ -98,11 +98,11 @@ export class DefinitionCleanupController extends ReconcileLoop {
 
   private sweep(): void {
     this.ended.sweep((error) =>
-      this.parts.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
+      this.dependencies.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
     );
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const definition = await this.read(name);
     if (definition === undefined) {
       this.stopWaiting(name);
@@ -116,8 +116,8 @@ export class DefinitionCleanupController extends ReconcileLoop {
     }
   }
 
-  private async end(definition: Definition, work: Work): Promise<WorkOutcome> {
-    const { storage, timers, logger } = this.parts;
+  private async end(definition: Definition, work: ReconcileContext): Promise<WorkOutcome> {
+    const { storage, timers, logger } = this.dependencies;
     const { name = '', uid = '' } = definition.metadata;
     const instances = new Instances(definition, storage, timers, this.name);
     if (this.isBuiltIn(instances.resource)) {
@@ -148,7 +148,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
   /** Looks again when as many objects of the kind have gone as were left. */
   private async follow(name: string, resource: string, signal: AbortSignal): Promise<void> {
     if (this.waiting.has(name)) return;
-    const { storage } = this.parts;
+    const { storage } = this.dependencies;
     const subscription = await storage.watch({ resource }, await storage.head());
     if (signal.aborted) {
       subscription.close();
@@ -175,7 +175,11 @@ export class DefinitionCleanupController extends ReconcileLoop {
     this.waiting.delete(name);
   }
 
-  private async finish(definition: Definition, condition: ConditionUpdate, work: Work): Promise<WorkOutcome> {
+  private async finish(
+    definition: Definition,
+    condition: ConditionUpdate,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     this.stopWaiting(definition.metadata.name ?? '');
     await this.write(definition, condition, true, work);
     return 'done';
@@ -184,15 +188,20 @@ export class DefinitionCleanupController extends ReconcileLoop {
   /** The definition, if it waits for its clean-up. */
   private async read(name: string): Promise<Definition | undefined> {
     const { resource } = this.store;
-    const stored = await this.parts.storage.get({ resource: resource.storageResource, namespace: '', name });
+    const stored = await this.dependencies.storage.get({ resource: resource.storageResource, namespace: '', name });
     if (stored === undefined) return undefined;
     const definition = parseStored(resource, stored) as Definition;
     const { metadata } = definition;
     return metadata.deletionTimestamp !== undefined && this.isHeld(metadata) ? definition : undefined;
   }
 
-  private async write({ metadata }: Definition, condition: ConditionUpdate, isEnd: boolean, work: Work): Promise<void> {
-    const { timers } = this.parts;
+  private async write(
+    { metadata }: Definition,
+    condition: ConditionUpdate,
+    isEnd: boolean,
+    work: ReconcileContext,
+  ): Promise<void> {
+    const { timers } = this.dependencies;
     await this.store.update(work.context, '', metadata.name ?? '', {
       subresource: partOf(this.store.resource.definition, 'status'),
       transform: (live) => {
@@ -213,7 +222,9 @@ export class DefinitionCleanupController extends ReconcileLoop {
   }
 
   private isBuiltIn(storageResource: string): boolean {
-    return builtInKinds(this.parts.registry).some(({ group, resource }) => `${resource}.${group}` === storageResource);
+    return builtInKinds(this.dependencies.registry).some(
+      ({ group, resource }) => `${resource}.${group}` === storageResource,
+    );
   }
 }
 

@@ -5,13 +5,13 @@ import type { CustomResourceDefinition } from '../../../objects/apis/apiextensio
 import { partOf, type StoredResource } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { AdmittedStore } from '../../../objects/registry/store/admitted-store.js';
+import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
 import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { reflectorSource } from '../frame/reflector-source.js';
-import { serverUser, type Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { workStore } from '../work-store.js';
 import { AcceptedNames } from './accepted-names.js';
-import { type DefinitionLoopParts, definitionsOf } from './definition-loop-parts.js';
+import { type DefinitionLoopDependencies, definitionsOf } from './definition-loop-dependencies.js';
 import { type StateRules, stateOf } from './definition-state.js';
 import { schemaFault } from './schema-faults.js';
 
@@ -41,9 +41,9 @@ export class DefinitionStatusController extends ReconcileLoop {
   private readonly faults = new Map<string, LookedAt>();
 
   /** @throws Error when the registry has no definitions. */
-  constructor(parts: DefinitionLoopParts) {
-    super(parts);
-    this.store = workStore(definitionsOf(parts), parts);
+  constructor(dependencies: DefinitionLoopDependencies) {
+    super(dependencies);
+    this.store = workStore(definitionsOf(dependencies), dependencies);
   }
 
   protected override get user() {
@@ -60,7 +60,7 @@ export class DefinitionStatusController extends ReconcileLoop {
       replace: (objects: readonly ApiObject[], at: bigint) => {
         const newest = objects.map((object) => this.newest(atVersion(object, at)));
         this.known.clear();
-        this.taken = new AcceptedNames(builtInKinds(this.parts.registry));
+        this.taken = new AcceptedNames(builtInKinds(this.dependencies.registry));
         // The names that were given before come first.
         for (const definition of newest) this.taken.set(definition);
         for (const definition of newest) this.notice(definition);
@@ -74,7 +74,7 @@ export class DefinitionStatusController extends ReconcileLoop {
         if (gone !== undefined) this.lookAgain(gone.spec.group);
       },
     };
-    return [reflectorSource(this.parts, this.store.resource.storageResource, sink)];
+    return [reflectorSource(this.dependencies, this.store.resource.storageResource, sink)];
   }
 
   /** A change may arrive after a later write of our own, which gave names away. */
@@ -100,7 +100,7 @@ export class DefinitionStatusController extends ReconcileLoop {
     }
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const known = this.known.get(name);
     if (known === undefined) return 'done';
     let written: Definition | undefined;
@@ -129,7 +129,7 @@ export class DefinitionStatusController extends ReconcileLoop {
   }
 
   private rules({ metadata }: Definition): StateRules {
-    const { names, timers } = this.parts;
+    const { names, timers } = this.dependencies;
     const schemaFault = this.faults.get(metadata.name ?? '')?.fault;
     return { taken: this.taken, names, now: timers.now(), schemaFault };
   }

@@ -1,10 +1,10 @@
-import { StorageError } from '../../../storage/storage.errors.js';
 import {
   endedDefinitions,
   type Storage,
   type StorageKey,
   type StoredObject,
 } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 
 /**
  * The marks of definitions whose clean-up has begun. Storage creates no object under a marked definition, so a create

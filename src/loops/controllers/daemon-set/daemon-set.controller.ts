@@ -10,11 +10,11 @@ import {
 } from '../frame/controller-revisions.js';
 import { byController, orphans, type StoredPod } from '../frame/indexes.js';
 import { plannedPod } from '../frame/pod-from-template.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
 import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   hashLabel,
@@ -69,7 +69,7 @@ export class DaemonSetController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const set = this.sets.get(namespace, name);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return 'done';
@@ -83,7 +83,7 @@ export class DaemonSetController extends ReconcileLoop {
     if (history === undefined) return 'done';
     const pods = await this.podsOf(set, work);
     const hash = hashOf(history.update, hashLabel);
-    const state = daemonState(set, pods, this.fitsOf(set), { hash, now: this.parts.timers.now() });
+    const state = daemonState(set, pods, this.fitsOf(set), { hash, now: this.dependencies.timers.now() });
     const { error, waitMs } = await this.manage(state, work);
     await this.writeStatus(state, history.collisionCount, work);
     await this.forgetRevisions(state, history, pods, work);
@@ -94,12 +94,12 @@ export class DaemonSetController extends ReconcileLoop {
   }
 
   private fitsOf(set: StoredDaemonSet): Map<string, NodeFit> {
-    const fitOf = nodeFits(set, this.parts.names);
+    const fitOf = nodeFits(set, this.dependencies.names);
     const nodes = [...this.nodes.all()].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
     return new Map(nodes.map((node) => [node.metadata.name ?? '', fitOf(node)]));
   }
 
-  private podsOf(set: StoredDaemonSet, work: Work): Promise<StoredPod[]> {
+  private podsOf(set: StoredDaemonSet, work: ReconcileContext): Promise<StoredPod[]> {
     return claimObjects(work, {
       ...this.claiming(set),
       owned: this.ownedPods,
@@ -109,7 +109,7 @@ export class DaemonSetController extends ReconcileLoop {
   }
 
   /** The history with the revision of the present template; undefined when it can't be made any more. */
-  private async historyOf(set: StoredDaemonSet, work: Work): Promise<History | undefined> {
+  private async historyOf(set: StoredDaemonSet, work: ReconcileContext): Promise<History | undefined> {
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     const revisions = await claimObjects(work, {
       ...this.claiming(set),
@@ -133,7 +133,10 @@ export class DaemonSetController extends ReconcileLoop {
   }
 
   /** Does the next steps; resolves with what went wrong, and when a failed pod may be replaced. */
-  private async manage(state: DaemonState, work: Work): Promise<{ error?: unknown; waitMs?: number | undefined }> {
+  private async manage(
+    state: DaemonState,
+    work: ReconcileContext,
+  ): Promise<{ error?: unknown; waitMs?: number | undefined }> {
     const placement = placementSteps(state);
     const { replaced, waitMs } = this.replaceable(state, placement);
     const gone = [...placement.delete, ...replaced];
@@ -158,7 +161,7 @@ export class DaemonSetController extends ReconcileLoop {
         continue;
       }
       const key = `${set.metadata.uid}/${set.metadata.generation}/${node}`;
-      const answer = this.failed.mayReplace(key, this.parts.timers.elapsed());
+      const answer = this.failed.mayReplace(key, this.dependencies.timers.elapsed());
       if (answer === true) {
         const text = `Found failed daemon pod ${pod.metadata.namespace}/${name} on node ${node}, will try to kill it`;
         this.events.warning(set, 'FailedDaemonPod', text);
@@ -168,10 +171,10 @@ export class DaemonSetController extends ReconcileLoop {
     return { replaced, waitMs: waits.length === 0 ? undefined : Math.min(...waits) };
   }
 
-  private async createPod({ set, hash }: DaemonState, node: string, work: Work): Promise<void> {
+  private async createPod({ set, hash }: DaemonState, node: string, work: ReconcileContext): Promise<void> {
     try {
       const client = this.client<StoredPod>('', 'pods');
-      const make = () => newDaemonPod(this.parts.names, set, hash, node);
+      const make = () => newDaemonPod(this.dependencies.names, set, hash, node);
       const pod = await client.createFrom(work, plannedPod(set, set.spec.template), make);
       this.events.normal(set, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
     } catch (error) {
@@ -182,7 +185,7 @@ export class DaemonSetController extends ReconcileLoop {
     }
   }
 
-  private async deletePod(set: StoredDaemonSet, pod: StoredPod, work: Work): Promise<void> {
+  private async deletePod(set: StoredDaemonSet, pod: StoredPod, work: ReconcileContext): Promise<void> {
     try {
       const deleted = await this.client<StoredPod>('', 'pods').delete(work, pod);
       if (deleted) this.events.normal(set, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
@@ -192,7 +195,7 @@ export class DaemonSetController extends ReconcileLoop {
     }
   }
 
-  private async writeStatus(state: DaemonState, collisionCount: number, work: Work): Promise<void> {
+  private async writeStatus(state: DaemonState, collisionCount: number, work: ReconcileContext): Promise<void> {
     const { set } = state;
     if (deepEqual(nextStatus(set.status, state, collisionCount), set.status)) return;
     await this.client<StoredDaemonSet>('apps', 'daemonsets').updateStatus(work, set, (live) => {
@@ -207,7 +210,7 @@ export class DaemonSetController extends ReconcileLoop {
     { set }: DaemonState,
     { update, revisions }: History,
     pods: readonly StoredPod[],
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
     const hashes = new Set(pods.map(hashOfPod));
     const used = revisions.filter((revision) => revision === update || hashes.has(hashOf(revision, hashLabel)));

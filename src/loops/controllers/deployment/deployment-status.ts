@@ -1,7 +1,7 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { parseTime } from '../../../base/machinery/values/time.js';
-import type { DeploymentCondition, DeploymentStatus, StoredDeployment, StoredSet } from './deployment-marks.js';
-import { maxUnavailable, sizeOf, sumOf, wantedOf } from './deployment-sizes.js';
+import type { DeploymentCondition, DeploymentStatus, StoredDeployment, StoredSet } from './deployment-annotations.js';
+import { maxUnavailable, replicasOf, sumOf, wantedOf } from './deployment-replicas.js';
 
 /** What the status of a deployment is computed from. */
 export interface Observed {
@@ -36,7 +36,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
     updatedReplicas: newSet?.status.replicas ?? 0,
     readyReplicas: sum(({ readyReplicas }) => readyReplicas),
     availableReplicas: available,
-    unavailableReplicas: Math.max(0, sumOf(all, sizeOf) - available),
+    unavailableReplicas: Math.max(0, sumOf(all, replicasOf) - available),
     terminatingReplicas: sum(({ terminatingReplicas }) => terminatingReplicas),
   };
   const isAvailable = available >= wantedOf(deployment) - maxUnavailable(deployment);

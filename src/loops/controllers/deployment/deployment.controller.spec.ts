@@ -7,7 +7,7 @@ import { forbiddenError } from '../../../base/machinery/status-error.js';
 import type { WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
 import { templateHash } from '../frame/template-hash.js';
 import { ManualTimers } from '../testing/manual-timers.js';
-import type { DeploymentCondition, StoredDeployment, StoredSet } from './deployment-marks.js';
+import type { DeploymentCondition, StoredDeployment, StoredSet } from './deployment-annotations.js';
 
 const deployments = 'deployments.apps';
 const sets = 'replicasets.apps';

@@ -4,33 +4,40 @@ import { conflictError, modifiedMessage } from '../../../base/machinery/status-e
 import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
 import { isPodFinished } from '../frame/pod-state.js';
-import { ownKey, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  ownKey,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import { type Choosers, concernedBy, ownerKey, rememberedSelectors } from '../frame/selected-objects.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
-  type DeploymentMarks,
+  annotatedNumber,
+  type DeploymentAnnotations,
   type DeploymentStatus,
-  deploymentMarks,
+  deploymentAnnotations,
   hasTemplateOf,
-  markedNumber,
   revisionOf,
   type Sets,
   type StoredDeployment,
   type StoredSet,
   splitSets,
-} from './deployment-marks.js';
+} from './deployment-annotations.js';
 import {
   activeOf,
   isRolling,
-  newSetSize,
+  newSetReplicas,
   type Resize,
-  scaledSizes,
+  replicasOf,
+  scaledReplicas,
   shrinkOldSets,
-  sizeOf,
   wantedOf,
-} from './deployment-sizes.js';
+} from './deployment-replicas.js';
 import {
   countedStatus,
   deadlineInMs,
@@ -53,7 +60,7 @@ const setResource = { group: 'apps', resource: 'replicasets' };
  */
 export class DeploymentController extends ReconcileLoop {
   readonly name = 'deployment-controller';
-  private readonly marks: DeploymentMarks;
+  private readonly marks: DeploymentAnnotations;
   private readonly deployments = this.informer<StoredDeployment>('apps', 'deployments');
   private readonly sets = this.informer<StoredSet>('apps', 'replicasets');
   private readonly owned = byController(this.sets);
@@ -64,9 +71,9 @@ export class DeploymentController extends ReconcileLoop {
     labelSelectorFromObject(spec.selector),
   );
 
-  constructor(parts: ReconcileParts) {
-    super(parts);
-    this.marks = deploymentMarks(parts.names);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
+    this.marks = deploymentAnnotations(dependencies.names);
   }
 
   protected sources(): readonly Source[] {
@@ -82,7 +89,7 @@ export class DeploymentController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const deployment = this.deployments.get(namespace, name);
     if (deployment === undefined) return 'done';
@@ -98,7 +105,7 @@ export class DeploymentController extends ReconcileLoop {
     });
     const sets = splitSets(deployment, claimed);
     if (metadata.deletionTimestamp !== undefined) return this.writeCounts(deployment, sets, work);
-    if (await this.tellPause(deployment, work)) return 'done';
+    if (await this.reportPause(deployment, work)) return 'done';
     if (spec.paused === true || this.isScaled(deployment, sets)) return this.scale(deployment, sets, work);
     return isRolling(deployment) ? this.roll(deployment, sets, work) : this.recreate(deployment, sets, work);
   }
@@ -112,7 +119,7 @@ export class DeploymentController extends ReconcileLoop {
   }
 
   /** Takes nothing over for a deployment that selects everything or has no usable selector. */
-  private async refuse(deployment: StoredDeployment, work: Work): Promise<WorkOutcome> {
+  private async refuse(deployment: StoredDeployment, work: ReconcileContext): Promise<WorkOutcome> {
     const text = 'This deployment is selecting all pods. A non-empty selector is required.';
     this.events.warning(deployment, 'SelectingAll', text);
     const { generation = 0 } = deployment.metadata;
@@ -124,30 +131,38 @@ export class DeploymentController extends ReconcileLoop {
   private isScaled(deployment: StoredDeployment, { newSet, oldSets }: Sets): boolean {
     const wanted = wantedOf(deployment);
     return activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]).some((set) => {
-      const desired = markedNumber(set, this.marks.desired);
+      const desired = annotatedNumber(set, this.marks.desired);
       return desired !== undefined && desired !== wanted;
     });
   }
 
-  private async scale(deployment: StoredDeployment, sets: Sets, work: Work): Promise<WorkOutcome> {
+  private async scale(deployment: StoredDeployment, sets: Sets, work: ReconcileContext): Promise<WorkOutcome> {
     const newSet = sets.newSet && (await this.syncNewSet(deployment, sets.newSet, sets.oldSets, work));
-    const steps = scaledSizes(deployment, newSet, sets.oldSets, this.marks);
+    const steps = scaledReplicas(deployment, newSet, sets.oldSets, this.marks);
     const next = await this.resize(deployment, { ...sets, newSet }, steps, work);
     if (deployment.spec.paused === true) await this.forgetOldSets(deployment, next.oldSets, work);
     return this.writeCounts(deployment, next, work);
   }
 
-  private async roll(deployment: StoredDeployment, { newSet: found, oldSets }: Sets, work: Work): Promise<WorkOutcome> {
+  private async roll(
+    deployment: StoredDeployment,
+    { newSet: found, oldSets }: Sets,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const { newSet, created } = await this.ensureNewSet(deployment, found, oldSets, work);
     if (newSet === undefined) return 'done';
     const sets = { newSet, oldSets };
-    const size = newSetSize(deployment, sizeOf(newSet), oldSets);
+    const size = newSetReplicas(deployment, replicasOf(newSet), oldSets);
     const steps =
-      size === sizeOf(newSet) ? shrinkOldSets(deployment, newSet, oldSets) : [{ set: newSet, replicas: size }];
+      size === replicasOf(newSet) ? shrinkOldSets(deployment, newSet, oldSets) : [{ set: newSet, replicas: size }];
     return this.finish(deployment, await this.resize(deployment, sets, steps, work), created, steps.length > 0, work);
   }
 
-  private async recreate(deployment: StoredDeployment, { newSet, oldSets }: Sets, work: Work): Promise<WorkOutcome> {
+  private async recreate(
+    deployment: StoredDeployment,
+    { newSet, oldSets }: Sets,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const synced = newSet && (await this.syncNewSet(deployment, newSet, oldSets, work));
     const shrinking = activeOf(oldSets).map((set) => ({ set, replicas: 0 }));
     if (shrinking.length > 0) {
@@ -160,7 +175,7 @@ export class DeploymentController extends ReconcileLoop {
     const ensured = synced === undefined ? await this.ensureNewSet(deployment, undefined, oldSets, work) : undefined;
     const next = synced ?? ensured?.newSet;
     if (next === undefined) return 'done';
-    const growing = sizeOf(next) === wantedOf(deployment) ? [] : [{ set: next, replicas: wantedOf(deployment) }];
+    const growing = replicasOf(next) === wantedOf(deployment) ? [] : [{ set: next, replicas: wantedOf(deployment) }];
     const sets = await this.resize(deployment, { newSet: next, oldSets }, growing, work);
     return this.finish(deployment, sets, ensured?.created, growing.length > 0, work);
   }
@@ -176,18 +191,18 @@ export class DeploymentController extends ReconcileLoop {
     sets: Sets,
     created: Observed['created'],
     goesOn: boolean,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<WorkOutcome> {
     if (!goesOn && isComplete(deployment, deployment.status)) await this.forgetOldSets(deployment, sets.oldSets, work);
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     const observed: Observed = { deployment, ...sets, created, now };
     const status = await this.writeStatus(deployment, work, (before) => rolloutStatus(before, observed), sets.newSet);
     const wait = deadlineInMs(deployment, status ?? deployment.status, now);
     return wait === undefined ? 'done' : Math.max(1, wait);
   }
 
-  private async writeCounts(deployment: StoredDeployment, sets: Sets, work: Work): Promise<WorkOutcome> {
-    const observed = { deployment, ...sets, now: this.parts.timers.now() };
+  private async writeCounts(deployment: StoredDeployment, sets: Sets, work: ReconcileContext): Promise<WorkOutcome> {
+    const observed = { deployment, ...sets, now: this.dependencies.timers.now() };
     await this.writeStatus(deployment, work, (before) => countedStatus(before, observed), sets.newSet);
     return 'done';
   }
@@ -197,7 +212,7 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     set: StoredSet,
     oldSets: readonly StoredSet[],
-    work: Work,
+    work: ReconcileContext,
   ): Promise<StoredSet> {
     const revision = newRevision(oldSets, this.marks);
     const { minReadySeconds } = deployment.spec;
@@ -221,19 +236,19 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     found: StoredSet | undefined,
     oldSets: readonly StoredSet[],
-    work: Work,
+    work: ReconcileContext,
   ): Promise<{ readonly newSet?: StoredSet; readonly created?: Observed['created'] }> {
     if (found !== undefined) return { newSet: await this.syncNewSet(deployment, found, oldSets, work) };
     const wanted = newReplicaSet(deployment, oldSets, this.marks);
     const { name } = wanted.metadata;
     try {
       const newSet = await this.setClient.create(work, wanted);
-      const size = sizeOf(newSet);
-      if (size > 0) this.tellScaling(deployment, newSet, 0, size);
+      const size = replicasOf(newSet);
+      if (size > 0) this.recordScaling(deployment, newSet, 0, size);
       return { newSet, created: { name } };
     } catch (error) {
       if (isAlreadyExists(error)) return this.takenName(deployment, name, work);
-      if (!isNamespaceTerminating(error)) await this.tellFailure(deployment, oldSets, name, error, work);
+      if (!isNamespaceTerminating(error)) await this.reportFailure(deployment, oldSets, name, error, work);
       throw error;
     }
   }
@@ -242,7 +257,7 @@ export class DeploymentController extends ReconcileLoop {
   private async takenName(
     deployment: StoredDeployment,
     name: string,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<{ readonly newSet?: StoredSet }> {
     const { namespace = '', uid } = deployment.metadata;
     const live = await this.setClient.get(namespace, name);
@@ -255,17 +270,17 @@ export class DeploymentController extends ReconcileLoop {
     return {};
   }
 
-  private async tellFailure(
+  private async reportFailure(
     deployment: StoredDeployment,
     oldSets: readonly StoredSet[],
     name: string,
     error: unknown,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
     const created = { name, error: errorMessage(error) };
     const text = `Failed to create new replica set "${name}": ${created.error}`;
     this.events.warning(deployment, 'ReplicaSetCreateError', text);
-    const observed: Observed = { deployment, newSet: undefined, oldSets, created, now: this.parts.timers.now() };
+    const observed: Observed = { deployment, newSet: undefined, oldSets, created, now: this.dependencies.timers.now() };
     await this.writeStatus(deployment, work, (before) => rolloutStatus(before, observed));
   }
 
@@ -274,7 +289,7 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     { newSet, oldSets }: Sets,
     steps: readonly Resize[],
-    work: Work,
+    work: ReconcileContext,
   ): Promise<Sets> {
     const resized = new Map<StoredSet, StoredSet>();
     for (const { set, replicas } of steps) {
@@ -288,31 +303,35 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     set: StoredSet,
     replicas: number,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<StoredSet> {
-    const size = sizeOf(set);
+    const size = replicasOf(set);
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
     if (size === replicas && deepEqual(annotations, set.metadata.annotations)) return set;
     const written = await this.setClient.update(work, set, (live) => {
       // Somebody else scaled it: what was decided does not hold any more.
-      if (sizeOf(live) !== size) return undefined;
+      if (replicasOf(live) !== size) return undefined;
       live.metadata.annotations = { ...live.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
       live.spec.replicas = replicas;
       return live;
     });
     if (written === undefined) throw conflictError(setResource, set.metadata.name ?? '', modifiedMessage);
-    if (size !== replicas) this.tellScaling(deployment, set, size, replicas);
+    if (size !== replicas) this.recordScaling(deployment, set, size, replicas);
     return written;
   }
 
-  private tellScaling(deployment: StoredDeployment, set: StoredSet, from: number, to: number): void {
+  private recordScaling(deployment: StoredDeployment, set: StoredSet, from: number, to: number): void {
     const direction = to > from ? 'up' : 'down';
     const text = `Scaled ${direction} replica set ${set.metadata.name} from ${from} to ${to}`;
     this.events.normal(deployment, 'ScalingReplicaSet', text);
   }
 
   /** Deletes the oldest sets without pods beyond the limit of revisions. */
-  private async forgetOldSets(deployment: StoredDeployment, oldSets: readonly StoredSet[], work: Work): Promise<void> {
+  private async forgetOldSets(
+    deployment: StoredDeployment,
+    oldSets: readonly StoredSet[],
+    work: ReconcileContext,
+  ): Promise<void> {
     const limit = deployment.spec.revisionHistoryLimit ?? noLimit;
     if (limit === noLimit) return;
     const kept = oldSets
@@ -321,14 +340,14 @@ export class DeploymentController extends ReconcileLoop {
     for (const set of kept.slice(0, Math.max(0, kept.length - limit))) {
       const { metadata, status } = set;
       const isSettled = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-      if (status.replicas > 0 || sizeOf(set) > 0 || !isSettled) continue;
+      if (status.replicas > 0 || replicasOf(set) > 0 || !isSettled) continue;
       await this.setClient.delete(work, set, { resourceVersion: metadata.resourceVersion ?? '' });
     }
   }
 
   /** Tells in the conditions that the deployment was paused or resumed; true when that was written. */
-  private async tellPause(deployment: StoredDeployment, work: Work): Promise<boolean> {
-    const now = this.parts.timers.now();
+  private async reportPause(deployment: StoredDeployment, work: ReconcileContext): Promise<boolean> {
+    const now = this.dependencies.timers.now();
     if (pauseCondition(deployment, deployment.status, now) === undefined) return false;
     await this.writeStatus(deployment, work, (before) => {
       const conditions = pauseCondition(deployment, before, now);
@@ -343,7 +362,7 @@ export class DeploymentController extends ReconcileLoop {
    */
   private async writeStatus(
     deployment: StoredDeployment,
-    work: Work,
+    work: ReconcileContext,
     next: (before: DeploymentStatus) => DeploymentStatus,
     newSet?: StoredSet,
   ): Promise<DeploymentStatus | undefined> {

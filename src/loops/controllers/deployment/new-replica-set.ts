@@ -2,15 +2,20 @@ import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import type { DeepPartial } from '../frame/loop-client.js';
 import { controllerReference } from '../frame/pod-from-template.js';
 import { templateHash } from '../frame/template-hash.js';
-import { type DeploymentMarks, hashLabel, type StoredDeployment, type StoredSet } from './deployment-marks.js';
-import { newSetSize } from './deployment-sizes.js';
+import {
+  type DeploymentAnnotations,
+  hashLabel,
+  type StoredDeployment,
+  type StoredSet,
+} from './deployment-annotations.js';
+import { newSetReplicas } from './deployment-replicas.js';
 import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
 
 /** The replica set of a deployment's template, before it exists; as large as the other sets leave room for. */
 export function newReplicaSet(
   deployment: StoredDeployment,
   oldSets: readonly StoredSet[],
-  marks: DeploymentMarks,
+  marks: DeploymentAnnotations,
 ): DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } } {
   const { name, namespace = '' } = deployment.metadata;
   const { minReadySeconds, selector } = deployment.spec;
@@ -30,7 +35,7 @@ export function newReplicaSet(
       ownerReferences: [controllerReference(deployment)],
     },
     spec: {
-      replicas: newSetSize(deployment, 0, oldSets),
+      replicas: newSetReplicas(deployment, 0, oldSets),
       ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, [hashLabel]: hash } },
       template: { ...template, metadata },

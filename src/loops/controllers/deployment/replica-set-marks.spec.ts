@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { vendorNames } from '../../../base/machinery/vendor.js';
-import { deploymentMarks, type StoredDeployment, type StoredSet } from './deployment-marks.js';
+import { deploymentAnnotations, type StoredDeployment, type StoredSet } from './deployment-annotations.js';
 import { newRevision, newSetAnnotations } from './replica-set-marks.js';
 
 const names = vendorNames('k8s.io');
-const marks = deploymentMarks(names);
+const marks = deploymentAnnotations(names);
 
 const deployment = {
   metadata: { annotations: { note: 'x', [names.lastAppliedAnnotation]: '{}', [marks.revision]: '7' } },

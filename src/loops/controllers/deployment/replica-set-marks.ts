@@ -1,18 +1,18 @@
 import {
-  type DeploymentMarks,
+  type DeploymentAnnotations,
   parseRevision,
   revisionOf,
   type StoredDeployment,
   type StoredSet,
-} from './deployment-marks.js';
-import { maxSurge, wantedOf } from './deployment-sizes.js';
+} from './deployment-annotations.js';
+import { maxSurge, wantedOf } from './deployment-replicas.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
 const maxHistoryLength = 2000;
 
 /** The revision that the set of the present template has, or should get: one above all others. */
-export function newRevision(oldSets: readonly StoredSet[], marks: DeploymentMarks): bigint {
+export function newRevision(oldSets: readonly StoredSet[], marks: DeploymentAnnotations): bigint {
   let highest = 0n;
   for (const set of oldSets) {
     const revision = revisionOf(set, marks);
@@ -26,7 +26,7 @@ export function newSetAnnotations(
   deployment: StoredDeployment,
   before: Annotations,
   revision: bigint,
-  marks: DeploymentMarks,
+  marks: DeploymentAnnotations,
 ): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !marks.own.has(key));
   const next = { ...before, ...Object.fromEntries(copied) };
@@ -45,7 +45,7 @@ function extended(history: string | undefined, revision: string): string {
 }
 
 /** The annotations of a set that is scaled as part of the deployment. */
-export function sizeAnnotations(deployment: StoredDeployment, { desired, max }: DeploymentMarks): Annotations {
+export function sizeAnnotations(deployment: StoredDeployment, { desired, max }: DeploymentAnnotations): Annotations {
   const wanted = wantedOf(deployment);
   return { [desired]: String(wanted), [max]: String(wanted + maxSurge(deployment)) };
 }

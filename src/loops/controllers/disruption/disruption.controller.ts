@@ -6,10 +6,10 @@ import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.typ
 import type { PodDisruptionBudgetStatus } from '../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import { controllerOf, type StoredPod } from '../frame/indexes.js';
 import { isPodReady } from '../frame/pod-state.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage } from '../frame/refusals.js';
 import { rememberedSelectors } from '../frame/selected-objects.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   budgetStatus,
@@ -35,8 +35,8 @@ export class DisruptionController extends ReconcileLoop {
   private readonly budgets = this.informer<StoredBudget>('policy', 'poddisruptionbudgets');
   private readonly pods = this.informer<StoredPod>('', 'pods');
   private readonly controllers: ControllerSources = {
-    registry: this.parts.registry,
-    client: this.parts.client,
+    registry: this.dependencies.registry,
+    client: this.dependencies.client,
     deployments: this.informer('apps', 'deployments'),
     replicaSets: this.informer('apps', 'replicasets'),
     statefulSets: this.informer('apps', 'statefulsets'),
@@ -61,15 +61,15 @@ export class DisruptionController extends ReconcileLoop {
     ];
   }
 
-  protected reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     return key.startsWith(podPrefix) ? this.refresh(key.slice(podPrefix.length), work) : this.count(key, work);
   }
 
-  private async count(key: string, work: Work): Promise<WorkOutcome> {
+  private async count(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const budget = this.budgets.get(namespace, name);
     if (budget === undefined) return 'done';
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     try {
       const selector = this.selectorOf(budget);
       const pods = [...this.pods.inNamespace(namespace)].filter(({ metadata }) => selector.matches(metadata.labels));
@@ -89,7 +89,7 @@ export class DisruptionController extends ReconcileLoop {
     }
   }
 
-  private async countsOf(budget: StoredBudget, pods: readonly StoredPod[], work: Work): Promise<Counts> {
+  private async countsOf(budget: StoredBudget, pods: readonly StoredPod[], work: ReconcileContext): Promise<Counts> {
     if (!needsExpected(budget)) return countsOf(budget, pods.length);
     try {
       const { count, unmanaged } = await expectedPods(work, pods, this.controllers);
@@ -110,7 +110,7 @@ export class DisruptionController extends ReconcileLoop {
   }
 
   /** Writes a status that was computed from that of `budget`: evictions write into it too. */
-  private async write(budget: StoredBudget, status: PodDisruptionBudgetStatus, work: Work): Promise<void> {
+  private async write(budget: StoredBudget, status: PodDisruptionBudgetStatus, work: ReconcileContext): Promise<void> {
     if (deepEqual(status, budget.status)) return;
     const client = this.client<StoredBudget>('policy', 'poddisruptionbudgets');
     const { generation, name = '' } = budget.metadata;
@@ -124,10 +124,10 @@ export class DisruptionController extends ReconcileLoop {
   }
 
   /** Takes the mark back from a pod that was to go and did not. */
-  private async refresh(key: string, work: Work): Promise<WorkOutcome> {
+  private async refresh(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     const wait = pod && staleInMs(pod, now);
     if (pod === undefined || wait === undefined) return 'done';
     if (wait > 0) return wait;
@@ -141,7 +141,7 @@ export class DisruptionController extends ReconcileLoop {
 
   /** The keys of the budgets that a change of a pod concerns, and its own if it is about to be disrupted. */
   private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
-    if (pod !== undefined && staleInMs(pod, this.parts.timers.now()) !== undefined) yield podPrefix + keyOf(pod);
+    if (pod !== undefined && staleInMs(pod, this.dependencies.timers.now()) !== undefined) yield podPrefix + keyOf(pod);
     if (pod !== undefined && old !== undefined && looksSame(pod, old)) return;
     const { namespace = '' } = ((pod ?? old) as StoredPod).metadata;
     for (const budget of this.budgets.inNamespace(namespace)) {

@@ -4,10 +4,10 @@ import type { StatefulSet } from '../../../objects/apis/apps/v1/stateful-set.typ
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
-import type { StoredDeployment, StoredSet } from '../deployment/deployment-marks.js';
+import type { StoredDeployment, StoredSet } from '../deployment/deployment-annotations.js';
 import { controllerOf, type StoredPod } from '../frame/indexes.js';
 import type { LoopClient } from '../frame/loop-client.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 
 /** Where the controllers of pods are found. */
 export interface ControllerSources {
@@ -37,7 +37,7 @@ interface Wanted {
  * @throws Error when a controller is missing or does not say how many
  */
 export async function expectedPods(
-  work: Work,
+  work: ReconcileContext,
   pods: readonly StoredPod[],
   sources: ControllerSources,
 ): Promise<Expected> {
@@ -65,7 +65,7 @@ export async function expectedPods(
 }
 
 async function wantedBy(
-  work: Work,
+  work: ReconcileContext,
   namespace: string,
   owner: OwnerReference,
   sources: ControllerSources,
@@ -100,7 +100,7 @@ function wantedOf(object: (ApiObject & { spec: { replicas?: number } }) | undefi
 
 /** Any other kind that can be scaled, custom ones included. */
 async function scaledOwner(
-  work: Work,
+  work: ReconcileContext,
   namespace: string,
   { apiVersion, kind, name, uid }: OwnerReference,
   { registry, client }: ControllerSources,

@@ -1,20 +1,20 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import {
   isRace,
   ownKey,
+  type ReconcileDependencies,
   ReconcileLoop,
-  type ReconcileParts,
   type Source,
   source,
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import { type EndpointNames, endpointNames } from '../services/endpoint-names.js';
 import { packSlices, type StoredSlice } from '../services/pack-slices.js';
-import { type SliceMarks, withMarks, writeSlices } from '../services/slice-writer.js';
+import { type SliceMetadata, withMetadata, writeSlices } from '../services/slice-writer.js';
 import { ownedSlices, sliceKeys } from '../services/slices-of-service.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type Mirrored, mirroredEndpoints } from './mirrored-endpoints.js';
@@ -36,9 +36,9 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
   private readonly labels: EndpointNames;
   private readonly slicesOf: (namespace: string, service: string) => StoredSlice[];
 
-  constructor(parts: ReconcileParts) {
-    super(parts);
-    this.labels = endpointNames(parts.names);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
+    this.labels = endpointNames(dependencies.names);
     this.slicesOf = ownedSlices(this.slices, this.labels, this.labels.mirroringLoop);
   }
 
@@ -50,7 +50,7 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const endpoints = this.endpoints.get(namespace, name);
     const existing = this.slicesOf(namespace, name);
@@ -61,7 +61,7 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
     }
     const mirrored = mirroredEndpoints(endpoints.subsets ?? [], mostPerSubset);
     const marks = this.marks(endpoints);
-    const plan = withMarks(packSlices(existing, mirrored.groups, mostEndpoints), existing, marks);
+    const plan = withMetadata(packSlices(existing, mirrored.groups, mostEndpoints), existing, marks);
     if (plan.create.length + plan.update.length + plan.delete.length === 0) return 'done';
     this.warn(endpoints, mirrored);
     try {
@@ -97,13 +97,13 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
     }
   }
 
-  private marks({ metadata }: StoredEndpoints): SliceMarks {
+  private marks({ metadata }: StoredEndpoints): SliceMetadata {
     const { serviceName, sliceManagedBy, mirroringLoop, skipMirror, triggerTime } = this.labels;
     const { namespace = '', name = '', uid = '', deletionTimestamp } = metadata;
     const { [skipMirror]: _skip, ...labels } = metadata.labels ?? {};
     const {
       [triggerTime]: _time,
-      [this.parts.names.lastAppliedAnnotation]: _applied,
+      [this.dependencies.names.lastAppliedAnnotation]: _applied,
       ...annotations
     } = metadata.annotations ?? {};
     labels[serviceName] = name;

@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import { type PortGroup, packSlices, type StoredSlice } from '../services/pack-slices.js';
 import { ServiceLoop } from '../services/service-loop.js';
 import { familiesOf, isHeadless, type StoredService } from '../services/service-pods.js';
-import { type SliceMarks, withMarks, writeSlices } from '../services/slice-writer.js';
+import { type SliceMetadata, withMetadata, writeSlices } from '../services/slice-writer.js';
 import { ownedSlices, sliceKeys } from '../services/slices-of-service.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { NodeZones } from './node-zones.js';
@@ -27,9 +27,9 @@ export class EndpointSliceController extends ServiceLoop {
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
   private readonly slicesOf = ownedSlices(this.slices, this.labels, this.labels.sliceLoop);
   private readonly byNode = podsByNode(this.pods);
-  private readonly zones = new NodeZones(this.parts.names);
+  private readonly zones = new NodeZones(this.dependencies.names);
   private readonly zoned = this.services.index('by zone', (service) =>
-    wantsZones(service, this.parts.names) ? ['yes'] : [],
+    wantsZones(service, this.dependencies.names) ? ['yes'] : [],
   );
   /** What was said last about the zones of a service, by its key and the family: '' when they are in use. */
   private readonly told = new Map<string, string>();
@@ -57,7 +57,11 @@ export class EndpointSliceController extends ServiceLoop {
     return node?.metadata.labels?.[this.labels.zone];
   }
 
-  protected async publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome> {
+  protected async publish(
+    service: StoredService,
+    pods: readonly StoredPod[],
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const { namespace = '', name = '' } = service.metadata;
     const time = this.times.next(keyOf(service), service, pods);
     const families = familiesOf(service);
@@ -69,7 +73,7 @@ export class EndpointSliceController extends ServiceLoop {
     const groups = this.hinted(service, wanted);
     const existing = this.slicesOf(namespace, name);
     const marks = this.marks(service, time);
-    const plan = withMarks(packSlices(existing, groups, mostEndpoints), existing, marks);
+    const plan = withMetadata(packSlices(existing, groups, mostEndpoints), existing, marks);
     try {
       await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, marks);
     } catch (error) {
@@ -81,7 +85,7 @@ export class EndpointSliceController extends ServiceLoop {
 
   private hinted(service: StoredService, groups: PortGroup[]): PortGroup[] {
     const key = keyOf(service);
-    if (!wantsZones(service, this.parts.names)) {
+    if (!wantsZones(service, this.dependencies.names)) {
       for (const { family } of groups) this.told.delete(`${key} ${family}`);
       return groups;
     }
@@ -97,13 +101,13 @@ export class EndpointSliceController extends ServiceLoop {
     return hinted.groups;
   }
 
-  protected async clear(namespace: string, name: string, work: Work): Promise<void> {
+  protected async clear(namespace: string, name: string, work: ReconcileContext): Promise<void> {
     for (const family of ['IPv4', 'IPv6']) this.told.delete(`${namespace}/${name} ${family}`);
     const client = this.client<StoredSlice>('discovery', 'endpointslices');
     for (const slice of this.slicesOf(namespace, name)) await client.delete(work, slice);
   }
 
-  private marks(service: StoredService, time: number | undefined): SliceMarks {
+  private marks(service: StoredService, time: number | undefined): SliceMetadata {
     const { serviceName, sliceManagedBy, sliceLoop, headless, triggerTime } = this.labels;
     const { namespace = '', name = '', uid = '', deletionTimestamp } = service.metadata;
     const { [headless]: _headless, ...labels } = service.metadata.labels ?? {};

@@ -3,8 +3,8 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { EndpointSubset, Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
 import type { StoredPod } from '../frame/indexes.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import { ServiceLoop } from '../services/service-loop.js';
 import { isHeadless, type StoredService } from '../services/service-pods.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -38,7 +38,11 @@ export class EndpointsController extends ServiceLoop {
     return [source(this.endpoints, keysOf)];
   }
 
-  protected async publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome> {
+  protected async publish(
+    service: StoredService,
+    pods: readonly StoredPod[],
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const { namespace = '', name = '' } = service.metadata;
     const changedAt = this.times.next(keyOf(service), service, pods);
     const wanted = this.wanted(service, pods);
@@ -68,7 +72,7 @@ export class EndpointsController extends ServiceLoop {
     return 'done';
   }
 
-  protected async clear(namespace: string, name: string, work: Work): Promise<void> {
+  protected async clear(namespace: string, name: string, work: ReconcileContext): Promise<void> {
     const current = this.endpoints.get(namespace, name);
     if (current === undefined || current.metadata.annotations?.[this.labels.leader] !== undefined) return;
     await this.client<StoredEndpoints>('', 'endpoints').delete(work, current);

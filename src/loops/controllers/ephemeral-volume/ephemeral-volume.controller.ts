@@ -1,8 +1,15 @@
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 import type { StoredPod } from '../frame/indexes.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  keyOf,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
@@ -13,7 +20,7 @@ import {
   type StoredClaim,
 } from './ephemeral-claims.js';
 
-export interface EphemeralVolumeParts extends ReconcileParts {
+export interface EphemeralVolumeDependencies extends ReconcileDependencies {
   readonly counters?: VolumeLoopMetrics | undefined;
 }
 
@@ -34,7 +41,7 @@ export class EphemeralVolumeController extends ReconcileLoop {
     ephemeralVolumes(pod).map((volume) => `${pod.metadata.namespace}/${ephemeralClaimName(pod, volume)}`),
   );
 
-  constructor(private readonly own: EphemeralVolumeParts) {
+  constructor(private readonly own: EphemeralVolumeDependencies) {
     super(own);
   }
 
@@ -60,7 +67,7 @@ export class EphemeralVolumeController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return 'done';
@@ -88,7 +95,7 @@ export class EphemeralVolumeController extends ReconcileLoop {
     return `create PVC ${ephemeralClaimName(pod, volume)}: ${errorMessage(error)}`;
   }
 
-  private async ensureClaim(pod: StoredPod, volume: Volume, work: Work): Promise<void> {
+  private async ensureClaim(pod: StoredPod, volume: Volume, work: ReconcileContext): Promise<void> {
     const claim = this.claims.get(pod.metadata.namespace ?? '', ephemeralClaimName(pod, volume));
     if (claim !== undefined) {
       const problem = foreignClaimProblem(pod, claim);

@@ -1,7 +1,7 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { ListPosition, Storage, StoredObject } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import type { ControlLoop } from '../control-loop.js';
 
 export interface EventTtlControllerOptions {

@@ -3,7 +3,7 @@ import { ChangeInformer } from '../../../objects/registry/informers/change-infor
 import type { Change, Storage } from '../../../storage/storage.interface.js';
 import type { Source } from './reconcile-loop.js';
 
-export interface ChangeSourceParts {
+export interface ChangeSourceDependencies {
   readonly storage: Storage;
   readonly logger: Logger;
 }
@@ -22,7 +22,11 @@ export interface ChangeKeys {
  *
  * @param resource the name under which the objects are stored
  */
-export function changeSource({ storage, logger }: ChangeSourceParts, resource: string, keys: ChangeKeys): Source {
+export function changeSource(
+  { storage, logger }: ChangeSourceDependencies,
+  resource: string,
+  keys: ChangeKeys,
+): Source {
   let tell = (_keys: Iterable<string>): void => undefined;
   const informer = {
     use: async (signal: AbortSignal): Promise<void> => {

@@ -4,7 +4,7 @@ import type { InformerIndex } from '../../../objects/registry/informers/informer
 import { controllerOf } from './indexes.js';
 import type { ResourceClient } from './loop-client.js';
 import { controllerReference } from './pod-from-template.js';
-import type { Work } from './work.js';
+import type { ReconcileContext } from './reconcile-context.js';
 
 /** What an owner claims, and with what. */
 export interface ClaimOptions<T extends ApiObject> {
@@ -29,7 +29,10 @@ export interface ClaimOptions<T extends ApiObject> {
  * ones that it does not match any more. An owner that is being deleted, or that has been replaced by another one of the
  * same name, adopts nothing.
  */
-export async function claimObjects<T extends ApiObject>(work: Work, options: ClaimOptions<T>): Promise<T[]> {
+export async function claimObjects<T extends ApiObject>(
+  work: ReconcileContext,
+  options: ClaimOptions<T>,
+): Promise<T[]> {
   const { owner, selector, filter = () => true } = options;
   const { uid = '', namespace = '' } = owner.metadata;
   const isDeleted = owner.metadata.deletionTimestamp !== undefined;
@@ -60,7 +63,11 @@ async function isLive<T extends ApiObject>({ owner, liveOwner }: ClaimOptions<T>
   );
 }
 
-function adopt<T extends ApiObject>(work: Work, object: T, options: ClaimOptions<T>): Promise<T | undefined> {
+function adopt<T extends ApiObject>(
+  work: ReconcileContext,
+  object: T,
+  options: ClaimOptions<T>,
+): Promise<T | undefined> {
   const { owner, selector, client, adjust } = options;
   return client.update(work, object, (live) => {
     const { metadata } = live;
@@ -73,7 +80,11 @@ function adopt<T extends ApiObject>(work: Work, object: T, options: ClaimOptions
   });
 }
 
-async function release<T extends ApiObject>(work: Work, object: T, options: ClaimOptions<T>): Promise<void> {
+async function release<T extends ApiObject>(
+  work: ReconcileContext,
+  object: T,
+  options: ClaimOptions<T>,
+): Promise<void> {
   const { owner, selector, client, adjust } = options;
   await client.update(work, object, (live) => {
     const { metadata } = live;

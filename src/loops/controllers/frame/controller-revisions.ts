@@ -5,9 +5,9 @@ import type { ControllerRevision } from '../../../objects/apis/apps/v1/controlle
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { DeepPartial, ResourceClient } from './loop-client.js';
 import { controllerReference } from './pod-from-template.js';
+import type { ReconcileContext } from './reconcile-context.js';
 import { isAlreadyExists } from './refusals.js';
 import { templateHash } from './template-hash.js';
-import type { Work } from './work.js';
 
 export type StoredRevision = ControllerRevision & ApiObject;
 
@@ -48,7 +48,7 @@ export function inOrder(revisions: readonly StoredRevision[]): StoredRevision[] 
  * Makes the revision of the owner's present template, or finds it. A revision that is found among the older ones, as
  * after a rollback, gets the next number. A name that another revision has taken raises the collision count.
  */
-export async function presentRevision(work: Work, options: HistoryOptions): Promise<History> {
+export async function presentRevision(work: ReconcileContext, options: HistoryOptions): Promise<History> {
   const { owner, client } = options;
   const sorted = inOrder(options.revisions);
   const data = dataOf(owner.spec.template);
@@ -106,7 +106,7 @@ function inKeyOrder(value: unknown): unknown {
 }
 
 async function createRevision(
-  work: Work,
+  work: ReconcileContext,
   { owner, hashLabel, client, ...options }: HistoryOptions,
   data: Record<string, unknown>,
   number: number,

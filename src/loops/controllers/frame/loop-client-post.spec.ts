@@ -11,7 +11,7 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { type OwnWrite, openAdmission, type WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
 import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
-import { Work } from './work.js';
+import { ReconcileContext } from './reconcile-context.js';
 
 type StoredPod = Pod & ApiObject;
 
@@ -20,7 +20,7 @@ describe('ResourceClient.post', () => {
   let storage: TestStorage;
   let stores: ResourceStores;
   let pods: ResourceClient<StoredPod>;
-  let work: Work;
+  let work: ReconcileContext;
   let serial = 0;
   const user = { name: 'tester', uid: '', groups: [], extra: {} };
   const stop = new AbortController();
@@ -36,7 +36,7 @@ describe('ResourceClient.post', () => {
     await postgres?.stop();
   });
   beforeEach(async () => {
-    work = new Work(user, 'tester', systemTimers.now(), stop.signal);
+    work = new ReconcileContext(user, 'tester', systemTimers.now(), stop.signal);
     pods = clientWith();
     const namespaces = new LoopClient(parts()).of({ group: '', resource: 'namespaces' });
     serial += 1;

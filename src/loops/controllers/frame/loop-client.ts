@@ -19,11 +19,11 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
-import { serverUser, TermOver, type Work } from './work.js';
+import { type ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
 /** What loops read and write with. */
-export interface LoopClientParts {
+export interface LoopClientDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly timers: Timers;
@@ -38,11 +38,11 @@ export interface LoopClientParts {
 /** The owner of the fields that loops write. */
 const manager = 'plinth';
 
-/** Reads and writes objects for control loops. One client serves all loops: the {@link Work} says who acts. */
+/** Reads and writes objects for control loops. One client serves all loops: the {@link ReconcileContext} says who acts. */
 export class LoopClient {
   private readonly clients = new Map<string, ResourceClient<ApiObject>>();
 
-  constructor(private readonly parts: LoopClientParts) {}
+  constructor(private readonly dependencies: LoopClientDependencies) {}
 
   /**
    * The client of a stored resource; `T` must be the type of its stored version.
@@ -51,12 +51,12 @@ export class LoopClient {
    */
   of<T extends ApiObject>(resource: GroupResource): ResourceClient<T> {
     const name = formatGroupResource(resource);
-    const served = this.parts.registry.findStored(name);
+    const served = this.dependencies.registry.findStored(name);
     if (served === undefined) throw new Error(`the resource ${name} is not registered`);
     let client = this.clients.get(name);
     // A custom resource may have been defined anew.
     if (client?.resource !== served) {
-      client = new ResourceClient(served, this.parts);
+      client = new ResourceClient(served, this.dependencies);
       this.clients.set(name, client);
     }
     return client as unknown as ResourceClient<T>;
@@ -73,15 +73,15 @@ export class ResourceClient<T extends ApiObject> {
 
   constructor(
     readonly resource: StoredServedResource,
-    private readonly parts: LoopClientParts,
+    private readonly dependencies: LoopClientDependencies,
   ) {
     const inLiveNamespaces = resource.definition.namespaced;
-    this.store = workStore(resource, parts, { inLiveNamespaces });
+    this.store = workStore(resource, dependencies, { inLiveNamespaces });
   }
 
   /** The newest committed state; undefined when there is none. */
   async get(namespace: string, name: string): Promise<T | undefined> {
-    const found = await this.parts.storage.get({ resource: this.resource.storageResource, namespace, name });
+    const found = await this.dependencies.storage.get({ resource: this.resource.storageResource, namespace, name });
     return found && this.read(found);
   }
 
@@ -90,7 +90,7 @@ export class ResourceClient<T extends ApiObject> {
    *
    * @throws Error when objects of this resource have no scale
    */
-  async scale(work: Work, namespace: string, name: string): Promise<(Scale & ApiObject) | undefined> {
+  async scale(work: ReconcileContext, namespace: string, name: string): Promise<(Scale & ApiObject) | undefined> {
     const { definition } = this.resource;
     const view = definition.subresources?.find((one) => one.name === 'scale');
     if (view?.type !== 'view') {
@@ -104,7 +104,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /** Creates an object, which may leave out kind, apiVersion and what has a default. */
-  async create(work: Work, object: DeepPartial<T>): Promise<T> {
+  async create(work: ReconcileContext, object: DeepPartial<T>): Promise<T> {
     const size = sizeOf(object, Number.POSITIVE_INFINITY);
     const metadata = object.metadata as ApiObject['metadata'] | undefined;
     return this.createFrom(
@@ -119,7 +119,7 @@ export class ResourceClient<T extends ApiObject> {
    *
    * @param plan.owner the object on whose behalf it is made
    */
-  async createFrom(work: Work, plan: PlannedCreation, make: () => DeepPartial<T>): Promise<T> {
+  async createFrom(work: ReconcileContext, plan: PlannedCreation, make: () => DeepPartial<T>): Promise<T> {
     await this.untilAffordable(work, plan);
     return this.limiter.inMemory(work, plan, async () => {
       const { definition, served } = this.resource;
@@ -141,7 +141,7 @@ export class ResourceClient<T extends ApiObject> {
    * object with this uid is gone.
    */
   async update(
-    work: Work,
+    work: ReconcileContext,
     object: Readonly<ApiObject>,
     change: (live: T) => T | undefined,
     subresource = '',
@@ -151,7 +151,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   private async updateNow(
-    work: Work,
+    work: ReconcileContext,
     { metadata }: Readonly<ApiObject>,
     change: (live: T) => T | undefined,
     subresource: string,
@@ -180,12 +180,21 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /** {@link update} of the status. */
-  updateStatus(work: Work, object: Readonly<ApiObject>, change: (live: T) => T | undefined): Promise<T | undefined> {
+  updateStatus(
+    work: ReconcileContext,
+    object: Readonly<ApiObject>,
+    change: (live: T) => T | undefined,
+  ): Promise<T | undefined> {
     return this.update(work, object, change, 'status');
   }
 
   /** The view `path` (`scale`) of the newest committed state; undefined when there is none. */
-  async view<V extends ApiObject>(work: Work, namespace: string, name: string, path: string): Promise<V | undefined> {
+  async view<V extends ApiObject>(
+    work: ReconcileContext,
+    namespace: string,
+    name: string,
+    path: string,
+  ): Promise<V | undefined> {
     const subresource = this.viewAt(path);
     await this.authorize(work, 'get', namespace, name, path);
     const live = await this.get(namespace, name);
@@ -199,7 +208,7 @@ export class ResourceClient<T extends ApiObject> {
    * written.
    */
   async updateView<V extends ApiObject>(
-    work: Work,
+    work: ReconcileContext,
     { metadata }: Readonly<ApiObject>,
     path: string,
     change: (view: V) => V | undefined,
@@ -247,7 +256,7 @@ export class ResourceClient<T extends ApiObject> {
    * Paths that write nothing into the object itself know only its name. Where one made anew at the last moment must be
    * spared, the body has to say so (`deleteOptions.preconditions.uid` of an eviction).
    */
-  async post(work: Work, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
+  async post(work: ReconcileContext, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
     const { namespace = '', name = '', uid } = metadata;
     const { definition } = this.resource;
     const subresource = definition.subresources?.find((one) => one.name === path);
@@ -287,7 +296,7 @@ export class ResourceClient<T extends ApiObject> {
    * @param options `preconditions` are set to the uid, with the resourceVersion if one is given
    */
   async delete(
-    work: Work,
+    work: ReconcileContext,
     { metadata }: Readonly<ApiObject>,
     options: Omit<DeleteOptions, 'dryRun' | 'preconditions'> & { readonly resourceVersion?: string } = {},
   ): Promise<boolean> {
@@ -311,20 +320,26 @@ export class ResourceClient<T extends ApiObject> {
    * Throws a 403 when the loop may not do this, and TermOver when its term has ended. Whoever may patch an object may
    * also update it this way.
    */
-  private async authorize(work: Work, verb: string, namespace: string, name: string, subresource = ''): Promise<void> {
+  private async authorize(
+    work: ReconcileContext,
+    verb: string,
+    namespace: string,
+    name: string,
+    subresource = '',
+  ): Promise<void> {
     await this.checkRights(work, verb, namespace, name, subresource);
     // What was planned before may be done already by the process that leads now.
     if (work.signal.aborted) throw new TermOver();
   }
 
   private async checkRights(
-    work: Work,
+    work: ReconcileContext,
     verb: string,
     namespace: string,
     name: string,
     subresource: string,
   ): Promise<void> {
-    const { authorizer } = this.parts;
+    const { authorizer } = this.dependencies;
     // The server needs nobody's permission for what is its own.
     if (authorizer === undefined || work.context.user === serverUser) return;
     const { definition, served } = this.resource;
@@ -350,7 +365,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /** Waits while loops have created much in the namespace of the object. */
-  private async untilAffordable(work: Work, plan: PlannedCreation): Promise<void> {
+  private async untilAffordable(work: ReconcileContext, plan: PlannedCreation): Promise<void> {
     // Events are few by themselves. They wait only for each other: they say what everything else waits for.
     const isEvent = this.resource.definition.resource === 'events';
     const payer = isEvent ? { ...plan, namespace: `events of ${plan.namespace}` } : plan;
@@ -359,7 +374,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   private get limiter(): WriteLimiter {
-    return this.parts.limiter ?? unlimited;
+    return this.dependencies.limiter ?? unlimited;
   }
 
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
@@ -370,8 +385,8 @@ export class ResourceClient<T extends ApiObject> {
     const entries = updateManagedFields(served.type, live, next, {
       manager,
       apiVersion: formatApiVersion({ group, version: served.version }),
-      time: formatTime(this.parts.timers.now()),
-      versions: versionViews(this.parts.registry, this.resource),
+      time: formatTime(this.dependencies.timers.now()),
+      versions: versionViews(this.dependencies.registry, this.resource),
       ...(part === undefined ? {} : { subresource: part.name }),
     });
     if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;

@@ -9,11 +9,11 @@ import type { Logger } from '../../../base/observability/logger.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import { FaultBudget } from '../fault-budget.js';
 import type { DeepPartial, LoopClient } from './loop-client.js';
-import { loopUser, Work } from './work.js';
+import { loopUser, ReconcileContext } from './reconcile-context.js';
 
 type StoredEvent = Event & ApiObject;
 
-export interface LoopEventsParts {
+export interface LoopEventsDependencies {
   readonly client: LoopClient;
   readonly names: VendorNames;
   readonly timers: Timers;
@@ -33,7 +33,7 @@ interface Known {
 }
 
 /** Events that are written at one time, and of one namespace; those about one object one after the other. */
-const lanes = 16;
+const slots = 16;
 /** Events of all namespaces that may wait; each has an equal share, between these two. */
 const mostWaiting = 4096;
 const mostOfNamespace = 1024;
@@ -54,7 +54,7 @@ export class LoopEvents {
   private readonly known = new Map<string, Known>();
   private readonly spent = new Map<string, { tokens: number; at: number }>();
   private readonly waiting = new Map<string, Waiting>();
-  private readonly writes = new FairGate(lanes);
+  private readonly writes = new FairGate(slots);
   private readonly budget: FaultBudget;
   private term: AbortSignal | undefined;
   private made = 0;
@@ -66,13 +66,13 @@ export class LoopEvents {
    * @param written called when an event that waited is written, or could not be
    */
   constructor(
-    private readonly parts: LoopEventsParts,
+    private readonly dependencies: LoopEventsDependencies,
     private readonly account: string,
     private readonly component: string,
-    private readonly user = loopUser(account, parts.names),
+    private readonly user = loopUser(account, dependencies.names),
     private readonly written: (namespace: string) => void = () => undefined,
   ) {
-    this.budget = new FaultBudget(parts.timers);
+    this.budget = new FaultBudget(dependencies.timers);
   }
 
   /** From the abort on nothing more is recorded: what fails then fails because of the end. */
@@ -112,19 +112,23 @@ export class LoopEvents {
     if (!this.maySpend(uid)) return;
     let waiting = this.waiting.get(namespace);
     if (waiting === undefined) {
-      waiting = { count: 0, last: new Array(lanes).fill(Promise.resolve()) };
+      waiting = { count: 0, last: new Array(slots).fill(Promise.resolve()) };
       this.waiting.set(namespace, waiting);
     }
     const own = waiting;
     own.count += 1;
-    const lane = laneOf(uid);
-    const before = own.last[lane];
-    own.last[lane] = (async () => {
+    const slot = slotOf(uid);
+    const before = own.last[slot];
+    own.last[slot] = (async () => {
       await before;
       try {
         await this.writes.run(namespace, 1, () => this.write(type, about, reason, message));
       } catch (error) {
-        this.parts.logger.debug('an event could not be written', { reason, object: `${namespace}/${name}`, error });
+        this.dependencies.logger.debug('an event could not be written', {
+          reason,
+          object: `${namespace}/${name}`,
+          error,
+        });
       } finally {
         own.count -= 1;
         if (own.count === 0) this.waiting.delete(namespace);
@@ -137,7 +141,7 @@ export class LoopEvents {
     const untold = this.budget.take();
     if (untold === undefined) return;
     const others = untold === 0 ? {} : { untold };
-    this.parts.logger.warn('an event was dropped: too many of its namespace wait', {
+    this.dependencies.logger.warn('an event was dropped: too many of its namespace wait', {
       loop: this.account,
       namespace,
       ...others,
@@ -145,7 +149,7 @@ export class LoopEvents {
   }
 
   private maySpend(uid: string): boolean {
-    const now = this.parts.timers.elapsed();
+    const now = this.dependencies.timers.elapsed();
     const entry = this.spent.get(uid);
     const tokens = entry === undefined ? burst : Math.min(burst, entry.tokens + (now - entry.at) / refillMs);
     if (tokens < 1) return false;
@@ -154,9 +158,9 @@ export class LoopEvents {
   }
 
   private async write(type: string, about: ApiObject, reason: string, message: string): Promise<void> {
-    const { client, timers } = this.parts;
+    const { client, timers } = this.dependencies;
     const now = timers.now();
-    const work = new Work(this.user, this.account, now, new AbortController().signal);
+    const work = new ReconcileContext(this.user, this.account, now, new AbortController().signal);
     const events = client.of<StoredEvent>({ group: '', resource: 'events' });
     const key = JSON.stringify([about.metadata.uid, type, reason, message]);
     const known = this.known.get(key);
@@ -205,10 +209,10 @@ export class LoopEvents {
   }
 }
 
-function laneOf(uid: string): number {
+function slotOf(uid: string): number {
   let sum = 0;
   for (let i = 0; i < uid.length; i++) sum = (sum * 31 + uid.charCodeAt(i)) % 65_521;
-  return sum % lanes;
+  return sum % slots;
 }
 
 /** Adds an entry and forgets the oldest ones above the limit. */

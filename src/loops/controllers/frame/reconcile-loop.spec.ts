@@ -20,8 +20,8 @@ import type { ResourceStores } from '../../../objects/registry/store/resource-st
 import type { WorkOutcome } from '../work-queue.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
+import { componentUser, ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
 import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
-import { componentUser, serverUser, TermOver, Work } from './work.js';
 
 type Map = ConfigMap & ApiObject;
 type StoredEvent = Event & ApiObject;
@@ -39,7 +39,7 @@ class Copier extends ReconcileLoop {
     return [source(this.maps, ownKey)];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const original = this.maps.get(namespace, name);
     const wanted = Number(original?.data?.copies ?? 0);
@@ -63,7 +63,7 @@ describe('ReconcileLoop', () => {
   let stores: ResourceStores;
   let stop: AbortController;
   let maps: ResourceClient<Map>;
-  let work: Work;
+  let work: ReconcileContext;
 
   before(async () => {
     postgres = await startTestPostgres();
@@ -77,7 +77,7 @@ describe('ReconcileLoop', () => {
     const client = new LoopClient({ storage, registry, timers: systemTimers });
     maps = client.of<Map>({ group: '', resource: 'configmaps' });
     const user = { name: 'tester', uid: '', groups: [], extra: {} };
-    work = new Work(user, 'tester', systemTimers.now(), stop.signal);
+    work = new ReconcileContext(user, 'tester', systemTimers.now(), stop.signal);
     await client.of({ group: '', resource: 'namespaces' }).create(work, { metadata: { name: 'ns' } });
   });
   afterEach(async () => {
@@ -172,7 +172,8 @@ describe('ReconcileLoop', () => {
     const { registry } = stores;
     const client = new LoopClient({ storage, registry, timers: systemTimers, authorizer: closedAuthorizer });
     const configMaps = client.of<Map>({ group: '', resource: 'configmaps' });
-    const workOf = (user: UserInfo) => new Work(user, 'tester', systemTimers.now(), new AbortController().signal);
+    const workOf = (user: UserInfo) =>
+      new ReconcileContext(user, 'tester', systemTimers.now(), new AbortController().signal);
     const metadata = { name: 'a', namespace: 'ns' };
     await assert.rejects(configMaps.create(workOf(componentUser('anything')), { metadata }), { reason: 'Forbidden' });
     await configMaps.create(workOf(serverUser), { metadata });
@@ -186,7 +187,7 @@ describe('ReconcileLoop', () => {
     });
     const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' } });
     const term = new AbortController();
-    const late = new Work(work.context.user as UserInfo, 'tester', systemTimers.now(), term.signal);
+    const late = new ReconcileContext(work.context.user as UserInfo, 'tester', systemTimers.now(), term.signal);
     term.abort();
     await assert.rejects(client.create(late, { metadata: { name: 'b', namespace: 'ns' } }), TermOver);
     await assert.rejects(

@@ -15,10 +15,10 @@ import { namespaceOfKey } from '../namespace-of-key.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
-import { loopUser, Work } from './work.js';
+import { loopUser, ReconcileContext } from './reconcile-context.js';
 
 /** What every loop is made of. */
-export interface ReconcileParts {
+export interface ReconcileDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
@@ -116,7 +116,7 @@ export abstract class ReconcileLoop implements ControlLoop {
   private recorder: LoopEvents | undefined;
   private queue: WorkQueue | undefined;
 
-  constructor(protected readonly parts: ReconcileParts) {}
+  constructor(protected readonly dependencies: ReconcileDependencies) {}
 
   /** Everything that the loop reads from memory. Asked for at the start of each term. */
   protected abstract sources(): readonly Source[];
@@ -125,7 +125,7 @@ export abstract class ReconcileLoop implements ControlLoop {
    * Brings what `key` stands for closer to the wanted state, from the informers and fresh reads; must be safe to repeat.
    * An error is logged, unless it means that another writer was faster, and the key is tried again after a growing pause.
    */
-  protected abstract reconcile(key: string, work: Work): Promise<WorkOutcome>;
+  protected abstract reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome>;
 
   /** Whose turn a key takes: parties share the workers evenly. */
   protected partyOf(key: string): string {
@@ -142,7 +142,7 @@ export abstract class ReconcileLoop implements ControlLoop {
 
   /** Who the loop acts as. */
   protected get user(): UserInfo {
-    return loopUser(this.account, this.parts.names);
+    return loopUser(this.account, this.dependencies.names);
   }
 
   /** The name of the queue in metrics. */
@@ -156,7 +156,7 @@ export abstract class ReconcileLoop implements ControlLoop {
   }
 
   protected get events(): LoopEvents {
-    this.recorder ??= new LoopEvents(this.parts, this.account, this.component, this.user);
+    this.recorder ??= new LoopEvents(this.dependencies, this.account, this.component, this.user);
     return this.recorder;
   }
 
@@ -168,20 +168,20 @@ export abstract class ReconcileLoop implements ControlLoop {
 
   /** The informer of a built-in resource. `group` is the upstream name without the vendor's suffix: `apps`, `batch`. */
   protected informer<T extends ApiObject>(group: string, resource: string): Informer<T> {
-    return this.parts.informers.of<T>(this.resource(group, resource));
+    return this.dependencies.informers.of<T>(this.resource(group, resource));
   }
 
   /** The client of a built-in resource; see {@link informer}. */
   protected client<T extends ApiObject>(group: string, resource: string): ResourceClient<T> {
-    return this.parts.client.of<T>(this.resource(group, resource));
+    return this.dependencies.client.of<T>(this.resource(group, resource));
   }
 
   private resource(group: string, resource: string): GroupResource {
-    return { group: groupName(group, this.parts.names), resource };
+    return { group: groupName(group, this.dependencies.names), resource };
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, logger, queues } = this.parts;
+    const { timers, logger, queues } = this.dependencies;
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
     const sources = this.sources();
@@ -190,7 +190,7 @@ export abstract class ReconcileLoop implements ControlLoop {
     const isEarly = () => timers.elapsed() - begun < this.quietRefusalsMs;
     const queue = new WorkQueue({
       work: async (key, _signal, rest) => {
-        const work = new Work(user, account, timers.now(), ended, rest);
+        const work = new ReconcileContext(user, account, timers.now(), ended, rest);
         try {
           return await this.reconcile(key, work);
         } catch (error) {

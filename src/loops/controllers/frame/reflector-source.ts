@@ -4,7 +4,7 @@ import type { ResourceRegistry } from '../../../objects/registry/resource-regist
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { Source } from './reconcile-loop.js';
 
-export interface ReflectorSourceParts {
+export interface ReflectorSourceDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly logger: Logger;
@@ -17,7 +17,7 @@ export interface ReflectorSourceParts {
  * @param resource the name under which the objects are stored
  */
 export function reflectorSource(
-  { storage, registry, logger }: ReflectorSourceParts,
+  { storage, registry, logger }: ReflectorSourceDependencies,
   resource: string,
   sink: ObjectSink,
 ): Source {

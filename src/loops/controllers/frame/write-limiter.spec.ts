@@ -6,7 +6,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { CreationBudget } from './creation-budget.js';
 import { CreationMetrics } from './creation-metrics.js';
-import { serverUser, Work } from './work.js';
+import { ReconcileContext, serverUser } from './reconcile-context.js';
 import { WriteLimiter } from './write-limiter.js';
 
 const kibibyte = 1024;
@@ -25,7 +25,7 @@ function setUp() {
     256 * kibibyte,
   );
   let resting = 0;
-  const work = new Work(serverUser, 'tester', 0, new AbortController().signal, async (wait) => {
+  const work = new ReconcileContext(serverUser, 'tester', 0, new AbortController().signal, async (wait) => {
     resting += 1;
     try {
       return await wait();

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { FairGate } from '../../../base/machinery/fair-gate.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { CreationBudget, CreationLimit } from './creation-budget.js';
-import type { Work } from './work.js';
+import type { ReconcileContext } from './reconcile-context.js';
 
 /** An object that a loop is about to write. */
 export interface PlannedWrite {
@@ -26,7 +26,7 @@ const longSeconds = 2;
 const quietMs = 300_000;
 const mostRemembered = 4096;
 
-export interface WriteLimiterParts {
+export interface WriteLimiterDependencies {
   readonly timers: Timers;
   readonly budget: CreationBudget;
   /** Writes an event about an object that somebody should look at. */
@@ -42,24 +42,31 @@ export class WriteLimiter {
   /** Owners that were told, and when. */
   private readonly told = new Map<string, number>();
 
-  /** @param parts without them creations wait for no budget */
+  /** @param dependencies without them creations wait for no budget */
   constructor(
-    private readonly parts?: WriteLimiterParts,
+    private readonly dependencies?: WriteLimiterDependencies,
     mostUnderWay = getHeapStatistics().heap_size_limit * partUnderWay,
   ) {
     this.underWay = new FairGate(mostUnderWay);
   }
 
   /** Resolves when the object may be created, or after the end of the term. */
-  async untilAffordable({ signal, rest }: Work, { namespace, size, owner }: PlannedCreation): Promise<void> {
-    if (this.parts === undefined || namespace === '') return;
-    const { budget } = this.parts;
-    const began = (seconds: number, limit: CreationLimit) => this.tell(owner, namespace, seconds, limit);
+  async untilAffordable(
+    { signal, rest }: ReconcileContext,
+    { namespace, size, owner }: PlannedCreation,
+  ): Promise<void> {
+    if (this.dependencies === undefined || namespace === '') return;
+    const { budget } = this.dependencies;
+    const began = (seconds: number, limit: CreationLimit) => this.recordDelay(owner, namespace, seconds, limit);
     await rest(() => budget.spend(namespace, size, signal, began));
   }
 
   /** Does a write as soon as there is room for the copies that it makes of the object. */
-  async inMemory<T>({ rest }: Work, { namespace, size }: PlannedWrite, write: () => Promise<T>): Promise<T> {
+  async inMemory<T>(
+    { rest }: ReconcileContext,
+    { namespace, size }: PlannedWrite,
+    write: () => Promise<T>,
+  ): Promise<T> {
     if (size < small) return write();
     const leave = await rest(() => this.underWay.enter(namespace, size));
     try {
@@ -69,8 +76,8 @@ export class WriteLimiter {
     }
   }
 
-  private tell(owner: ApiObject | undefined, namespace: string, seconds: number, limit: CreationLimit): void {
-    const { parts } = this;
+  private recordDelay(owner: ApiObject | undefined, namespace: string, seconds: number, limit: CreationLimit): void {
+    const { dependencies: parts } = this;
     const uid = owner?.metadata.uid ?? '';
     if (parts === undefined || owner === undefined || uid === '' || seconds < longSeconds) return;
     const now = parts.timers.elapsed();

@@ -2,9 +2,9 @@ import type { ApiObject, ObjectMeta, OwnerReference } from '../../../base/machin
 import { eachInSteps, inTurns } from '../../../base/machinery/turns.js';
 import { storageOf } from '../../../objects/registry/resource-definition.js';
 import type { ResourceClient } from '../frame/loop-client.js';
-import { ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import { type ReconcileDependencies, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { allOf } from '../frame/slow-start.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { GraphMonitors } from './graph-monitors.js';
 import {
@@ -18,7 +18,7 @@ import {
 } from './object-graph.js';
 import { OwnerFinder, type OwnerState, type RemoteOwners } from './owner-finder.js';
 
-export interface GarbageCollectorParts extends ReconcileParts {
+export interface GarbageCollectorDependencies extends ReconcileDependencies {
   /** Without it, dependents of what extension servers keep are kept for ever. */
   readonly remoteOwners?: RemoteOwners | undefined;
 }
@@ -45,8 +45,8 @@ export class GarbageCollector extends ReconcileLoop {
   private finder: OwnerFinder | undefined;
   private readonly unknown = new Set<string>();
 
-  constructor(protected override readonly parts: GarbageCollectorParts) {
-    super(parts);
+  constructor(protected override readonly dependencies: GarbageCollectorDependencies) {
+    super(dependencies);
   }
 
   protected override partyOf(uid: string): string {
@@ -58,7 +58,7 @@ export class GarbageCollector extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const { storage, registry, logger, remoteOwners } = this.parts;
+    const { storage, registry, logger, remoteOwners } = this.dependencies;
     let add: (uid: string) => void = () => undefined;
     const graph = new ObjectGraph((uid) => add(uid));
     const lost = (error: unknown) => logger.warn('the garbage collector lost its place in the change log', { error });
@@ -80,7 +80,7 @@ export class GarbageCollector extends ReconcileLoop {
     return [{ informer: monitors, feed }];
   }
 
-  protected async reconcile(uid: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(uid: string, work: ReconcileContext): Promise<WorkOutcome> {
     const seen = this.graph.get(uid);
     this.unknown.delete(uid);
     if (seen === undefined) return 'done';
@@ -97,7 +97,11 @@ export class GarbageCollector extends ReconcileLoop {
   }
 
   /** Deletes the object if nothing owns it any more, or if its owner waits for that. */
-  private async collect(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+  private async collect(
+    node: GraphNode,
+    client: ResourceClient<ApiObject>,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const states = await this.statesOf(node, work.signal);
     if (states.includes('unknown')) {
       this.unknown.add(node.uid);
@@ -129,7 +133,7 @@ export class GarbageCollector extends ReconcileLoop {
     }
     const { resourceVersion = '' } = current.metadata;
     await client.delete(work, current, { propagationPolicy: policy, garbageCollector: true, resourceVersion });
-    this.parts.logger.debug('an object without owners was deleted', describe(node));
+    this.dependencies.logger.debug('an object without owners was deleted', describe(node));
     return 'done';
   }
 
@@ -161,7 +165,11 @@ export class GarbageCollector extends ReconcileLoop {
   }
 
   /** Lets an owner go once no dependent blocks it. The dependents are deleted by work of their own. */
-  private async endWait(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+  private async endWait(
+    node: GraphNode,
+    client: ResourceClient<ApiObject>,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     for (const { owners } of this.graph.dependentsOf(node)) {
       if (owners.some((owner) => owner.uid === node.uid && blocks(owner))) return 'done';
     }
@@ -170,7 +178,11 @@ export class GarbageCollector extends ReconcileLoop {
   }
 
   /** Takes an owner out of the references of its dependents, and lets it go when none is left. */
-  private async release(node: GraphNode, client: ResourceClient<ApiObject>, work: Work): Promise<WorkOutcome> {
+  private async release(
+    node: GraphNode,
+    client: ResourceClient<ApiObject>,
+    work: ReconcileContext,
+  ): Promise<WorkOutcome> {
     const dependents = [...this.graph.dependentsOf(node)];
     const isOwner = ({ uid }: OwnerReference) => uid === node.uid;
     // One that cannot be changed does not keep the others bound.
@@ -186,7 +198,7 @@ export class GarbageCollector extends ReconcileLoop {
 
   /** undefined when the kind is not registered any more. */
   private clientOf({ resource }: GraphNode): ResourceClient<ApiObject> | undefined {
-    const { registry, client } = this.parts;
+    const { registry, client } = this.dependencies;
     const stored = registry.findStored(resource.storageResource);
     if (stored === undefined) return undefined;
     const { group, resource: plural } = storageOf(stored.definition);

@@ -11,8 +11,8 @@ import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import type { StoredPod } from '../frame/indexes.js';
 import type { DeepPartial } from '../frame/loop-client.js';
 import { ManualTimers } from '../testing/manual-timers.js';
-import type { StoredAutoscaler } from './hpa-status.js';
-import type { MetricsApi, MetricsRequest } from './metrics-api.js';
+import type { MetricsApi, MetricsRequest } from './remote-metrics.js';
+import type { StoredAutoscaler } from './status-draft.js';
 
 type Scaled = ApiObject & { spec: { replicas?: number }; status: { replicas?: number } };
 

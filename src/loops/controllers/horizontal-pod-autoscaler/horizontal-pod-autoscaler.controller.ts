@@ -3,20 +3,27 @@ import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
 import { type LabelSelector, parseLabelSelector } from '../../../base/machinery/label-selector.js';
 import type { MetricStatus } from '../../../objects/apis/autoscaling/v2/metric.types.js';
 import type { StoredPod } from '../frame/indexes.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  keyOf,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import { errorMessage } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
-import { StatusDraft, type StoredAutoscaler } from './hpa-status.js';
 import { MetricFault, MetricProposals, type Proposal, type ProposalRequest, tolerancesOf } from './metric-proposal.js';
-import type { MetricsApi } from './metrics-api.js';
 import { MetricsClient } from './metrics-client.js';
-import { type ScaleTarget, ScaleTargets } from './scale-target.js';
+import type { MetricsApi } from './remote-metrics.js';
+import { type ScaleTarget, ScaleTargets } from './scale-targets.js';
 import { ScalingMemory } from './scaling-memory.js';
 import { limitReplicas } from './scaling-rules.js';
 import { SelectorOverlaps } from './selector-overlaps.js';
+import { StatusDraft, type StoredAutoscaler } from './status-draft.js';
 
-export interface HorizontalPodAutoscalerParts extends ReconcileParts {
+export interface HorizontalPodAutoscalerDependencies extends ReconcileDependencies {
   readonly metrics: MetricsApi;
   readonly autoscaler?: Readonly<AutoscalerOptions> | undefined;
 }
@@ -54,12 +61,12 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
   private readonly targets: ScaleTargets;
   private readonly proposals: MetricProposals;
 
-  constructor(parts: HorizontalPodAutoscalerParts) {
-    super(parts);
-    this.options = parts.autoscaler ?? new AutoscalerOptions();
+  constructor(dependencies: HorizontalPodAutoscalerDependencies) {
+    super(dependencies);
+    this.options = dependencies.autoscaler ?? new AutoscalerOptions();
     this.workers = this.options.workers;
-    this.targets = new ScaleTargets(parts.registry, parts.client);
-    this.proposals = new MetricProposals(new MetricsClient(parts.metrics), (one) => this.targets.describe(one));
+    this.targets = new ScaleTargets(dependencies.registry, dependencies.client);
+    this.proposals = new MetricProposals(new MetricsClient(dependencies.metrics), (one) => this.targets.describe(one));
   }
 
   protected sources(): readonly Source[] {
@@ -71,7 +78,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     return [source(this.autoscalers, keys), source(this.pods)];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const autoscaler = this.autoscalers.get(namespace, name);
     if (autoscaler === undefined) {
@@ -95,7 +102,12 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     return this.options.syncPeriodMs;
   }
 
-  private async scale(key: string, autoscaler: StoredAutoscaler, draft: StatusDraft, work: Work): Promise<void> {
+  private async scale(
+    key: string,
+    autoscaler: StoredAutoscaler,
+    draft: StatusDraft,
+    work: ReconcileContext,
+  ): Promise<void> {
     const target = await this.findTarget(key, autoscaler, draft, work);
     const current = target.scale.spec.replicas ?? 0;
     const memory = this.memoryOf(key, current, work.now);
@@ -128,7 +140,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     key: string,
     autoscaler: StoredAutoscaler,
     draft: StatusDraft,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<ScaleTarget> {
     const { namespace = '' } = autoscaler.metadata;
     let target: ScaleTarget;
@@ -153,7 +165,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     target: ScaleTarget,
     memory: ScalingMemory,
     draft: StatusDraft,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<Decision> {
     const { spec } = autoscaler;
     const { minReplicas = 1, maxReplicas } = spec;
@@ -190,7 +202,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     autoscaler: StoredAutoscaler,
     { scale }: ScaleTarget,
     draft: StatusDraft,
-    work: Work,
+    work: ReconcileContext,
   ): ProposalRequest {
     const { namespace = '' } = autoscaler.metadata;
     const { selector: text = '' } = scale.status;
@@ -270,7 +282,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     replicas: number,
     reason: string,
     draft: StatusDraft,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
     try {
       const isWritten = await client.updateView(work, scale, 'scale', (live) =>

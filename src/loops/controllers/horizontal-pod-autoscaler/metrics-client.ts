@@ -1,6 +1,6 @@
 import { quantityMilliValue } from '../../../base/machinery/values/quantity.js';
-import type { MetricsApi, MetricsGroup } from './metrics-api.js';
 import type { PodMetric, PodMetrics } from './pod-metrics.js';
+import type { MetricsApi, MetricsGroup } from './remote-metrics.js';
 
 /** Which values of a metric are wanted. */
 export interface MetricQuery {

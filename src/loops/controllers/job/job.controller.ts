@@ -6,10 +6,10 @@ import { byController, controllerOf, orphans } from '../frame/indexes.js';
 import type { ResourceClient } from '../frame/loop-client.js';
 import { plannedPod } from '../frame/pod-from-template.js';
 import { isPodActive } from '../frame/pod-state.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isConflict, isNamespaceTerminating } from '../frame/refusals.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { BackOff } from './back-off.js';
 import { type JobNames, jobNames } from './job-names.js';
@@ -38,7 +38,7 @@ interface Managed {
  */
 export class JobController extends ReconcileLoop {
   readonly name = 'job-controller';
-  private readonly names: JobNames = jobNames(this.parts.names);
+  private readonly names: JobNames = jobNames(this.dependencies.names);
   private readonly jobs = this.informer<StoredJob>('batch', 'jobs');
   private readonly pods = this.informer<JobPod>('', 'pods');
   /** Pods by the key of the job that they name as their controller. */
@@ -56,7 +56,7 @@ export class JobController extends ReconcileLoop {
     return [source(this.jobs, ownKey), source(this.pods, (pod, old) => this.keysOfPod(pod, old))];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     if (key.startsWith(podPrefix)) return this.freeOrphan(key.slice(podPrefix.length), work);
     const { namespace, name } = splitKey(key);
     const job = this.jobs.get(namespace, name);
@@ -71,7 +71,7 @@ export class JobController extends ReconcileLoop {
     return this.advance(key, job, work);
   }
 
-  private async advance(key: string, job: StoredJob, work: Work): Promise<WorkOutcome> {
+  private async advance(key: string, job: StoredJob, work: ReconcileContext): Promise<WorkOutcome> {
     const state = jobState(job, await this.podsOf(job, work), this.names);
     const pauseMs = this.pauseMs(key, state, work.now);
     let outcome = endOf(state, work.now);
@@ -97,7 +97,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** The pods of the job, with those that it adopts: they are counted from then on. */
-  private async podsOf(job: StoredJob, work: Work): Promise<JobPod[]> {
+  private async podsOf(job: StoredJob, work: ReconcileContext): Promise<JobPod[]> {
     const { namespace = '', name = '' } = job.metadata;
     const pods = await claimObjects<JobPod>(work, {
       owner: job,
@@ -118,7 +118,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Sees to it that the end of a pod will be counted. */
-  private track(pod: JobPod, work: Work): Promise<JobPod | undefined> {
+  private track(pod: JobPod, work: ReconcileContext): Promise<JobPod | undefined> {
     return this.podClient.update(work, pod, (live) =>
       !isDeleting(live) && addFinalizer(live, this.names) ? live : undefined,
     );
@@ -137,13 +137,13 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Deletes the pods that still run; they are counted as they are. */
-  private async endPods({ job, active, terminating }: JobState, work: Work): Promise<Managed> {
+  private async endPods({ job, active, terminating }: JobState, work: ReconcileContext): Promise<Managed> {
     const { error } = await allOf(active, (pod) => this.deletePod(job, pod, work));
     if (error !== undefined) throw error;
     return { active: 0, terminating: terminating + active.length };
   }
 
-  private async changePods(state: JobState, changes: PodChanges, work: Work): Promise<Managed> {
+  private async changePods(state: JobState, changes: PodChanges, work: ReconcileContext): Promise<Managed> {
     const { job, active, terminating } = state;
     const { remove, create, againInMs } = changes;
     // What the job itself has no use for is not counted as a failure.
@@ -166,7 +166,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Deletes a pod without counting it, unless it has come to its end meanwhile. */
-  private async removePod(job: StoredJob, pod: JobPod, work: Work): Promise<void> {
+  private async removePod(job: StoredJob, pod: JobPod, work: ReconcileContext): Promise<void> {
     const untracked = isTracked(pod, this.names)
       ? await this.podClient.update(work, pod, (live) =>
           isPodActive(live) && removeFinalizer(live, this.names) ? live : undefined,
@@ -182,7 +182,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Deletes a pod that is as it was seen; throws a conflict for one that has changed. */
-  private async deletePod(job: StoredJob, pod: JobPod, work: Work): Promise<void> {
+  private async deletePod(job: StoredJob, pod: JobPod, work: ReconcileContext): Promise<void> {
     const { name, resourceVersion = '' } = pod.metadata;
     try {
       if (!(await this.podClient.delete(work, pod, { resourceVersion }))) return;
@@ -198,7 +198,7 @@ export class JobController extends ReconcileLoop {
     job: StoredJob,
     { status, finished, suspended }: JobReport,
     outcome: JobOutcome | undefined,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<boolean> {
     if (isDeepStrictEqual(status, job.status)) return true;
     const written = await this.client<StoredJob>('batch', 'jobs').updateStatus(work, job, (live) =>
@@ -215,7 +215,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Frees the pods of jobs that had this key before. */
-  private async freeStrangers(key: string, job: StoredJob | undefined, work: Work): Promise<void> {
+  private async freeStrangers(key: string, job: StoredJob | undefined, work: ReconcileContext): Promise<void> {
     const uid = job?.metadata.uid;
     const strangers = [...this.podsByJob.get(key)].filter(
       (pod) => controllerOf(pod)?.uid !== uid && isTracked(pod, this.names),
@@ -231,7 +231,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Frees a pod without a controller, unless a job is going to adopt it. */
-  private async freeOrphan(key: string, work: Work): Promise<WorkOutcome> {
+  private async freeOrphan(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
     if (pod === undefined || controllerOf(pod) !== undefined || !isTracked(pod, this.names)) return 'done';
@@ -241,7 +241,7 @@ export class JobController extends ReconcileLoop {
   }
 
   /** Removes the tracking finalizer. */
-  private async free(pods: readonly JobPod[], work: Work): Promise<void> {
+  private async free(pods: readonly JobPod[], work: ReconcileContext): Promise<void> {
     const tracked = pods.filter((pod) => isTracked(pod, this.names));
     const { error } = await allOf(tracked, async (pod) => {
       await this.podClient.update(work, pod, (live) => (removeFinalizer(live, this.names) ? live : undefined));

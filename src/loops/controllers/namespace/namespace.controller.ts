@@ -5,8 +5,14 @@ import { partOf } from '../../../objects/registry/resource-definition.js';
 import { openAdmission, type WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
 import type { RemoteContent, RemoteContentReport } from '../../../server/aggregation/remote-content.js';
 import type { ResourceClient } from '../frame/loop-client.js';
-import { type Pauses, ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  type Pauses,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+} from '../frame/reconcile-loop.js';
 import { accountContext } from '../work-context.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type ContentReport, discoveryProblem, updateConditions } from './namespace-conditions.js';
@@ -14,7 +20,7 @@ import { NamespaceContent, NamespaceGone } from './namespace-content.js';
 
 type StoredNamespace = Namespace & ApiObject;
 
-export interface NamespaceParts extends ReconcileParts {
+export interface NamespaceDependencies extends ReconcileDependencies {
   readonly admission?: WriteAdmission | undefined;
   /**
    * Milliseconds between noticing that a namespace terminates and deleting its content. By then every API process has
@@ -51,7 +57,7 @@ export class NamespaceController extends ReconcileLoop {
   private terminating = new Map<string, Terminating>();
 
   /** @throws Error when the registry has no namespaces with the paths `status` and `finalize`. */
-  constructor(private readonly own: NamespaceParts) {
+  constructor(private readonly own: NamespaceDependencies) {
     super(own);
     this.pauses = own.pauses ?? { firstMs: 500, longestMs: 10_000 };
     this.namespaces = this.client<StoredNamespace>('', 'namespaces');
@@ -85,7 +91,7 @@ export class NamespaceController extends ReconcileLoop {
     this.terminating = new Map();
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { timers, settleMs = 3000, logger } = this.own;
     const seen = this.informed.get('', name);
     const { uid = '', deletionTimestamp } = seen?.metadata ?? {};
@@ -156,7 +162,7 @@ export class NamespaceController extends ReconcileLoop {
     return (spec.finalizers ?? []).includes(this.own.names.namespaceFinalizer);
   }
 
-  private async writeStatus(seen: StoredNamespace, report: ContentReport, work: Work): Promise<void> {
+  private async writeStatus(seen: StoredNamespace, report: ContentReport, work: ReconcileContext): Promise<void> {
     const { timers } = this.own;
     await this.namespaces.updateStatus(work, seen, (live) => {
       const { conditions = [] } = live.status;
@@ -166,7 +172,7 @@ export class NamespaceController extends ReconcileLoop {
     });
   }
 
-  private async finalize(seen: StoredNamespace, work: Work): Promise<void> {
+  private async finalize(seen: StoredNamespace, work: ReconcileContext): Promise<void> {
     const change = (live: StoredNamespace): StoredNamespace => {
       const { finalizers = [], ...spec } = live.spec;
       const kept = finalizers.filter((finalizer) => finalizer !== this.own.names.namespaceFinalizer);

@@ -1,14 +1,14 @@
 import { type AddressRange, parseCidr } from '../../../base/config/network.js';
 import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 import type { Allocation } from '../../../objects/registry/allocation/allocations.js';
-import { ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
-import { TermOver, type Work } from '../frame/work.js';
+import { type ReconcileContext, TermOver } from '../frame/reconcile-context.js';
+import { type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { NodeRangeClaims, podRangesOf } from './node-range-claims.js';
 import { RangePool } from './range-pool.js';
 
-export interface NodeIpamParts extends ReconcileParts {
+export interface NodeIpamDependencies extends ReconcileDependencies {
   /** One range, or one for each family of addresses. */
   readonly ranges: readonly NodeRanges[];
   /** The range of the addresses of services, which nodes don't get. */
@@ -44,7 +44,7 @@ export class NodeIpamController extends ReconcileLoop {
   /** Names of nodes for which no range was left. */
   private hungry = new Set<string>();
 
-  constructor(private readonly own: NodeIpamParts) {
+  constructor(private readonly own: NodeIpamDependencies) {
     super(own);
     this.claims = new NodeRangeClaims(own.storage, own.registry, own.timers);
   }
@@ -90,7 +90,7 @@ export class NodeIpamController extends ReconcileLoop {
     }
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     this.hungry.delete(key);
     await this.releaseEstates(key);
     const node = this.nodes.get('', key);
@@ -100,7 +100,7 @@ export class NodeIpamController extends ReconcileLoop {
       const share = await this.take(pool, node);
       if (share === undefined) {
         await this.giveBack(shares, node);
-        return this.tellFull(node);
+        return this.reportFull(node);
       }
       shares.push(share);
     }
@@ -148,14 +148,14 @@ export class NodeIpamController extends ReconcileLoop {
     if (live !== undefined) this.follow(live, undefined);
   }
 
-  private tellFull(node: StoredNode): WorkOutcome {
+  private reportFull(node: StoredNode): WorkOutcome {
     const { name = '' } = node.metadata;
     this.hungry.add(name);
     this.events.normal(node, 'CIDRNotAvailable', `Node ${name} status is now: CIDRNotAvailable`);
     return fullPauseMs;
   }
 
-  private async assign(node: StoredNode, shares: readonly Share[], work: Work): Promise<WorkOutcome> {
+  private async assign(node: StoredNode, shares: readonly Share[], work: ReconcileContext): Promise<WorkOutcome> {
     const ranges = shares.map(({ pool, part }) => pool.text(part));
     try {
       const written = await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {

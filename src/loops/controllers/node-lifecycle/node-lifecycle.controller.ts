@@ -4,8 +4,8 @@ import type { Lease } from '../../../objects/apis/coordination/v1/lease.types.js
 import type { PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import { isPodReady } from '../frame/pod-state.js';
-import { ReconcileLoop, type ReconcileParts, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import { type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   type GracePeriods,
@@ -20,7 +20,7 @@ import { type EvictionRates, evictionRates, isEverythingLost, RateLimit, type Zo
 
 type StoredLease = Lease & ApiObject;
 
-export interface NodeLifecycleParts extends ReconcileParts {
+export interface NodeLifecycleDependencies extends ReconcileDependencies {
   readonly grace: GracePeriods;
   readonly rates: EvictionRates;
 }
@@ -46,13 +46,13 @@ export class NodeLifecycleController extends ReconcileLoop {
   /** Whether no node was ready at the last look. */
   private wasLost = false;
 
-  constructor(private readonly own: NodeLifecycleParts) {
+  constructor(private readonly own: NodeLifecycleDependencies) {
     super(own);
     this.silence = new NodeSilence(own.grace);
   }
 
   protected sources(): readonly Source[] {
-    const { nodeLeaseNamespace } = this.parts.names;
+    const { nodeLeaseNamespace } = this.dependencies.names;
     return [
       source(this.nodes, (node, old) => {
         const { name = '' } = (node ?? old)?.metadata ?? {};
@@ -78,7 +78,7 @@ export class NodeLifecycleController extends ReconcileLoop {
 
   private concernsZones(node: StoredNode | undefined, old: StoredNode | undefined): boolean {
     if (node === undefined || old === undefined) return true;
-    const { names } = this.parts;
+    const { names } = this.dependencies;
     return (
       readyStatus(node) !== readyStatus(old) ||
       hasEvictingTaint(node, names) !== hasEvictingTaint(old, names) ||
@@ -86,7 +86,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     );
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     if (key === zonesKey) return this.watchZones(work);
     const node = this.nodes.get('', key);
     this.announce(key, node);
@@ -94,9 +94,9 @@ export class NodeLifecycleController extends ReconcileLoop {
       this.silence.forget(key);
       return 'done';
     }
-    const { nodeLeaseNamespace } = this.parts.names;
+    const { nodeLeaseNamespace } = this.dependencies.names;
     const renewTime = this.leases.get(nodeLeaseNamespace, key)?.spec.renewTime ?? undefined;
-    const leftMs = this.silence.leftMs(node, renewTime, this.parts.timers.elapsed());
+    const leftMs = this.silence.leftMs(node, renewTime, this.dependencies.timers.elapsed());
     const seen = leftMs > 0 ? node : ((await this.markSilent(node, work)) ?? node);
     await this.followConditions(seen, work);
     if (readyStatus(seen) !== undefined && readyStatus(seen) !== 'True') await this.markPods(seen, work);
@@ -116,8 +116,8 @@ export class NodeLifecycleController extends ReconcileLoop {
     this.registered.set(name, node);
   }
 
-  private async markSilent(node: StoredNode, work: Work): Promise<StoredNode | undefined> {
-    const time = formatTime(this.parts.timers.now());
+  private async markSilent(node: StoredNode, work: ReconcileContext): Promise<StoredNode | undefined> {
+    const time = formatTime(this.dependencies.timers.now());
     if (silentConditions(node, time) === undefined) return undefined;
     const wasReady = readyStatus(node) === 'True';
     const written = await this.client<StoredNode>('', 'nodes').updateStatus(work, node, (live) => {
@@ -133,8 +133,8 @@ export class NodeLifecycleController extends ReconcileLoop {
   }
 
   /** Sets the taints that keep new pods away, and takes those that drive pods away from a node that is ready again. */
-  private async followConditions(node: StoredNode, work: Work): Promise<void> {
-    const { names, timers } = this.parts;
+  private async followConditions(node: StoredNode, work: ReconcileContext): Promise<void> {
+    const { names, timers } = this.dependencies;
     const time = formatTime(timers.now());
     const next = (live: StoredNode) => {
       const scheduling = schedulingTaints(live, names, time);
@@ -148,8 +148,8 @@ export class NodeLifecycleController extends ReconcileLoop {
     if (next(node) !== undefined) await this.client<StoredNode>('', 'nodes').update(work, node, next);
   }
 
-  private async markPods(node: StoredNode, work: Work): Promise<void> {
-    const time = formatTime(this.parts.timers.now());
+  private async markPods(node: StoredNode, work: ReconcileContext): Promise<void> {
+    const time = formatTime(this.dependencies.timers.now());
     const pods = [...this.podsByNode.get(node.metadata.name ?? '')].filter(isPodReady);
     for (const pod of pods) {
       const written = await this.client<StoredPod>('', 'pods').updateStatus(work, pod, (live) => {
@@ -165,8 +165,8 @@ export class NodeLifecycleController extends ReconcileLoop {
   }
 
   /** Sets the taints that drive pods away, as fast as the state of each zone allows. */
-  private async watchZones(work: Work): Promise<WorkOutcome> {
-    const { names, timers } = this.parts;
+  private async watchZones(work: ReconcileContext): Promise<WorkOutcome> {
+    const { names, timers } = this.dependencies;
     const zones = new Map<string, ZoneCount>();
     for (const node of this.nodes.all()) {
       const zone = zoneOf(node, names);
@@ -199,14 +199,14 @@ export class NodeLifecycleController extends ReconcileLoop {
   private limitOf(zone: string): RateLimit {
     let limit = this.limits.get(zone);
     if (limit === undefined) {
-      limit = new RateLimit(this.parts.timers.elapsed());
+      limit = new RateLimit(this.dependencies.timers.elapsed());
       this.limits.set(zone, limit);
     }
     return limit;
   }
 
-  private async evictFrom(node: StoredNode, work: Work): Promise<void> {
-    const { names, timers } = this.parts;
+  private async evictFrom(node: StoredNode, work: ReconcileContext): Promise<void> {
+    const { names, timers } = this.dependencies;
     await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {
       const key = evictingKey(live, names);
       const taints = key === undefined ? undefined : evictingTaints(live, key, names, formatTime(timers.now()));
@@ -214,8 +214,8 @@ export class NodeLifecycleController extends ReconcileLoop {
     });
   }
 
-  private async spareAll(work: Work): Promise<void> {
-    const { names } = this.parts;
+  private async spareAll(work: ReconcileContext): Promise<void> {
+    const { names } = this.dependencies;
     const tainted = [...this.nodes.all()].filter((node) => hasEvictingTaint(node, names));
     for (const node of tainted) {
       await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {

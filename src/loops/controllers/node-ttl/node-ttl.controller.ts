@@ -1,5 +1,5 @@
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
@@ -11,7 +11,7 @@ import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
 export class NodeTtlController extends ReconcileLoop {
   readonly name = 'ttl-controller';
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
-  private readonly annotation = `node.alpha.${this.parts.names.labelPrefix}/ttl`;
+  private readonly annotation = `node.alpha.${this.dependencies.names.labelPrefix}/ttl`;
   private step = 0;
 
   protected sources(): readonly Source[] {
@@ -22,7 +22,7 @@ export class NodeTtlController extends ReconcileLoop {
   protected override started(): void {
     const told = new Array<number>(stepCount).fill(0);
     for (const node of this.nodes.all()) {
-      const step = stepOf(Number(this.toldTo(node) ?? Number.NaN));
+      const step = stepOf(Number(this.ttlOf(node) ?? Number.NaN));
       if (step !== undefined) told[step] = (told[step] ?? 0) + 1;
     }
     this.step = nextStep(told.indexOf(Math.max(...told)), this.nodes.size);
@@ -32,20 +32,20 @@ export class NodeTtlController extends ReconcileLoop {
     const before = this.step;
     this.step = nextStep(before, this.nodes.size);
     if (this.step !== before) for (const { metadata } of this.nodes.all()) yield metadata.name ?? '';
-    else if (node !== undefined && (old === undefined || this.toldTo(node) !== this.toldTo(old))) {
+    else if (node !== undefined && (old === undefined || this.ttlOf(node) !== this.ttlOf(old))) {
       yield node.metadata.name ?? '';
     }
   }
 
-  private toldTo({ metadata }: Readonly<StoredNode>): string | undefined {
+  private ttlOf({ metadata }: Readonly<StoredNode>): string | undefined {
     return metadata.annotations?.[this.annotation];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const node = this.nodes.get('', key);
     const next = (live: StoredNode) => {
       const wanted = String(secondsAt(this.step));
-      if (live.metadata.deletionTimestamp !== undefined || this.toldTo(live) === wanted) return undefined;
+      if (live.metadata.deletionTimestamp !== undefined || this.ttlOf(live) === wanted) return undefined;
       const annotations = { ...live.metadata.annotations, [this.annotation]: wanted };
       return { ...live, metadata: { ...live.metadata, annotations } };
     };

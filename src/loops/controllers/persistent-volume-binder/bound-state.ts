@@ -1,5 +1,5 @@
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
-import type { VolumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { VolumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { isMeantFor } from './match-volume.js';
 
@@ -11,7 +11,11 @@ export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';
  *
  * @throws Taken when it names another claim
  */
-export function boundVolume(live: StoredVolume, claim: StoredClaim, marks: VolumeMarks): StoredVolume | undefined {
+export function boundVolume(
+  live: StoredVolume,
+  claim: StoredClaim,
+  marks: VolumeAnnotations,
+): StoredVolume | undefined {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const wasMeant = isMeantFor(live, claim);
   if (live.spec.claimRef !== undefined && !wasMeant) throw new Taken();
@@ -23,7 +27,7 @@ export function boundVolume(live: StoredVolume, claim: StoredClaim, marks: Volum
 }
 
 /** A claim that names the volume; see {@link boundVolume}. */
-export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeMarks): StoredClaim | undefined {
+export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeAnnotations): StoredClaim | undefined {
   const { annotations = {} } = live.metadata;
   const isNamed = live.spec.volumeName === volumeName;
   if (live.spec.volumeName && !isNamed) throw new Taken();
@@ -38,7 +42,7 @@ export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeM
 }
 
 /** A volume that its claim no longer wants; one that was reserved for a claim by name stays reserved for that name. */
-export function unboundVolume(live: StoredVolume, marks: VolumeMarks): StoredVolume {
+export function unboundVolume(live: StoredVolume, marks: VolumeAnnotations): StoredVolume {
   const { [marks.boundByController]: byController, ...others } = live.metadata.annotations ?? {};
   if (byController === undefined) {
     const { uid: _gone, resourceVersion: _old, ...claimRef } = live.spec.claimRef ?? {};

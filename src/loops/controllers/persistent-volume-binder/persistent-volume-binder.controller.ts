@@ -1,9 +1,16 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
-import { type VolumeMarks, volumeMarks } from '../../../base/machinery/volume-marks.js';
+import { type VolumeAnnotations, volumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  keyOf,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   boundClaim,
@@ -37,7 +44,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   private readonly claims = this.informer<StoredClaim>('', 'persistentvolumeclaims');
   private readonly volumes = this.informer<StoredVolume>('', 'persistentvolumes');
   private readonly classes = this.informer<StoredClass>('storage', 'storageclasses');
-  private readonly marks: VolumeMarks;
+  private readonly marks: VolumeAnnotations;
   private readonly volumesByClaim = this.volumes.index('claim', ({ spec: { claimRef } }) =>
     claimRef === undefined ? [] : [`${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`],
   );
@@ -49,9 +56,9 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   /** Volumes that claims have chosen here and informers do not show as theirs yet. */
   private readonly chosen = new Map<string, string>();
 
-  constructor(parts: ReconcileParts) {
-    super(parts);
-    const marks = volumeMarks(parts.names);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
+    const marks = volumeAnnotations(dependencies.names);
     this.marks = marks;
     this.unclaimed = this.volumes.index('unclaimed volumes by class', (volume) =>
       volume.spec.claimRef === undefined ? [classOf(volume, marks.storageClass)] : [],
@@ -108,7 +115,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     }
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     try {
       if (namespace === '') {
@@ -129,7 +136,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** A claim whose binding was once complete. */
-  private async syncBound(claim: StoredClaim, work: Work): Promise<void> {
+  private async syncBound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     const { volumeName } = claim.spec;
     if (!volumeName) return this.lose(claim, 'ClaimLost', lost.reference, work);
     const volumes = this.client<StoredVolume>('', 'persistentvolumes');
@@ -143,7 +150,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** A claim that asks for a volume by name. */
-  private async syncNamed(claim: StoredClaim, volumeName: string, work: Work): Promise<void> {
+  private async syncNamed(claim: StoredClaim, volumeName: string, work: ReconcileContext): Promise<void> {
     const volume = this.volumes.get('', volumeName);
     if (volume === undefined) return this.pend(claim, work);
     if (isMeantFor(volume, claim)) return this.bind(claim, volume, work);
@@ -158,7 +165,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** A claim that takes any volume that suits it. */
-  private async syncUnbound(claim: StoredClaim, work: Work): Promise<void> {
+  private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     if (claim.metadata.deletionTimestamp !== undefined) return;
     const className = classOf(claim, this.marks.storageClass);
     const storageClass = this.classes.get('', className);
@@ -200,7 +207,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** Gives a claim that was made before there was a default class that class. */
-  private async giveDefaultClass(claim: StoredClaim, work: Work): Promise<boolean> {
+  private async giveDefaultClass(claim: StoredClaim, work: ReconcileContext): Promise<boolean> {
     const isOpen = ({ metadata, spec }: StoredClaim) =>
       spec.storageClassName === undefined && metadata.annotations?.[this.marks.storageClass] === undefined;
     const name = isOpen(claim) ? defaultClass(this.classes.all(), this.marks)?.metadata.name : undefined;
@@ -218,9 +225,9 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     claim: StoredClaim,
     className: string,
     storageClass: StoredClass | undefined,
-    work: Work,
+    work: ReconcileContext,
   ): Promise<void> {
-    const provisioner = provisionerOf(className, storageClass, this.parts.names);
+    const provisioner = provisionerOf(className, storageClass, this.dependencies.names);
     if (provisioner.kind === 'none') {
       this.events.warning(claim, 'ProvisioningFailed', provisioner.message);
       return;
@@ -243,7 +250,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     this.events.normal(claim, 'ExternalProvisioning', text);
   }
 
-  private async bind(claim: StoredClaim, volume: StoredVolume, work: Work): Promise<void> {
+  private async bind(claim: StoredClaim, volume: StoredVolume, work: ReconcileContext): Promise<void> {
     const { marks } = this;
     const volumes = this.client<StoredVolume>('', 'persistentvolumes');
     const claims = this.client<StoredClaim>('', 'persistentvolumeclaims');
@@ -261,11 +268,11 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     await this.writeClaim(claim, 'Bound', work, ours);
   }
 
-  private pend(claim: StoredClaim, work: Work): Promise<void> {
+  private pend(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     return this.writeClaim(claim, 'Pending', work);
   }
 
-  private async lose(claim: StoredClaim, reason: string, message: string, work: Work): Promise<void> {
+  private async lose(claim: StoredClaim, reason: string, message: string, work: ReconcileContext): Promise<void> {
     if (claim.status.phase === 'Lost') return;
     await this.writeClaim(claim, 'Lost', work);
     this.events.warning(claim, reason, message);
@@ -274,7 +281,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   private async writeClaim(
     claim: StoredClaim,
     phase: 'Pending' | 'Bound' | 'Lost',
-    work: Work,
+    work: ReconcileContext,
     volume?: StoredVolume,
   ): Promise<void> {
     if (deepEqual(claimStatus(claim.status, phase, volume), claim.status)) return;
@@ -288,7 +295,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     });
   }
 
-  private async syncVolume(volume: StoredVolume, work: Work): Promise<void> {
+  private async syncVolume(volume: StoredVolume, work: ReconcileContext): Promise<void> {
     const { claimRef } = volume.spec;
     if (!claimRef?.uid) {
       await this.writePhase(volume, 'Available', work);
@@ -298,7 +305,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     if (claim === undefined) return this.release(volume, work);
     const { name = '' } = volume.metadata;
     if (!claim.spec.volumeName) {
-      if (differsInMode(claim, volume)) this.tellMode(claim, volume);
+      if (differsInMode(claim, volume)) this.recordModeMismatch(claim, volume);
       else this.enqueue(keyOf(claim));
     } else if (claim.spec.volumeName === name) await this.writePhase(volume, 'Bound', work);
     else if (this.isMadeToGo(volume)) await this.release(volume, work);
@@ -311,7 +318,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     }
   }
 
-  private tellMode(claim: StoredClaim, volume: StoredVolume): void {
+  private recordModeMismatch(claim: StoredClaim, volume: StoredVolume): void {
     const [of, other] = ['Cannot bind PersistentVolume', 'due to incompatible volumeMode.'];
     const { name } = claim.metadata;
     this.events.warning(volume, 'VolumeMismatch', `${of} to requested PersistentVolumeClaim "${name}" ${other}`);
@@ -336,10 +343,10 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** The claim is gone: the reclaim policy says what becomes of the volume. */
-  private async release(volume: StoredVolume, work: Work): Promise<void> {
+  private async release(volume: StoredVolume, work: ReconcileContext): Promise<void> {
     if (volume.status.phase === 'Failed') return;
     const released = await this.writePhase(volume, 'Released', work);
-    const failure = reclaimFailure(released, this.marks, this.parts.names.labelPrefix);
+    const failure = reclaimFailure(released, this.marks, this.dependencies.names.labelPrefix);
     if (failure === undefined) return;
     await this.writePhase(released, 'Failed', work, failure.message);
     this.events.warning(released, failure.reason, failure.message);
@@ -349,7 +356,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   private async writePhase(
     volume: StoredVolume,
     phase: VolumePhase,
-    work: Work,
+    work: ReconcileContext,
     message?: string,
   ): Promise<StoredVolume> {
     if (volume.status.phase === phase) return volume;

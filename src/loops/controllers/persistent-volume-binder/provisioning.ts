@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
-import type { VolumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { VolumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { StorageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
 
 export type StoredClass = StorageClass & ApiObject;
@@ -46,7 +46,7 @@ export function provisionerOf(
 }
 
 /** The newest of the default classes; of several of the same age the first by name. */
-export function defaultClass(classes: Iterable<StoredClass>, marks: VolumeMarks): StoredClass | undefined {
+export function defaultClass(classes: Iterable<StoredClass>, marks: VolumeAnnotations): StoredClass | undefined {
   let found: StoredClass | undefined;
   for (const one of classes) {
     if (!marks.defaultClasses.some((key) => one.metadata.annotations?.[key] === 'true')) continue;

@@ -1,4 +1,4 @@
-import type { VolumeMarks } from '../../../base/machinery/volume-marks.js';
+import type { VolumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { StoredVolume } from '../../scheduler/volumes.js';
 import { isBuiltIn } from './provisioning.js';
 
@@ -14,7 +14,7 @@ export interface ReclaimFailure {
  */
 export function reclaimFailure(
   { metadata, spec }: StoredVolume,
-  marks: VolumeMarks,
+  marks: VolumeAnnotations,
   labelPrefix: string,
 ): ReclaimFailure | undefined {
   const { persistentVolumeReclaimPolicy: policy = 'Retain' } = spec;

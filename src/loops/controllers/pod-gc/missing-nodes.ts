@@ -1,5 +1,5 @@
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { Storage, StorageKey } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 
 /** Storage resource of the notes since when nodes of pods are missing; no API shows it. */
 export const missingNodes = 'missingnodes.internal';

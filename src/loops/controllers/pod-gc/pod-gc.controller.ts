@@ -1,13 +1,20 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import { isPodFinished } from '../frame/pod-state.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  keyOf,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { isOutOfService, type StoredNode, surplusPods } from './doomed-pods.js';
 import { MissingNodes } from './missing-nodes.js';
 
-export interface PodGcParts extends ReconcileParts {
+export interface PodGcDependencies extends ReconcileDependencies {
   /** How many finished pods are kept. 0: all. */
   readonly threshold: number;
 }
@@ -31,14 +38,14 @@ export class PodGcController extends ReconcileLoop {
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
   private readonly ofNode = podsByNode(this.pods);
   private readonly finished = this.pods.index('finished', (pod) => (isPodFinished(pod) ? [finishedKey] : []));
-  private readonly missing = new MissingNodes(this.parts.storage);
+  private readonly missing = new MissingNodes(this.dependencies.storage);
   /** Since when this process misses nodes of pods. */
   private readonly seenMissing = new Map<string, number>();
   private readonly threshold: number;
 
-  constructor(parts: PodGcParts) {
-    super(parts);
-    this.threshold = parts.threshold;
+  constructor(dependencies: PodGcDependencies) {
+    super(dependencies);
+    this.threshold = dependencies.threshold;
   }
 
   protected sources(): readonly Source[] {
@@ -71,7 +78,7 @@ export class PodGcController extends ReconcileLoop {
     if (isDeleted || (nodeName !== '' && this.nodes.get('', nodeName) === undefined)) yield keyOf(pod);
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     if (key === finishedKey) return this.removeSurplus(work);
     if (key === notesKey) return this.tidyNotes();
     const { namespace, name } = splitKey(key);
@@ -85,7 +92,7 @@ export class PodGcController extends ReconcileLoop {
     }
     const node = this.nodes.get('', nodeName);
     if (node !== undefined) {
-      if (isDeleted && isOutOfService(node, this.parts.names)) await this.end(pod, work);
+      if (isDeleted && isOutOfService(node, this.dependencies.names)) await this.end(pod, work);
       return 'done';
     }
     const rest = await this.quarantineLeft(nodeName);
@@ -97,7 +104,7 @@ export class PodGcController extends ReconcileLoop {
 
   /** How long the pods of a missing node are still spared. */
   private async quarantineLeft(nodeName: string): Promise<number> {
-    const { timers } = this.parts;
+    const { timers } = this.dependencies;
     const seen = this.seenMissing.get(nodeName) ?? timers.elapsed();
     this.seenMissing.set(nodeName, seen);
     const ownMs = timers.elapsed() - seen;
@@ -117,7 +124,7 @@ export class PodGcController extends ReconcileLoop {
   }
 
   /** Removes a pod at once. It counts as failed if nobody knows better. */
-  private async end(pod: StoredPod, work: Work, disruption?: string): Promise<void> {
+  private async end(pod: StoredPod, work: ReconcileContext, disruption?: string): Promise<void> {
     const pods = this.client<StoredPod>('', 'pods');
     if (!isPodFinished(pod)) {
       const now = formatTime(work.now);
@@ -134,11 +141,14 @@ export class PodGcController extends ReconcileLoop {
       });
     }
     if (await pods.delete(work, pod, { gracePeriodSeconds: 0 })) {
-      this.parts.logger.info('a pod that nobody ends was removed', { pod: keyOf(pod), node: pod.spec.nodeName ?? '' });
+      this.dependencies.logger.info('a pod that nobody ends was removed', {
+        pod: keyOf(pod),
+        node: pod.spec.nodeName ?? '',
+      });
     }
   }
 
-  private async removeSurplus(work: Work): Promise<WorkOutcome> {
+  private async removeSurplus(work: ReconcileContext): Promise<WorkOutcome> {
     const pods = this.client<StoredPod>('', 'pods');
     for (const pod of surplusPods(this.finished.get(finishedKey), this.threshold)) {
       if (work.signal.aborted) break;

@@ -1,7 +1,14 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
-import { ownKey, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  ownKey,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 /**
@@ -12,11 +19,11 @@ export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop 
   private readonly objects: Informer<T>;
 
   constructor(
-    parts: ReconcileParts,
+    dependencies: ReconcileDependencies,
     private readonly objectResource: string,
     private readonly finalizer: string,
   ) {
-    super(parts);
+    super(dependencies);
     this.objects = this.informer<T>('', objectResource);
   }
 
@@ -39,7 +46,7 @@ export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop 
     return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(this.finalizer);
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const object = this.objects.get(namespace, name);
     if (object === undefined || !this.isWaiting(object)) return 'done';

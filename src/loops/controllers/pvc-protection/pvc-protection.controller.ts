@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { protectionFinalizers } from '../../../base/machinery/protection-finalizers.js';
 import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { StoredPod } from '../frame/indexes.js';
-import { keyOf, type ReconcileParts, source } from '../frame/reconcile-loop.js';
+import { keyOf, type ReconcileDependencies, source } from '../frame/reconcile-loop.js';
 import { ProtectionLoop } from '../protection/protection-loop.js';
 import { claimsOf } from './claims-in-use.js';
 
@@ -14,8 +14,8 @@ export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
   private readonly pods = this.informer<StoredPod>('', 'pods');
   private readonly podsByClaim = this.pods.index('claims in use', claimsOf);
 
-  constructor(parts: ReconcileParts) {
-    super(parts, 'persistentvolumeclaims', protectionFinalizers(parts.names).claim);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies, 'persistentvolumeclaims', protectionFinalizers(dependencies.names).claim);
   }
 
   protected users() {
@@ -24,7 +24,7 @@ export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
 
   /** A pod that began to use a claim before its deletion must have arrived here. */
   protected override async usersKnown(): Promise<void> {
-    await this.pods.reached(await this.parts.storage.head());
+    await this.pods.reached(await this.dependencies.storage.head());
   }
 
   protected isInUse(claim: StoredClaim): boolean {

@@ -4,11 +4,12 @@ import { claimObjects } from '../frame/controller-refs.js';
 import { byController, controllerOf, orphans, type StoredPod } from '../frame/indexes.js';
 import { plannedPod, podFromTemplate } from '../frame/pod-from-template.js';
 import { isPodActive, isPodTerminating } from '../frame/pod-state.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import {
   keyOf,
   ownKey,
+  type ReconcileDependencies,
   ReconcileLoop,
-  type ReconcileParts,
   type Source,
   source,
   splitKey,
@@ -16,7 +17,6 @@ import {
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
 import { type Choosers, concernedBy } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { podsToDelete } from './pods-to-delete.js';
 import { nextAvailableInMs, nextStatus, type Observed } from './replica-status.js';
@@ -35,10 +35,10 @@ export class ReplicaSetController extends ReconcileLoop {
   private readonly orphans = orphans(this.pods);
 
   constructor(
-    parts: ReconcileParts,
+    dependencies: ReconcileDependencies,
     private readonly kind: ReplicatedKind,
   ) {
-    super(parts);
+    super(dependencies);
     this.name = kind.account;
     this.sets = this.informer<Replicated>(kind.group, kind.resource);
     this.setsByController = byController(this.sets);
@@ -54,14 +54,14 @@ export class ReplicaSetController extends ReconcileLoop {
     return [source(this.sets, ownKey), source(this.pods, ofPod)];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const object = this.sets.get(namespace, name);
     if (object === undefined) return 'done';
     const { active, terminating } = await this.podsOf(object, work);
     const isDeleted = object.metadata.deletionTimestamp !== undefined;
     const failure = isDeleted ? undefined : await this.manage(object, active, work);
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     const counted = this.kind.countsTerminating ? terminating : undefined;
     const observed: Observed = { object, active, terminating: counted, failure, now };
     await this.writeStatus(observed, work);
@@ -77,7 +77,10 @@ export class ReplicaSetController extends ReconcileLoop {
     throw error;
   }
 
-  private async podsOf(object: Replicated, work: Work): Promise<{ active: StoredPod[]; terminating: number }> {
+  private async podsOf(
+    object: Replicated,
+    work: ReconcileContext,
+  ): Promise<{ active: StoredPod[]; terminating: number }> {
     const { group, resource, selectorOf } = this.kind;
     const { namespace = '', name = '', uid = '' } = object.metadata;
     const active = await claimObjects(work, {
@@ -94,7 +97,11 @@ export class ReplicaSetController extends ReconcileLoop {
   }
 
   /** Creates or deletes pods; resolves with what went wrong. */
-  private async manage(object: Replicated, active: readonly StoredPod[], work: Work): Promise<Observed['failure']> {
+  private async manage(
+    object: Replicated,
+    active: readonly StoredPod[],
+    work: ReconcileContext,
+  ): Promise<Observed['failure']> {
     const missing = (object.spec.replicas ?? 0) - active.length;
     if (missing === 0) return undefined;
     const count = Math.min(Math.abs(missing), burst);
@@ -106,7 +113,7 @@ export class ReplicaSetController extends ReconcileLoop {
   }
 
   private superfluous(object: Replicated, active: readonly StoredPod[], count: number): StoredPod[] {
-    const { names, timers } = this.parts;
+    const { names, timers } = this.dependencies;
     return podsToDelete(active, count, { names, related: this.relatedPods(object), now: timers.now() });
   }
 
@@ -119,7 +126,7 @@ export class ReplicaSetController extends ReconcileLoop {
     }
   }
 
-  private async createPod(object: Replicated, work: Work): Promise<void> {
+  private async createPod(object: Replicated, work: ReconcileContext): Promise<void> {
     const { template } = object.spec;
     if (template === undefined) throw new Error(`${this.kind.kind} ${keyOf(object)} has no template`);
     try {
@@ -134,7 +141,7 @@ export class ReplicaSetController extends ReconcileLoop {
     }
   }
 
-  private async deletePod(object: Replicated, pod: StoredPod, work: Work): Promise<void> {
+  private async deletePod(object: Replicated, pod: StoredPod, work: ReconcileContext): Promise<void> {
     try {
       const deleted = await this.client<StoredPod>('', 'pods').delete(work, pod);
       if (deleted) this.events.normal(object, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
@@ -144,7 +151,7 @@ export class ReplicaSetController extends ReconcileLoop {
     }
   }
 
-  private async writeStatus(observed: Observed, work: Work): Promise<void> {
+  private async writeStatus(observed: Observed, work: ReconcileContext): Promise<void> {
     const { object } = observed;
     const { group, resource } = this.kind;
     if (deepEqual(nextStatus(object.status, observed), object.status)) return;

@@ -1,14 +1,14 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { compareQuantities, type Quantity } from '../../../base/machinery/values/quantity.js';
 import type { ResourceQuota } from '../../../objects/apis/core/v1/resource-quota.types.js';
-import { type MeasuredResource, UsageEvaluators } from '../../../objects/quota/evaluators.js';
 import { correctedStatus } from '../../../objects/quota/recount.js';
+import { type MeasuredResource, UsageEvaluators } from '../../../objects/quota/usage-evaluators.js';
 import { ChangeInformer } from '../../../objects/registry/informers/change-informer.js';
 import type { StoredServedResource } from '../../../objects/registry/resource-registry.js';
 import { encodeForStorage, parseStored, parseText } from '../../../objects/registry/store/object-codec.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { Change, StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
-import { type Pauses, ReconcileLoop, type ReconcileParts, type Source } from '../frame/reconcile-loop.js';
+import { StorageError } from '../../../storage/storage-error.js';
+import { type Pauses, type ReconcileDependencies, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { reflectorSource } from '../frame/reflector-source.js';
 import { coreResource } from '../token-secrets.js';
 import type { WorkOutcome } from '../work-queue.js';
@@ -16,7 +16,7 @@ import { AskedWork } from './asked-work.js';
 import { countUsage } from './count-usage.js';
 import { KnownQuotas } from './known-quotas.js';
 
-export interface ResourceQuotaParts extends ReconcileParts {
+export interface ResourceQuotaDependencies extends ReconcileDependencies {
   /** How often all namespaces are counted, whatever happens, in milliseconds. Default 5 minutes. */
   readonly resyncMs?: number | undefined;
 }
@@ -51,7 +51,7 @@ export class ResourceQuotaController extends ReconcileLoop {
   private term: Term;
 
   /** @throws Error when the registry lacks resource quotas. */
-  constructor(private readonly own: ResourceQuotaParts) {
+  constructor(private readonly own: ResourceQuotaDependencies) {
     super(own);
     this.served = coreResource(own.registry, 'resourcequotas');
     this.evaluators = new UsageEvaluators(own.registry, own.names);
@@ -101,21 +101,21 @@ class Term {
   private recounts: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly parts: ResourceQuotaParts,
+    private readonly dependencies: ResourceQuotaDependencies,
     private readonly resource: StoredServedResource,
     private readonly evaluators: UsageEvaluators,
     private readonly signal: AbortSignal,
     begin: (namespace: string) => void,
   ) {
-    this.asked = new AskedWork(parts.timers, signal, begin);
+    this.asked = new AskedWork(dependencies.timers, signal, begin);
     this.quotas = new KnownQuotas((namespace) => this.asked.ask(namespace, 0));
-    this.known = reflectorSource(parts, resource.storageResource, this.quotas);
+    this.known = reflectorSource(dependencies, resource.storageResource, this.quotas);
   }
 
   /** Asks for a count of everything from time to time. */
   recount(): void {
     const again = async () => {
-      const { timers, random, resyncMs = defaultResyncMs } = this.parts;
+      const { timers, random, resyncMs = defaultResyncMs } = this.dependencies;
       for (;;) {
         await timers.wait(resyncMs * (0.9 + random() / 5), this.signal);
         if (this.signal.aborted) return;
@@ -133,7 +133,7 @@ class Term {
 
   private readonly lost = (error: unknown): void => {
     if (this.signal.aborted) return;
-    this.parts.logger.warn('the quota loop lost its place in the change log', { error });
+    this.dependencies.logger.warn('the quota loop lost its place in the change log', { error });
   };
 
   /** Follows the objects that the quotas of a namespace count, from now on. */
@@ -161,7 +161,7 @@ class Term {
         for (const namespace of this.quotas.all()) this.asked.ask(namespace, 0);
       },
     };
-    const informer = new ChangeInformer(this.parts.storage, measured.storageResource, handler, this.lost);
+    const informer = new ChangeInformer(this.dependencies.storage, measured.storageResource, handler, this.lost);
     await informer.start(this.signal);
     return informer;
   }
@@ -177,10 +177,10 @@ class Term {
   private isLess({ evaluator, storageResource }: MeasuredResource, { type, json, previousJson }: Change): boolean {
     // Objects that only count as such use the same after every update.
     if (type !== 'update' || evaluator.isUniform === true) return false;
-    const resource = this.parts.registry.findStored(storageResource);
+    const resource = this.dependencies.registry.findStored(storageResource);
     if (resource === undefined || previousJson === undefined) return true;
     if (json.length + previousJson.length > mostCompared) return true;
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     const after = evaluator.usage(parseText(resource, json), now);
     const before = evaluator.usage(parseText(resource, previousJson), now);
     return [...before].some(([name, amount]) => compareQuantities(after.get(name) ?? '0', amount) < 0);
@@ -188,7 +188,7 @@ class Term {
 
   /** Counts what a namespace uses, and corrects its quotas. */
   async count(namespace: string): Promise<WorkOutcome> {
-    const { storage, timers } = this.parts;
+    const { storage, timers } = this.dependencies;
     if (!this.quotas.has(namespace)) return 'done';
     const beganAt = timers.elapsed();
     const limited = [...this.quotas.limitedNames(namespace)];
@@ -202,7 +202,7 @@ class Term {
     const quotas = page.items.map((item) => parseStored(this.resource, item) as Quota);
     const { signal } = this;
     const query = { namespace, at: page.resourceVersion, quotas, resources, now, signal };
-    const { used, endsAt } = await countUsage(storage, this.parts.registry, query);
+    const { used, endsAt } = await countUsage(storage, this.dependencies.registry, query);
     for (const [i, stored] of page.items.entries()) {
       await this.correct(
         stored,
@@ -239,7 +239,7 @@ class Term {
       return { kind: 'write', json: encodeForStorage(this.resource, { ...live, status }), uid: current.uid };
     };
     try {
-      await this.parts.storage.guaranteedUpdate(stored.key, { hint: stored, ignoreNotFound: true }, decide);
+      await this.dependencies.storage.guaranteedUpdate(stored.key, { hint: stored, ignoreNotFound: true }, decide);
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'KeyNotFound')) throw error;
     }
@@ -249,7 +249,7 @@ class Term {
 
   /** Asks when the time has come, since only the earliest time is remembered. */
   private async askLater(namespace: string, delayMs: number): Promise<void> {
-    await this.parts.timers.wait(delayMs, this.signal);
+    await this.dependencies.timers.wait(delayMs, this.signal);
     if (!this.signal.aborted) this.asked.ask(namespace, 0);
   }
 }

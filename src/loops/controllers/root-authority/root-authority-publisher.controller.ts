@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.js';
 import { EveryNamespaceLoop } from '../every-namespace-loop.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { RootAuthority } from './root-authority.js';
 
 type StoredMap = ConfigMap & ApiObject;
 
-export interface RootAuthorityPublisherParts extends ReconcileParts {
+export interface RootAuthorityPublisherDependencies extends ReconcileDependencies {
   readonly rootAuthority: RootAuthority;
 }
 
@@ -21,9 +21,9 @@ export class RootAuthorityPublisher extends EveryNamespaceLoop<StoredMap> {
   private readonly rootAuthority: RootAuthority;
 
   /** @throws Error when the registry lacks config maps. */
-  constructor(parts: RootAuthorityPublisherParts) {
-    super(parts, 'configmaps', parts.names.rootAuthorityMap);
-    this.rootAuthority = parts.rootAuthority;
+  constructor(dependencies: RootAuthorityPublisherDependencies) {
+    super(dependencies, 'configmaps', dependencies.names.rootAuthorityMap);
+    this.rootAuthority = dependencies.rootAuthority;
   }
 
   protected override started(signal: AbortSignal): void {

@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { volumeMarks } from '../../../base/machinery/volume-marks.js';
+import { volumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { Cluster } from '../../scheduler/cluster.js';
 import type { PodInfo } from '../../scheduler/pod-info.js';
 import { isBound, isReachable, type StoredClaim, type StoredVolume } from '../../scheduler/volumes.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import type { LiveSurroundings } from './live-surroundings.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
+import type { InformedClusterObjects } from './informed-cluster-objects.js';
 
 type StoredPod = Pod & ApiObject;
 
@@ -22,12 +22,12 @@ export class ClaimWaits {
   private readonly selectedNode: string;
 
   constructor(
-    private readonly parts: ReconcileParts,
-    private readonly surroundings: LiveSurroundings,
+    private readonly dependencies: ReconcileDependencies,
+    private readonly surroundings: InformedClusterObjects,
     private readonly cluster: Cluster,
   ) {
-    this.pods = parts.informers.of<StoredPod>({ group: '', resource: 'pods' });
-    this.selectedNode = volumeMarks(parts.names).selectedNode;
+    this.pods = dependencies.informers.of<StoredPod>({ group: '', resource: 'pods' });
+    this.selectedNode = volumeAnnotations(dependencies.names).selectedNode;
   }
 
   /** Follows claims and pods until the abort; their informers must be filled. */
@@ -62,7 +62,7 @@ export class ClaimWaits {
     }
     try {
       check();
-      await this.parts.timers.wait(longestWaitMs, AbortSignal.any([signal, done.signal]));
+      await this.dependencies.timers.wait(longestWaitMs, AbortSignal.any([signal, done.signal]));
     } finally {
       for (const key of keys) {
         const checks = this.waits.get(key);
@@ -83,7 +83,7 @@ export class ClaimWaits {
       const claim = this.surroundings.claim(namespace, used.name);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return false;
       if (claim.status?.phase === 'Lost') return false;
-      if (isBound(claim, this.parts.names.labelPrefix)) continue;
+      if (isBound(claim, this.dependencies.names.labelPrefix)) continue;
       isReady = false;
       if (this.isTakenBack(claim, prepared)) return false;
     }
@@ -97,7 +97,7 @@ export class ClaimWaits {
   }
 
   private async isInReach({ namespace, claims }: PodInfo, nodeName: string): Promise<boolean> {
-    const volumes = this.parts.client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
+    const volumes = this.dependencies.client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     for (const used of claims) {
       const name = this.surroundings.claim(namespace, used.name)?.spec.volumeName ?? '';
       // A claim may be seen as bound before its new volume is seen at all.

@@ -5,13 +5,13 @@ import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { Cluster } from '../../scheduler/cluster.js';
 import type { FilterName } from '../../scheduler/filter.js';
 import { filters } from '../../scheduler/filters/index.js';
-import { hasRoom } from '../../scheduler/filters/resources.js';
+import { fitsResources } from '../../scheduler/filters/resources.js';
 import { demandsOf, refusalOf } from '../../scheduler/find-node.js';
 import { helpsByBeingGone, helpsByBeingThere } from '../../scheduler/hints.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
-import type { QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import type { LiveSurroundings } from './live-surroundings.js';
+import type { QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queue.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
+import type { InformedClusterObjects } from './informed-cluster-objects.js';
 
 type StoredPod = Pod & ApiObject;
 type StoredNode = Node & ApiObject;
@@ -46,11 +46,11 @@ export class ClusterFeed {
 
   /** @param wake called when there may be something to do */
   constructor(
-    { informers }: ReconcileParts,
+    { informers }: ReconcileDependencies,
     private readonly schedulers: ReadonlySet<string>,
     private readonly cluster: Cluster,
     private readonly queue: SchedulingQueue,
-    private readonly surroundings: LiveSurroundings,
+    private readonly surroundings: InformedClusterObjects,
     private readonly wake: () => void,
   ) {
     this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
@@ -68,7 +68,7 @@ export class ClusterFeed {
     await this.listen(claims, (claim, old) => this.claimChanged((claim ?? old) as ApiObject), signal);
     await this.listen(volumes, () => this.volumesChanged(), signal);
     await this.listen(classes, () => this.volumesChanged(), signal);
-    await this.listen(csiNodes, () => this.queue.happened(['NodeVolumeLimits']), signal);
+    await this.listen(csiNodes, () => this.queue.moveToActiveQueue(['NodeVolumeLimits']), signal);
     await this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
   }
 
@@ -173,56 +173,56 @@ export class ClusterFeed {
     if (node === undefined) {
       this.cluster.removeNode(old?.metadata.name ?? '');
       // A domain less to spread over.
-      this.queue.happened(['PodTopologySpread']);
+      this.queue.moveToActiveQueue(['PodTopologySpread']);
     } else {
       const isNew = old === undefined;
       if (!isNew && isSame(placingPart(old), placingPart(node))) return;
       this.cluster.setNode(node);
       const name = node.metadata.name ?? '';
-      this.queue.happened(null, (pod) => pod.refusedBy.has('PodTopologySpread') || this.mayBeOn(pod, name));
+      this.queue.moveToActiveQueue(null, (pod) => pod.refusedBy.has('PodTopologySpread') || this.mayBeOn(pod, name));
     }
   }
 
   private namespaceChanged(namespace: ApiObject | undefined, old: ApiObject | undefined): void {
     if (isSame(namespace?.metadata.labels, old?.metadata.labels)) return;
     this.cluster.counts.forget();
-    this.queue.happened(['InterPodAffinity']);
+    this.queue.moveToActiveQueue(['InterPodAffinity']);
   }
 
   private claimChanged({ metadata }: ApiObject): void {
     const { namespace, name } = metadata;
     const isUser = ({ info }: QueuedPod) =>
       info.namespace === namespace && info.claims.some((claim) => claim.name === name);
-    this.queue.happened(aboutVolumes, isUser);
+    this.queue.moveToActiveQueue(aboutVolumes, isUser);
   }
 
   private volumesChanged(): void {
-    this.queue.happened(aboutVolumes);
+    this.queue.moveToActiveQueue(aboutVolumes);
   }
 
   private podCame(pod: PodInfo): void {
     const { namespaceLabels } = this.cluster;
-    this.queue.happened(aboutPods, (waiting) => helpsByBeingThere(waiting, pod, namespaceLabels));
+    this.queue.moveToActiveQueue(aboutPods, (waiting) => helpsByBeingThere(waiting, pod, namespaceLabels));
   }
 
   private podLeft(pod: PodInfo): void {
     const { namespaceLabels } = this.cluster;
-    this.queue.happened(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
+    this.queue.moveToActiveQueue(aboutPods, (waiting) => helpsByBeingGone(waiting, pod, namespaceLabels));
     if (pod.demandsSize > 0) {
-      this.queue.happened(['PlacingLimits'], ({ info }) => info.namespace === pod.namespace);
+      this.queue.moveToActiveQueue(['PlacingLimits'], ({ info }) => info.namespace === pod.namespace);
     }
-    if (pod.claims.length > 0) this.queue.happened(['VolumeRestrictions', 'NodeVolumeLimits']);
+    if (pod.claims.length > 0) this.queue.moveToActiveQueue(['VolumeRestrictions', 'NodeVolumeLimits']);
   }
 
   /** There is more room on a node. */
   private roomMade(node: string): void {
-    this.queue.happened(aboutRoom, (pod) => this.mayBeOn(pod, node));
+    this.queue.moveToActiveQueue(aboutRoom, (pod) => this.mayBeOn(pod, node));
   }
 
   private mayBeOn({ info }: QueuedPod, name: string): boolean {
     const node = this.cluster.node(name);
     // Room is what most nodes lack, and quickly seen.
-    if (node === undefined || !hasRoom(info, node)) return false;
+    if (node === undefined || !fitsResources(info, node)) return false;
     const demands = demandsOf(info, this.cluster, nodeFilters);
     return demands.refusal === undefined && refusalOf(demands.filters, node) === undefined;
   }

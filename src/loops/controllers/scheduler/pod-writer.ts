@@ -3,14 +3,14 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import { FairGate } from '../../../base/machinery/fair-gate.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
-import { volumeMarks } from '../../../base/machinery/volume-marks.js';
+import { volumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { Pod, PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { FaultBudget } from '../fault-budget.js';
 import { LoopEvents } from '../frame/loop-events.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import { Work } from '../frame/work.js';
+import { ReconcileContext } from '../frame/reconcile-context.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { PreparedClaims } from './claim-waits.js';
 
 type StoredPod = Pod & ApiObject;
@@ -34,13 +34,13 @@ export class PodWriter {
   private readonly budget: FaultBudget;
 
   constructor(
-    private readonly parts: ReconcileParts,
+    private readonly dependencies: ReconcileDependencies,
     private readonly loop: string,
     private readonly user: UserInfo,
     /** Called when pods may be placed that {@link isBehind} held back. */
     private readonly caughtUp: () => void,
   ) {
-    this.budget = new FaultBudget(parts.timers);
+    this.budget = new FaultBudget(dependencies.timers);
   }
 
   /** Whether so many events of the namespace wait that further ones might be dropped. */
@@ -77,7 +77,7 @@ export class PodWriter {
         }
         return isBound;
       } catch (error) {
-        this.tell('a pod could not be bound', pod, error, signal);
+        this.logFailure('a pod could not be bound', pod, error, signal);
         return false;
       } finally {
         this.bindings -= 1;
@@ -98,7 +98,7 @@ export class PodWriter {
     if (isSaid(pod)) return;
     this.report(pod, signal, (live) => {
       if (live.spec.nodeName || isSaid(live)) return undefined;
-      setCondition(live, wanted, formatTime(this.parts.timers.now()));
+      setCondition(live, wanted, formatTime(this.dependencies.timers.now()));
       nominate(live, nominated);
       return live;
     });
@@ -127,14 +127,14 @@ export class PodWriter {
         const work = this.work(signal);
         await this.client.updateStatus(work, victim, (live) => {
           if (hasCondition(live, wanted)) return undefined;
-          setCondition(live, wanted, formatTime(this.parts.timers.now()));
+          setCondition(live, wanted, formatTime(this.dependencies.timers.now()));
           return live;
         });
         if (!(await this.client.delete(work, victim))) return;
         const message = `Preempted by pod ${preemptor.metadata.uid} on node ${node}`;
         this.eventsOf(preemptor).normal(victim, 'Preempted', message);
       } catch (error) {
-        this.tell('a pod could not be preempted', victim, error, signal);
+        this.logFailure('a pod could not be preempted', victim, error, signal);
       }
     };
     void this.follow(this.reports.run(victim.metadata.namespace ?? '', 1, write));
@@ -150,8 +150,8 @@ export class PodWriter {
     node: string,
     signal: AbortSignal,
   ): Promise<PreparedClaims | undefined> {
-    const { client, names } = this.parts;
-    const { selectedNode, boundByController } = volumeMarks(names);
+    const { client, names } = this.dependencies;
+    const { selectedNode, boundByController } = volumeAnnotations(names);
     const claims = client.of<StoredClaim>({ group: '', resource: 'persistentvolumeclaims' });
     const volumes = client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     const write = async () => {
@@ -178,7 +178,7 @@ export class PodWriter {
         }
         return prepared;
       } catch (error) {
-        this.tell('the claims of a pod could not be prepared', pod, error, signal);
+        this.logFailure('the claims of a pod could not be prepared', pod, error, signal);
         return undefined;
       }
     };
@@ -190,18 +190,18 @@ export class PodWriter {
       try {
         await this.client.updateStatus(this.work(signal), pod, change);
       } catch (error) {
-        this.tell('the state of a pod could not be written', pod, error, signal);
+        this.logFailure('the state of a pod could not be written', pod, error, signal);
       }
     };
     void this.follow(this.reports.run(pod.metadata.namespace ?? '', 1, write));
   }
 
   private get client() {
-    return this.parts.client.of<StoredPod>({ group: '', resource: 'pods' });
+    return this.dependencies.client.of<StoredPod>({ group: '', resource: 'pods' });
   }
 
-  private work(signal: AbortSignal): Work {
-    return new Work(this.user, this.loop, this.parts.timers.now(), signal);
+  private work(signal: AbortSignal): ReconcileContext {
+    return new ReconcileContext(this.user, this.loop, this.dependencies.timers.now(), signal);
   }
 
   private eventsOf({ spec }: StoredPod): LoopEvents {
@@ -211,19 +211,19 @@ export class PodWriter {
       const written = (namespace: string) => {
         if (this.behind.has(namespace) && !this.isBehind(namespace)) this.caughtUp();
       };
-      events = new LoopEvents(this.parts, this.loop, component, this.user, written);
+      events = new LoopEvents(this.dependencies, this.loop, component, this.user, written);
       this.events.set(component, events);
     }
     return events;
   }
 
-  private tell(text: string, { metadata }: StoredPod, error: unknown, signal: AbortSignal): void {
+  private logFailure(text: string, { metadata }: StoredPod, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const pod = `${metadata.namespace}/${metadata.name}`;
     // Somebody else was faster.
     if (error instanceof StatusError && error.reason === 'Conflict') return;
     const untold = this.budget.take();
-    if (untold !== undefined) this.parts.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
+    if (untold !== undefined) this.dependencies.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
   }
 
   private async follow<T>(promise: Promise<T>): Promise<T> {

@@ -8,19 +8,19 @@ import { type ClaimPlan, claimPlans } from '../../scheduler/filters/volume-bindi
 import { findNode, type NoNode } from '../../scheduler/find-node.js';
 import { fitMessage } from '../../scheduler/fit-message.js';
 import { PodInfo } from '../../scheduler/pod-info.js';
-import { makeRoom } from '../../scheduler/preemption.js';
-import { type QueuedPod, SchedulingQueue } from '../../scheduler/queue.js';
+import { selectVictims } from '../../scheduler/preemption.js';
+import { type QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queue.js';
 import type { ControlLoop } from '../control-loop.js';
-import type { ReconcileParts } from '../frame/reconcile-loop.js';
-import { componentUser } from '../frame/work.js';
+import { componentUser } from '../frame/reconcile-context.js';
+import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
-import { LiveSurroundings } from './live-surroundings.js';
+import { InformedClusterObjects } from './informed-cluster-objects.js';
 import { PodWriter } from './pod-writer.js';
 
 type StoredPod = Pod & ApiObject;
 
-export interface SchedulerOptions extends ReconcileParts {
+export interface SchedulerOptions extends ReconcileDependencies {
   /** Pods that name one of these schedulers are placed. Default: `default-scheduler`. */
   readonly schedulerNames?: readonly string[] | undefined;
 }
@@ -125,7 +125,7 @@ class Term {
   readonly feed: ClusterFeed;
   readonly writer: PodWriter;
   readonly claimWaits: ClaimWaits;
-  private readonly surroundings: LiveSurroundings;
+  private readonly surroundings: InformedClusterObjects;
   /** The node to begin the next search with. */
   private from = 0;
 
@@ -141,7 +141,7 @@ class Term {
       now: () => parts.timers.elapsed(),
       holds: (namespace) => this.writer.isBehind(namespace),
     });
-    const surroundings = new LiveSurroundings(parts);
+    const surroundings = new InformedClusterObjects(parts);
     this.surroundings = surroundings;
     this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
     this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
@@ -198,7 +198,10 @@ class Term {
 
   private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
     const { cluster, queue, writer } = this;
-    const room = makeRoom(info, cluster, found, { budgets: this.surroundings.budgetsIn, random: this.parts.random });
+    const room = selectVictims(info, cluster, found, {
+      budgets: this.surroundings.budgetsIn,
+      random: this.parts.random,
+    });
     queue.refused(taken, found.by);
     if (room.kind === 'none') {
       if (!room.isWaiting) cluster.withdraw(info.uid);

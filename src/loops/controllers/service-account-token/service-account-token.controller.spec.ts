@@ -17,9 +17,9 @@ import { serviceAccountResource } from '../../../modules/core/service-account/se
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
 import { Store } from '../../../objects/registry/store/store.js';
+import { AdmissionChain } from '../../../server/admission/admission-chain.js';
 import { AdmissionMetrics } from '../../../server/admission/admission-metrics.js';
 import type { AdmissionPlugin } from '../../../server/admission/admission-plugin.js';
-import { AdmissionChain } from '../../../server/admission/chain.js';
 import { OwnWriteAdmission } from '../../../server/admission/own-write-admission.js';
 import type { ControlLoop } from '../control-loop.js';
 import { RootAuthorityPublisher } from '../root-authority/root-authority-publisher.controller.js';

@@ -2,8 +2,15 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 import type { ServiceAccount } from '../../../objects/apis/core/v1/service-account.types.js';
 import { Informer, type InformerIndex } from '../../../objects/registry/informers/informer.js';
-import { keyOf, ReconcileLoop, type ReconcileParts, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import { componentUser, type Work } from '../frame/work.js';
+import { componentUser, type ReconcileContext } from '../frame/reconcile-context.js';
+import {
+  keyOf,
+  type ReconcileDependencies,
+  ReconcileLoop,
+  type Source,
+  source,
+  splitKey,
+} from '../frame/reconcile-loop.js';
 import type { RootAuthority } from '../root-authority/root-authority.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { accountOf, withoutData } from './token-secret.js';
@@ -19,7 +26,7 @@ export interface SecretTokenRequest {
   readonly accountUid: string;
 }
 
-export interface ServiceAccountTokenParts extends ReconcileParts {
+export interface ServiceAccountTokenDependencies extends ReconcileDependencies {
   /** Signs a token. */
   readonly signToken: (request: SecretTokenRequest) => Promise<string>;
   /** Stored in the secrets next to the tokens; if unset, left out. */
@@ -42,7 +49,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
   /** Deleted secrets, with the account that may still list them. */
   private readonly gone = new Map<string, string>();
 
-  constructor(private readonly own: ServiceAccountTokenParts) {
+  constructor(private readonly own: ServiceAccountTokenDependencies) {
     super(own);
     const { storage, registry, logger, names } = own;
     const lost = (error: unknown) =>
@@ -69,7 +76,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
         [...this.secretsOf.get(keyOf((account ?? old) as StoredAccount))].map(keyOf),
       ),
       source(this.secrets, (secret, old) => {
-        const wanted = accountOf((secret ?? old) as StoredSecret, this.parts.names);
+        const wanted = accountOf((secret ?? old) as StoredSecret, this.dependencies.names);
         if (wanted === undefined) return [];
         const key = keyOf((secret ?? old) as StoredSecret);
         if (secret === undefined) this.gone.set(key, wanted.name);
@@ -86,7 +93,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
     if (stopListening !== undefined) signal.addEventListener('abort', stopListening, { once: true });
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const secret = await this.client<StoredSecret>('', 'secrets').get(namespace, name);
     if (secret === undefined) {
@@ -96,7 +103,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
       return 'done';
     }
     this.gone.delete(key);
-    const wanted = accountOf(secret, this.parts.names);
+    const wanted = accountOf(secret, this.dependencies.names);
     if (wanted === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done';
     const account = await this.client<StoredAccount>('', 'serviceaccounts').get(namespace, wanted.name);
     if (account === undefined || (wanted.uid !== '' && wanted.uid !== account.metadata.uid)) {
@@ -115,7 +122,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
     return isBehind || !data[entries.token] || !data[entries.namespace];
   }
 
-  private async fill(seen: StoredSecret, account: StoredAccount, work: Work): Promise<void> {
+  private async fill(seen: StoredSecret, account: StoredAccount, work: ReconcileContext): Promise<void> {
     const { names, logger, rootAuthority, signToken } = this.own;
     const { namespace = '', name = '' } = seen.metadata;
     const { name: accountName = '', uid: accountUid = '' } = account.metadata;
@@ -139,10 +146,10 @@ export class ServiceAccountTokenController extends ReconcileLoop {
     logger.info('a service account token was put into a secret', { namespace, secret: name, accountName });
   }
 
-  private async remove(secret: StoredSecret, accountName: string, work: Work): Promise<void> {
+  private async remove(secret: StoredSecret, accountName: string, work: ReconcileContext): Promise<void> {
     const { namespace = '', name = '', resourceVersion = '' } = secret.metadata;
     if (!(await this.client('', 'secrets').delete(work, secret, { resourceVersion }))) return;
-    this.parts.logger.info('a service account token was deleted with its account', {
+    this.dependencies.logger.info('a service account token was deleted with its account', {
       namespace,
       secret: name,
       accountName,
@@ -150,7 +157,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
   }
 
   /** Removes a deleted secret from the account's list. */
-  private async forget(namespace: string, accountName: string, secret: string, work: Work): Promise<void> {
+  private async forget(namespace: string, accountName: string, secret: string, work: ReconcileContext): Promise<void> {
     const accounts = this.client<StoredAccount>('', 'serviceaccounts');
     const account = await accounts.get(namespace, accountName);
     if (account?.secrets?.some(({ name }) => name === secret) !== true) return;

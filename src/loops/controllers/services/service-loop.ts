@@ -1,17 +1,17 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { StoredPod } from '../frame/indexes.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import {
   isRace,
   keyOf,
   ownKey,
+  type ReconcileDependencies,
   ReconcileLoop,
-  type ReconcileParts,
   type Source,
   source,
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type EndpointNames, endpointNames } from './endpoint-names.js';
 import { mattersToServices, ServicePods, type StoredService, selectsPods } from './service-pods.js';
@@ -29,20 +29,24 @@ export abstract class ServiceLoop extends ReconcileLoop {
   protected readonly labels: EndpointNames;
   protected readonly times = new TriggerTimes();
 
-  constructor(parts: ReconcileParts) {
-    super(parts);
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
     this.related = new ServicePods(this.services, this.pods);
-    this.labels = endpointNames(parts.names);
+    this.labels = endpointNames(dependencies.names);
   }
 
   /** What the loop reads besides services and pods. */
   protected abstract otherSources(): readonly Source[];
 
   /** Brings the objects of a service with a selector to the wanted state. */
-  protected abstract publish(service: StoredService, pods: readonly StoredPod[], work: Work): Promise<WorkOutcome>;
+  protected abstract publish(
+    service: StoredService,
+    pods: readonly StoredPod[],
+    work: ReconcileContext,
+  ): Promise<WorkOutcome>;
 
   /** Removes what was made for a service that is gone. */
-  protected abstract clear(namespace: string, name: string, work: Work): Promise<void>;
+  protected abstract clear(namespace: string, name: string, work: ReconcileContext): Promise<void>;
 
   protected sources(): readonly Source[] {
     const podChanged = (pod: StoredPod | undefined, old: StoredPod | undefined) => {
@@ -63,7 +67,7 @@ export abstract class ServiceLoop extends ReconcileLoop {
     this.enqueue(keyOf(service), pods <= fewPods ? 0 : Math.min(longestPauseMs, pods));
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const service = this.related.get(namespace, name);
     if (service === undefined) {

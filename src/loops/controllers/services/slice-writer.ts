@@ -2,20 +2,20 @@ import type { OwnerReference } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { ResourceClient } from '../frame/loop-client.js';
-import type { Work } from '../frame/work.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import type { PortGroup, SlicePlan, StoredSlice } from './pack-slices.js';
 
-type Marks = Readonly<Record<string, string>>;
+type StringMap = Readonly<Record<string, string>>;
 
 /** What all slices of an owner have in common. */
-export interface SliceMarks {
+export interface SliceMetadata {
   readonly namespace: string;
   /** The beginning of the names of new slices, without the dash. */
   readonly prefix: string;
   readonly owner: OwnerReference;
-  readonly labels: Marks;
+  readonly labels: StringMap;
   /** Undefined: annotations stay as they are. */
-  readonly annotations?: Marks | undefined;
+  readonly annotations?: StringMap | undefined;
   /** The annotation that says when the content changed, and that time in milliseconds. */
   readonly trigger: { readonly annotation: string; readonly time: number | undefined };
   /** New slices are not wanted, since the owner is being deleted. */
@@ -26,7 +26,7 @@ export interface SliceMarks {
 const longestPrefix = 253 - 6;
 
 /** Adds updates for the slices that keep their content but lack labels, annotations or the owner. */
-export function withMarks(plan: SlicePlan, existing: readonly StoredSlice[], marks: SliceMarks): SlicePlan {
+export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], marks: SliceMetadata): SlicePlan {
   const touched = new Set([...plan.delete, ...plan.update.map(({ slice }) => slice)]);
   const outdated = existing.filter((slice) => !touched.has(slice) && !hasMarks(slice, marks));
   const update = outdated.map((slice) => {
@@ -41,9 +41,9 @@ export function withMarks(plan: SlicePlan, existing: readonly StoredSlice[], mar
  */
 export async function writeSlices(
   client: ResourceClient<StoredSlice>,
-  work: Work,
+  work: ReconcileContext,
   plan: SlicePlan,
-  marks: SliceMarks,
+  marks: SliceMetadata,
 ): Promise<void> {
   const { namespace, prefix } = marks;
   if (!marks.isEnding) {
@@ -65,7 +65,7 @@ export async function writeSlices(
   }
 }
 
-function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMarks): boolean {
+function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMetadata): boolean {
   const { [trigger.annotation]: _time, ...others } = metadata.annotations ?? {};
   return (
     deepEqual(metadata.labels ?? {}, labels) &&
@@ -74,7 +74,7 @@ function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigg
   );
 }
 
-function marked(slice: StoredSlice, { family, ports, endpoints }: PortGroup, marks: SliceMarks): StoredSlice {
+function marked(slice: StoredSlice, { family, ports, endpoints }: PortGroup, marks: SliceMetadata): StoredSlice {
   const { labels, owner, trigger } = marks;
   const annotations: Record<string, string> = { ...(marks.annotations ?? slice.metadata.annotations) };
   if (trigger.time === undefined) delete annotations[trigger.annotation];

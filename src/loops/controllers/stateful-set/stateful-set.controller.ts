@@ -9,11 +9,12 @@ import {
   templateOf,
 } from '../frame/controller-revisions.js';
 import { byController, orphans, type StoredPod } from '../frame/indexes.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import {
   keyOf,
   ownKey,
+  type ReconcileDependencies,
   ReconcileLoop,
-  type ReconcileParts,
   type Source,
   source,
   splitKey,
@@ -21,7 +22,6 @@ import {
 import { isNamespaceTerminating } from '../frame/refusals.js';
 import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { nextSteps, type SetState } from './next-steps.js';
 import { identityLabels, newPod, ordinalOf, revisionOf, type StoredClaim, type StoredSet } from './stateful-pods.js';
@@ -45,11 +45,11 @@ export class StatefulSetController extends ReconcileLoop {
   private readonly selectorOf = rememberedSelectors(({ spec }: StoredSet) => labelSelectorFromObject(spec.selector));
   private readonly hashLabel: string;
 
-  constructor(parts: ReconcileParts) {
-    super(parts);
-    this.hashLabel = `controller.${parts.names.labelPrefix}/hash`;
+  constructor(dependencies: ReconcileDependencies) {
+    super(dependencies);
+    this.hashLabel = `controller.${dependencies.names.labelPrefix}/hash`;
     const claims = this.informer<StoredClaim>('', 'persistentvolumeclaims');
-    this.writes = new StatefulWrites(parts.client, claims, this.events);
+    this.writes = new StatefulWrites(dependencies.client, claims, this.events);
   }
 
   protected sources(): readonly Source[] {
@@ -70,7 +70,7 @@ export class StatefulSetController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const set = this.sets.get(namespace, name);
     if (set === undefined) return 'done';
@@ -81,7 +81,7 @@ export class StatefulSetController extends ReconcileLoop {
     const updateRevision = metadata.name ?? '';
     const current = history.revisions.find((revision) => revision.metadata.name === set.status.currentRevision);
     const currentRevision = current?.metadata.name ?? updateRevision;
-    const state: SetState = { set, pods, currentRevision, updateRevision, now: this.parts.timers.now() };
+    const state: SetState = { set, pods, currentRevision, updateRevision, now: this.dependencies.timers.now() };
     let failure: unknown;
     if (set.metadata.deletionTimestamp === undefined) {
       failure = await this.manage(state, current ?? history.update, work);
@@ -94,7 +94,7 @@ export class StatefulSetController extends ReconcileLoop {
     return nextAvailableInMs(state) ?? 'done';
   }
 
-  private async podsOf(set: StoredSet, work: Work): Promise<StoredPod[]> {
+  private async podsOf(set: StoredSet, work: ReconcileContext): Promise<StoredPod[]> {
     const { namespace = '', name = '' } = set.metadata;
     return claimObjects(work, {
       owner: set,
@@ -108,7 +108,7 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   /** The history with the revision of the present template; undefined when it can't be made any more. */
-  private async historyOf(set: StoredSet, work: Work): Promise<History | undefined> {
+  private async historyOf(set: StoredSet, work: ReconcileContext): Promise<History | undefined> {
     const { namespace = '', name = '' } = set.metadata;
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     const revisions = await claimObjects(work, {
@@ -129,9 +129,9 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   /** Does the next steps; resolves with what went wrong. */
-  private async manage(state: SetState, current: StoredRevision, work: Work): Promise<unknown> {
+  private async manage(state: SetState, current: StoredRevision, work: ReconcileContext): Promise<unknown> {
     const { set, pods, currentRevision, updateRevision } = state;
-    const { names } = this.parts;
+    const { names } = this.dependencies;
     const corrected = await allOf(pods, async (pod) => {
       const ordinal = ordinalOf(set, pod) ?? 0;
       await this.writes.correct(work, set, pod, identityLabels(names, pod.metadata.name ?? '', ordinal));
@@ -160,7 +160,7 @@ export class StatefulSetController extends ReconcileLoop {
     else this.events.normal(set, 'RecreatingTerminatedPod', text);
   }
 
-  private async writeStatus(state: SetState, collisionCount: number, work: Work): Promise<void> {
+  private async writeStatus(state: SetState, collisionCount: number, work: ReconcileContext): Promise<void> {
     const { set } = state;
     if (deepEqual(nextStatus(set.status, state, collisionCount), set.status)) return;
     await this.client<StoredSet>('apps', 'statefulsets').updateStatus(work, set, (live) => {
@@ -171,7 +171,11 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   /** Deletes revisions that nobody uses, above the limit. */
-  private async forgetRevisions(state: SetState, revisions: readonly StoredRevision[], work: Work): Promise<void> {
+  private async forgetRevisions(
+    state: SetState,
+    revisions: readonly StoredRevision[],
+    work: ReconcileContext,
+  ): Promise<void> {
     const { set, pods, currentRevision, updateRevision } = state;
     if (set.metadata.deletionTimestamp !== undefined) return;
     const inUse = new Set([currentRevision, updateRevision, ...pods.map(revisionOf)]);

@@ -4,9 +4,9 @@ import type { StoredPod } from '../frame/indexes.js';
 import type { DeepPartial, LoopClient, ResourceClient } from '../frame/loop-client.js';
 import type { LoopEvents } from '../frame/loop-events.js';
 import { plannedPod } from '../frame/pod-from-template.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { isRace, keyOf } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
-import type { Work } from '../frame/work.js';
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
 import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
 
@@ -22,7 +22,12 @@ export class StatefulWrites {
   ) {}
 
   /** Creates a pod after the claims that it lacks. */
-  async create(work: Work, set: StoredSet, make: () => DeepPartial<StoredPod>, ordinal: number): Promise<void> {
+  async create(
+    work: ReconcileContext,
+    set: StoredSet,
+    make: () => DeepPartial<StoredPod>,
+    ordinal: number,
+  ): Promise<void> {
     const name = podName(set, ordinal);
     await this.createClaims(work, set, ordinal, false);
     try {
@@ -35,7 +40,7 @@ export class StatefulWrites {
   }
 
   /** Deletes a pod. The claims that go with it must have it as their owner by now; see {@link correct}. */
-  async delete(work: Work, set: StoredSet, pod: StoredPod): Promise<void> {
+  async delete(work: ReconcileContext, set: StoredSet, pod: StoredPod): Promise<void> {
     const { name } = pod.metadata;
     try {
       const deleted = await this.podClient.delete(work, pod);
@@ -51,7 +56,12 @@ export class StatefulWrites {
    * Gives a pod the labels of its place and its claims the owners that the retention policy asks for. A pod that waits
    * gets claims that were deleted.
    */
-  async correct(work: Work, set: StoredSet, pod: StoredPod, labels: Readonly<Record<string, string>>): Promise<void> {
+  async correct(
+    work: ReconcileContext,
+    set: StoredSet,
+    pod: StoredPod,
+    labels: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const lacks = ({ metadata }: StoredPod) =>
       Object.keys(labels).some((key) => metadata.labels?.[key] !== labels[key]);
     if (lacks(pod) && pod.metadata.deletionTimestamp === undefined) {
@@ -76,7 +86,12 @@ export class StatefulWrites {
   }
 
   /** @param isWaiting whether the pod is there already */
-  private async createClaims(work: Work, set: StoredSet, ordinal: number, isWaiting: boolean): Promise<void> {
+  private async createClaims(
+    work: ReconcileContext,
+    set: StoredSet,
+    ordinal: number,
+    isWaiting: boolean,
+  ): Promise<void> {
     const name = podName(set, ordinal);
     for (const claim of claimsOf(set, ordinal)) {
       const known = this.claims.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '');

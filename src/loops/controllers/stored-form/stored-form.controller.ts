@@ -11,8 +11,8 @@ import {
   storedForm,
 } from '../../../objects/registry/store/object-codec.js';
 import { mostPageBytes } from '../../../storage/page-size.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { ListPosition, Storage, StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import type { ControlLoop } from '../control-loop.js';
 
 export interface StoredFormOptions {

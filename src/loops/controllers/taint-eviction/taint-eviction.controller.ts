@@ -2,8 +2,8 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { evictionTime } from './eviction-time.js';
@@ -43,7 +43,7 @@ export class TaintEvictionController extends ReconcileLoop {
     this.leaving.clear();
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
     const { uid = '', deletionTimestamp } = pod?.metadata ?? {};
@@ -51,7 +51,7 @@ export class TaintEvictionController extends ReconcileLoop {
     const known = before?.uid === uid ? before : undefined;
     this.leaving.delete(key);
     if (pod === undefined || deletionTimestamp !== undefined) return 'done';
-    const now = this.parts.timers.now();
+    const now = this.dependencies.timers.now();
     const seenAt = known?.seenAt ?? now;
     const at = evictionTime(pod, drivingTaints(this.nodes.get('', pod.spec.nodeName ?? '')), seenAt);
     if (at === undefined) {

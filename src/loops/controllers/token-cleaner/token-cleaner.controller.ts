@@ -1,6 +1,6 @@
 import { tokenExpiration } from '../../../base/machinery/bootstrap-token.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import { listTokenSecrets, longestTokenWaitMs, tokenChanges } from '../token-secrets.js';
 import type { WorkOutcome } from '../work-queue.js';
 
@@ -16,12 +16,12 @@ export class TokenCleanerController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    return [tokenChanges(this.parts, tokens)];
+    return [tokenChanges(this.dependencies, tokens)];
   }
 
-  protected async reconcile(_key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(_key: string, work: ReconcileContext): Promise<WorkOutcome> {
     let nextIn = longestTokenWaitMs;
-    for (const secret of await listTokenSecrets(this.parts)) {
+    for (const secret of await listTokenSecrets(this.dependencies)) {
       if (secret.metadata.deletionTimestamp !== undefined) continue;
       const dueIn = tokenExpiration(secret) - work.now;
       if (dueIn > 0) {
@@ -30,7 +30,7 @@ export class TokenCleanerController extends ReconcileLoop {
       }
       const { name, resourceVersion = '' } = secret.metadata;
       if (await this.client('', 'secrets').delete(work, secret, { resourceVersion })) {
-        this.parts.logger.info('an expired bootstrap token was deleted', { secret: name });
+        this.dependencies.logger.info('an expired bootstrap token was deleted', { secret: name });
       }
     }
     return nextIn;

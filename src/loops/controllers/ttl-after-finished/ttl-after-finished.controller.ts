@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Job } from '../../../objects/apis/batch/v1/job.types.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { timeLeft } from './time-left.js';
 
@@ -19,7 +19,7 @@ export class TtlAfterFinishedController extends ReconcileLoop {
     return [source(this.jobs, ownKey)];
   }
 
-  protected async reconcile(key: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const known = this.jobs.get(namespace, name);
     if (known === undefined || known.metadata.deletionTimestamp !== undefined) return 'done';
@@ -30,7 +30,7 @@ export class TtlAfterFinishedController extends ReconcileLoop {
     const { resourceVersion = '' } = known.metadata;
     const options = { propagationPolicy: 'Foreground', garbageCollector: true, resourceVersion } as const;
     if (await this.client('batch', 'jobs').delete(work, known, options)) {
-      this.parts.logger.info('a finished job was removed when its time was over', { job: keyOf(known) });
+      this.dependencies.logger.info('a finished job was removed when its time was over', { job: keyOf(known) });
     }
     return 'done';
   }

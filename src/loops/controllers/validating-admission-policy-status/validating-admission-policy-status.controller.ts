@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { inTurns } from '../../../base/machinery/turns.js';
 import type { ValidatingAdmissionPolicy } from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
+import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
 import { type Pauses, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import { serverUser, type Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { checkPolicyTypes } from './check-policy-types.js';
 
@@ -34,10 +34,10 @@ export class ValidatingAdmissionPolicyStatusController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const policy = this.policies.get('', name);
     if (policy === undefined || !isUnchecked(policy)) return 'done';
-    const warnings = await inTurns(checkPolicyTypes(policy.spec, this.parts.registry));
+    const warnings = await inTurns(checkPolicyTypes(policy.spec, this.dependencies.registry));
     const { generation } = policy.metadata;
     await this.client<Policy>('admissionregistration', 'validatingadmissionpolicies').updateStatus(
       work,

@@ -2,8 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { VolumeAttributesClass } from '../../../objects/apis/storage/v1/volume-attributes-class.types.js';
 import type { StoredVolume } from '../attach-detach/attachable-volume.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { ownKey, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import type { Work } from '../frame/work.js';
 import type { WorkOutcome } from '../work-queue.js';
 
 type StoredClass = VolumeAttributesClass & ApiObject;
@@ -33,7 +33,7 @@ export class VolumeAttributesClassProtectionController extends ReconcileLoop {
   private readonly volumes = this.informer<StoredVolume>('', 'persistentvolumes');
   private readonly claimsOf = this.claims.index('attributes classes', classesOfClaim);
   private readonly volumesOf = this.volumes.index('attributes classes', classesOfVolume);
-  private readonly finalizer = `${this.parts.names.labelPrefix}/vac-protection`;
+  private readonly finalizer = `${this.dependencies.names.labelPrefix}/vac-protection`;
 
   protected override get queueName(): string {
     return 'vac_protection';
@@ -53,12 +53,12 @@ export class VolumeAttributesClassProtectionController extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(name: string, work: Work): Promise<WorkOutcome> {
+  protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const object = this.classes.get('', name);
     if (object === undefined || !this.isDue(object)) return 'done';
     if (object.metadata.deletionTimestamp !== undefined) {
       // Whoever began to use the class before its deletion must be known.
-      const head = await this.parts.storage.head();
+      const head = await this.dependencies.storage.head();
       await Promise.all([this.claims.reached(head), this.volumes.reached(head)]);
       if (this.isInUse(name)) return 'done';
     }

@@ -31,7 +31,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
 }
 
 /** Whether a node has room for one more pod and for what that is most likely to lack; says yes too often, but is quick. */
-export function hasRoom({ requests }: PodInfo, { allocatable, requested, pods, mostPods }: NodeInfo): boolean {
+export function fitsResources({ requests }: PodInfo, { allocatable, requested, pods, mostPods }: NodeInfo): boolean {
   const { milliCpu, memory } = requests;
   return (
     pods.size < mostPods &&

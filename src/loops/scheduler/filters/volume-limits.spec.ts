@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Surroundings } from '../surroundings.js';
+import type { ClusterObjects } from '../cluster-objects.js';
 import { placement, sampleCluster, samplePod } from '../testing/sample-cluster.js';
 
 const driver = 'disks.example.com';
@@ -10,7 +10,7 @@ const full = (nodes: number) => `0/${nodes} nodes are available: ${nodes} node(s
 function surroundings(
   claims: Readonly<Record<string, { readonly handle?: string; readonly driver?: string }>>,
   limits: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): Surroundings {
+): ClusterObjects {
   return {
     claim: (_namespace, name) => {
       const claim = claims[name];

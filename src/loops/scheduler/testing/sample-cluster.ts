@@ -2,10 +2,10 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { Cluster } from '../cluster.js';
+import type { ClusterObjects } from '../cluster-objects.js';
 import { findNode } from '../find-node.js';
 import { fitMessage } from '../fit-message.js';
 import { PodInfo } from '../pod-info.js';
-import type { Surroundings } from '../surroundings.js';
 
 let serial = 0;
 
@@ -43,7 +43,7 @@ export interface SampleNode {
 }
 
 /** A cluster of nodes by name, each with a host name and room for 4 CPUs, 8 GiB and 10 pods unless it says otherwise. */
-export function sampleCluster(nodes: Readonly<Record<string, SampleNode>>, surroundings?: Surroundings): Cluster {
+export function sampleCluster(nodes: Readonly<Record<string, SampleNode>>, surroundings?: ClusterObjects): Cluster {
   const cluster = new Cluster('kubernetes.io', surroundings);
   for (const [name, { labels, taints, unschedulable, allocatable, images, pods = [] }] of Object.entries(nodes)) {
     cluster.setNode({

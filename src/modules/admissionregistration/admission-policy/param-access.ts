@@ -10,7 +10,7 @@ import type {
   ParamRef,
 } from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
-import type { ObjectReader } from '../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
 /** What the definitions of policies and bindings need. */
 export interface PolicyContext {

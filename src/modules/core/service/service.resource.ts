@@ -2,13 +2,13 @@ import { type Service, service } from '../../../objects/apis/core/v1/service.typ
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { serviceProxyPath } from '../proxy-path.js';
-import { type AllocatorParts, ServiceAllocator } from './allocation/service-allocator.js';
+import { type AllocatorDependencies, ServiceAllocator } from './allocation/service-allocator.js';
 import { serviceColumns } from './service.columns.js';
 import { serviceStrategy } from './service.strategy.js';
 import { validateServiceStatus } from './service.validation.js';
 
 /** Services: names for groups of pods, with addresses and node ports allocated here. */
-export function serviceResource(context: AllocatorParts): ResourceDefinition {
+export function serviceResource(context: AllocatorDependencies): ResourceDefinition {
   const allocator = new ServiceAllocator(context);
   return defineResource<Service>({
     group: '',

@@ -5,7 +5,7 @@ import type { Overload, OverloadCode } from '../function-table.js';
 import { type CallExpression, dottedName, type Expression } from '../syntax/expression.js';
 import { type CelType, hasType, isAssignable, types, valueTypeName } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
-import { type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
 import { sizeOf } from './declared-sizes.js';
 import { callEstimate } from './operation-cost.js';
 import { resultOf } from './operator-types.js';
@@ -14,7 +14,7 @@ import { resultOf } from './operator-types.js';
 export function compileCall(
   compiler: ExpressionCompiler,
   expression: CallExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const { name, target, args: given, at } = expression;
   const { functions, methods } = compiler.environment.functions;
@@ -61,7 +61,7 @@ function qualifiedName(
   compiler: ExpressionCompiler,
   target: Expression,
   name: string,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): string | undefined {
   const head = dottedName(target);
   if (head === undefined || compiler.isVariable(head.split('.')[0] as string, scope)) return undefined;

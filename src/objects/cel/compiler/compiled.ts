@@ -26,8 +26,8 @@ export interface Compiled {
 }
 
 /** The variables of the macros around an expression. */
-export interface Scope {
-  readonly outer: Scope | undefined;
+export interface VariableScope {
+  readonly outer: VariableScope | undefined;
   readonly name: string;
   readonly type: CelType;
   /** What is known of the value, as of a {@link Compiled}. */
@@ -45,13 +45,13 @@ export interface ExpressionCompiler {
   mayMix: boolean;
   /** Counts work beyond the parts of the expression. */
   charge(parts: number): void;
-  compile(expression: Expression, scope: Scope | undefined): Compiled;
+  compile(expression: Expression, scope: VariableScope | undefined): Compiled;
   /** Notes a fault. The result stands for the expression that has it, so the others are still checked. */
   fault(at: number, message: string): Compiled;
   /** Notes a fault unless the type is the expected one, or unknown. */
   expectType(compiled: Compiled, expected: CelType, at: number): void;
   /** Whether a name is a variable of a macro or a declared one. */
-  isVariable(name: string, scope: Scope | undefined): boolean;
+  isVariable(name: string, scope: VariableScope | undefined): boolean;
   /** The place of a part of a value at a place. */
   below(place: Place | undefined, step: PathStep): Place | undefined;
   /** Notes that no form of a function or an operator takes these types. */

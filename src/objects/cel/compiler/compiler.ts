@@ -12,7 +12,7 @@ import {
 import { type CelType, isAssignable, joinTypes, optionalOf, typeName, typeNames, types } from '../values/cel-type.js';
 import { TypeValue, type Value } from '../values/value.js';
 import { compileCall } from './calls.js';
-import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { absorb, type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
 import { compileComprehension, compileOptionalMap } from './comprehensions.js';
 import { eitherEntries, type PathStep, type Place, placeBelow, sizeAt, sizeOf } from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
@@ -39,7 +39,7 @@ export class Compiler implements ExpressionCompiler {
     this.work?.charge(parts);
   }
 
-  compile(expression: Expression, scope: Scope | undefined): Compiled {
+  compile(expression: Expression, scope: VariableScope | undefined): Compiled {
     switch (expression.kind) {
       case 'literal':
         return literal(expression.value);
@@ -77,11 +77,11 @@ export class Compiler implements ExpressionCompiler {
     this.fault(at, `expected type '${typeName(expected)}' but found '${typeName(compiled.type)}'`);
   }
 
-  isVariable(name: string, scope: Scope | undefined): boolean {
+  isVariable(name: string, scope: VariableScope | undefined): boolean {
     return findLocal(name, scope) !== undefined || Object.hasOwn(this.environment.variables, name);
   }
 
-  private identifier(name: string, at: number, scope: Scope | undefined): Compiled {
+  private identifier(name: string, at: number, scope: VariableScope | undefined): Compiled {
     const local = findLocal(name, scope);
     if (local !== undefined) {
       const { slot, type, place, size, entries } = local;
@@ -117,7 +117,7 @@ export class Compiler implements ExpressionCompiler {
     return placeBelow(place, step, this.environment.declared);
   }
 
-  private select(expression: SelectExpression, scope: Scope | undefined): Compiled {
+  private select(expression: SelectExpression, scope: VariableScope | undefined): Compiled {
     const { operand: inner, field, isOptional, at } = expression;
     const dotted = lastFields.has(field) || this.isLastField(field) ? dottedName(expression) : undefined;
     if (dotted !== undefined && findLocal(dotted.split('.')[0] as string, scope) === undefined) {
@@ -163,7 +163,7 @@ export class Compiler implements ExpressionCompiler {
     return this.lastFields.has(field);
   }
 
-  private presence({ operand: inner, field, at }: PresenceExpression, scope: Scope | undefined): Compiled {
+  private presence({ operand: inner, field, at }: PresenceExpression, scope: VariableScope | undefined): Compiled {
     const operand = this.compile(inner, scope);
     this.fieldType(operand.type, field, at);
     const { code } = operand;
@@ -199,7 +199,7 @@ export class Compiler implements ExpressionCompiler {
     }
   }
 
-  private call(expression: CallExpression, scope: Scope | undefined): Compiled {
+  private call(expression: CallExpression, scope: VariableScope | undefined): Compiled {
     const { name, args, at } = expression;
     if (name === '_&&_' || name === '_||_') return this.logical(expression, scope);
     if (name === '_?_:_') return this.conditional(expression, scope);
@@ -244,7 +244,7 @@ export class Compiler implements ExpressionCompiler {
   }
 
   /** `&&` and `||` take their operands in any order: one that decides the result outweighs errors of the others. */
-  private logical({ name, args, at }: CallExpression, scope: Scope | undefined): Compiled {
+  private logical({ name, args, at }: CallExpression, scope: VariableScope | undefined): Compiled {
     const operands = args.map((arg) => this.compile(arg, scope));
     const operandTypes = operands.map((operand) => operand.type);
     if (operandTypes.some((type) => !isAssignable(types.bool, type, new Map()))) {
@@ -275,7 +275,7 @@ export class Compiler implements ExpressionCompiler {
     };
   }
 
-  private conditional({ name, args, at }: CallExpression, scope: Scope | undefined): Compiled {
+  private conditional({ name, args, at }: CallExpression, scope: VariableScope | undefined): Compiled {
     const operands = args.map((arg) => this.compile(arg, scope)) as [Compiled, Compiled, Compiled];
     const [condition, whenTrue, whenFalse] = operands;
     const isBool = isAssignable(types.bool, condition.type, new Map());
@@ -323,7 +323,7 @@ const lastFields = lastFieldsOf(typeNames);
 /** Ends the check of an expression with too many faults. */
 export class TooManyIssues extends Error {}
 
-function findLocal(name: string, scope: Scope | undefined): Scope | undefined {
+function findLocal(name: string, scope: VariableScope | undefined): VariableScope | undefined {
   for (let at = scope; at !== undefined; at = at.outer) if (at.name === name) return at;
   return undefined;
 }

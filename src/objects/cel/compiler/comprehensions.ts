@@ -18,7 +18,7 @@ import {
   OptionalValue,
   type Value,
 } from '../values/value.js';
-import { absorb, type Code, type Compiled, type ExpressionCompiler, type Scope } from './compiled.js';
+import { absorb, type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
 import { type EntrySizes, sizeAt, sizeOf } from './declared-sizes.js';
 
 /** Calls `visit` for each element until it returns false. Charges for each. */
@@ -35,13 +35,13 @@ interface Collector {
 export function compileComprehension(
   compiler: ExpressionCompiler,
   { macro, range, variables, args, at }: ComprehensionExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const over = compiler.compile(range, scope);
   const [first, second] = elementTypes(compiler, over.type, variables.length, range.at);
   const slot = (scope?.slot ?? -1) + 1;
   const [firstSize, secondSize] = elementSizes(compiler, over, variables.length);
-  let inner: Scope = { outer: scope, name: variables[0] as string, type: first, slot, ...firstSize };
+  let inner: VariableScope = { outer: scope, name: variables[0] as string, type: first, slot, ...firstSize };
   if (variables.length === 2) {
     inner = { outer: inner, name: variables[1] as string, type: second, slot: slot + 1, ...secondSize };
   }
@@ -82,7 +82,7 @@ export function compileComprehension(
 }
 
 /** What is known of the variables of a macro. */
-type VariableSize = Pick<Scope, 'place' | 'size'>;
+type VariableSize = Pick<VariableScope, 'place' | 'size'>;
 
 function elementSizes(
   compiler: ExpressionCompiler,
@@ -307,7 +307,7 @@ const collectors: Readonly<Record<ComprehensionExpression['macro'], MakeCollecto
 export function compileOptionalMap(
   compiler: ExpressionCompiler,
   { target, name, body, isFlat, at }: OptionalMapExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const over = compiler.compile(target, scope);
   compiler.expectType(over, optionalOf(types.dyn), at);

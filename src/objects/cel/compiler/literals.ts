@@ -13,7 +13,7 @@ import {
   types,
 } from '../values/cel-type.js';
 import { ListValue, type MapKey, MapValue, MessageValue, mapKey, OptionalValue, type Value } from '../values/value.js';
-import type { Compiled, ExpressionCompiler, Scope } from './compiled.js';
+import type { Compiled, ExpressionCompiler, VariableScope } from './compiled.js';
 
 /** Costs of making a value, beside those of its parts. */
 const listCost = 10;
@@ -66,7 +66,7 @@ function present(value: Value, isOptional: boolean): Value | undefined {
 export function compileList(
   compiler: ExpressionCompiler,
   { elements }: ListExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const common = new ElementType(compiler, compiler.mayMix);
   let sizes: Range | undefined;
@@ -96,7 +96,7 @@ export function compileList(
 export function compileMap(
   compiler: ExpressionCompiler,
   { entries }: MapExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const mayDiffer = compiler.mayMix;
   const keyType = new ElementType(compiler, mayDiffer);
@@ -140,7 +140,7 @@ export function compileMap(
 export function compileMessage(
   compiler: ExpressionCompiler,
   { name, fields, at }: MessageExpression,
-  scope: Scope | undefined,
+  scope: VariableScope | undefined,
 ): Compiled {
   const message = compiler.environment.messages?.(name);
   if (message === undefined) return compiler.fault(at, `undeclared reference to '${name}' (in container '')`);

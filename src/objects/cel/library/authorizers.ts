@@ -16,7 +16,7 @@ export const authorizerVariable = authorizerType;
 export const resourceCheckVariable = resourceCheckType;
 
 /** One question to the authorizer. */
-export interface AuthorizationQuestion {
+export interface AuthorizationCheck {
   /** Name of another service account to ask about; unset: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
   readonly path: string;
@@ -41,10 +41,10 @@ export interface AuthorizationAnswer {
 
 /** Answers questions for expressions. Throws to interrupt an evaluation that must be repeated with the answer. */
 export interface AnswerSource {
-  answer(question: AuthorizationQuestion): AuthorizationAnswer;
+  answer(question: AuthorizationCheck): AuthorizationAnswer;
 }
 
-const nothing: AuthorizationQuestion = Object.freeze({
+const nothing: AuthorizationCheck = Object.freeze({
   serviceAccount: undefined,
   path: '',
   isResourceRequest: false,
@@ -62,12 +62,12 @@ class CheckValue extends OpaqueValue {
   constructor(
     readonly typeName: string,
     readonly source: AnswerSource,
-    readonly question: AuthorizationQuestion,
+    readonly question: AuthorizationCheck,
   ) {
     super();
   }
 
-  with(more: Partial<AuthorizationQuestion>, typeName = this.typeName): CheckValue {
+  with(more: Partial<AuthorizationCheck>, typeName = this.typeName): CheckValue {
     return new CheckValue(typeName, this.source, { ...this.question, ...more });
   }
 
@@ -96,7 +96,7 @@ export function authorizerValue(source: AnswerSource): OpaqueValue {
 /** The value of the variable `authorizer.requestResource`. */
 export function requestResourceValue(
   source: AnswerSource,
-  of: Pick<AuthorizationQuestion, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
+  of: Pick<AuthorizationCheck, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
 ): OpaqueValue {
   return new CheckValue('ResourceCheck', source, { ...nothing, isResourceRequest: true, ...of });
 }

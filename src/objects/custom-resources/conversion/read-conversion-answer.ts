@@ -2,7 +2,7 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
 import { HookFault } from '../../../base/outgoing/hook-fault.js';
-import type { ReviewVersion } from './conversion-question.js';
+import type { ReviewVersion } from './conversion-review.js';
 
 /** The question that an answer belongs to. */
 export interface AskedConversion {

@@ -6,7 +6,7 @@ import type { ConversionCall, ConversionTransport } from '../../../base/outgoing
 import { HookClient } from '../../../base/outgoing/hook-client.js';
 import { HookFault } from '../../../base/outgoing/hook-fault.js';
 import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { conversionQuestion, type ReviewVersion } from './conversion-question.js';
+import { conversionReview, type ReviewVersion } from './conversion-review.js';
 import { ConvertedObjectFault, checkedObject } from './converted-object.js';
 import { readConversionAnswer } from './read-conversion-answer.js';
 
@@ -105,7 +105,7 @@ export class WebhookConverter {
       }
       failure = 'call';
       this.client ??= new HookClient(this.webhook.clientConfig ?? {}, transport, settings);
-      const { uid, body } = conversionQuestion(this.of.reviewGroup, this.version, apiVersion, texts);
+      const { uid, body } = conversionReview(this.of.reviewGroup, this.version, apiVersion, texts);
       const text = await this.client.ask(() => body, timeoutMs, signal);
       failure = 'malformed_response';
       const asked = { uid, version: this.version, group: this.of.reviewGroup, count: objects.length };

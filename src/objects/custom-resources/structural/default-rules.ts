@@ -7,7 +7,7 @@ import { pruned } from './pruned.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { embeddedResourceFaults } from './structure-faults.js';
 import { validateWithin } from './validate-value.js';
-import { Work } from './work.js';
+import { ValidationBudget } from './validation-budget.js';
 
 /** Puts a default where it stands in an embedded resource; undefined outside of its apiVersion, kind and metadata. */
 type Placement = ((value: unknown) => { readonly field: string; readonly value: unknown }) | undefined;
@@ -18,13 +18,13 @@ type Placement = ((value: unknown) => { readonly field: string; readonly value: 
  */
 export function* defaultErrors(schema: StructuralSchema, path: FieldPath): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  yield* visit(schema, path, undefined, { errors, work: new Work() });
+  yield* visit(schema, path, undefined, { errors, work: new ValidationBudget() });
   return errors;
 }
 
 interface Walk {
   readonly errors: FieldError[];
-  readonly work: Work;
+  readonly work: ValidationBudget;
 }
 
 function* visit(schema: StructuralSchema, path: FieldPath, placement: Placement, walk: Walk): Steps {
@@ -50,7 +50,7 @@ function* visit(schema: StructuralSchema, path: FieldPath, placement: Placement,
   }
 }
 
-function errorsOfDefault(schema: StructuralSchema, path: FieldPath, work: Work): FieldError[] {
+function errorsOfDefault(schema: StructuralSchema, path: FieldPath, work: ValidationBudget): FieldError[] {
   const errors: FieldError[] = [];
   let isPruned = false;
   const onUnknown = () => {
@@ -81,7 +81,7 @@ function errorsInMeta(
   schema: StructuralSchema,
   path: FieldPath,
   placement: NonNullable<Placement>,
-  work: Work,
+  work: ValidationBudget,
 ): FieldError[] {
   const { field, value } = placement(schema.default);
   const faults = metaFieldFaults(field, value);

@@ -17,7 +17,7 @@ const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
 /** What surrounds a schema. */
-interface Scope {
+interface SchemaScope {
   readonly isRoot: boolean;
   /** It is about apiVersion, kind or metadata of an object or embedded resource. */
   readonly isInMeta: boolean;
@@ -50,7 +50,7 @@ class KeywordRules {
   private patternWork = basePatternWork;
   private readonly patterns = new Set<string>();
 
-  *check(props: JSONSchemaProps, path: FieldPath, scope: Scope): Steps {
+  *check(props: JSONSchemaProps, path: FieldPath, scope: SchemaScope): Steps {
     yield;
     this.patternWork += patternWorkPerSchema;
     this.checkUnsupported(props, path, scope);
@@ -61,7 +61,7 @@ class KeywordRules {
     yield* this.checkBelow(props, path, scope);
   }
 
-  private checkUnsupported(props: JSONSchemaProps, path: FieldPath, scope: Scope): void {
+  private checkUnsupported(props: JSONSchemaProps, path: FieldPath, scope: SchemaScope): void {
     const { type } = props;
     if (type && !types.includes(type)) this.errors.push(notSupported(path.child('type'), type, types));
     if (props.default !== undefined && scope.noDefaults !== '') {
@@ -135,8 +135,8 @@ class KeywordRules {
     }
   }
 
-  private *checkBelow(props: JSONSchemaProps, path: FieldPath, scope: Scope): Steps {
-    const inner: Scope = scope.isRoot ? { ...scope, isRoot: false } : scope;
+  private *checkBelow(props: JSONSchemaProps, path: FieldPath, scope: SchemaScope): Steps {
+    const inner: SchemaScope = scope.isRoot ? { ...scope, isRoot: false } : scope;
     const { additionalProperties, properties, items } = props;
     if (typeof additionalProperties === 'object') {
       yield* this.check(additionalProperties, path.child('additionalProperties'), inner);
@@ -159,7 +159,7 @@ class KeywordRules {
     else if (items !== undefined) yield* this.check(items, path.child('items'), inner);
   }
 
-  private *checkList(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, scope: Scope): Steps {
+  private *checkList(schemas: readonly JSONSchemaProps[] | undefined, path: FieldPath, scope: SchemaScope): Steps {
     if (schemas === undefined) return;
     for (const [i, schema] of schemas.entries()) yield* this.check(schema, path.index(i), scope);
   }

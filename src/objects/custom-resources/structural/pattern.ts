@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { PatternAutomaton } from './pattern-automaton.js';
-import type { Work } from './work.js';
+import type { ValidationBudget } from './validation-budget.js';
 
 /** Bounds of a pattern: what it takes to compile and to match one grows with them. */
 const maxPatternLength = 10_000;
@@ -41,10 +41,10 @@ export class Pattern {
   /**
    * Whether the pattern is somewhere in the text.
    *
-   * @throws {TooMuchWork} when the work does not suffice.
+   * @throws {ValidationBudgetExceeded} when the work does not suffice.
    * @throws {PatternError} for a pattern that can't be compiled or is too large.
    */
-  isIn(text: string, work: Work): boolean {
+  isIn(text: string, work: ValidationBudget): boolean {
     if (this.automaton === undefined && !this.isUnsuited && work.canBuild) this.build(work);
     if (this.automaton !== undefined) {
       work.charge(workPerMatch + text.length * workPerCharacter);
@@ -55,7 +55,7 @@ export class Pattern {
     return this.expression.test(text);
   }
 
-  private build(work: Work): void {
+  private build(work: ValidationBudget): void {
     const { automaton, steps } = PatternAutomaton.of(this.source);
     work.build(steps);
     this.automaton = automaton;

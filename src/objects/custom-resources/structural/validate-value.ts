@@ -13,6 +13,7 @@ import { isRecord, type JsonRecord } from './json-objects.js';
 import { oldItems } from './list-items.js';
 import type { NestedValidation, SchemaTypeName, StructuralSchema, ValueValidation } from './structural-schema.js';
 import { structureFaults } from './structure-faults.js';
+import { ValidationBudget, ValidationBudgetExceeded } from './validation-budget.js';
 import {
   arrayFault,
   commonFault,
@@ -23,7 +24,6 @@ import {
   rangeFault,
   stringFault,
 } from './value-faults.js';
-import { TooMuchWork, Work } from './work.js';
 
 export interface ValidateOptions {
   /** The value before an update: faults of what did not change are not reported. Undefined on create. */
@@ -54,7 +54,8 @@ export function validateValue(
   { old }: ValidateOptions = {},
 ): FieldError[] {
   const faults: Fault[] = [];
-  if (!isValid(schema, value, new Work())) collectFaults(schema, value, old, faults, new Work());
+  if (!isValid(schema, value, new ValidationBudget()))
+    collectFaults(schema, value, old, faults, new ValidationBudget());
   if (schema.hasStructureRules) structureFaults(schema, value, old, faults, maxFaults);
   return toErrors(faults.slice(0, maxFaults), path);
 }
@@ -63,29 +64,40 @@ export function validateValue(
  * As {@link validateValue}, of one among many values that share the work they may take. Says nothing about embedded
  * resources and about lists that are maps or sets.
  */
-export function validateWithin(schema: StructuralSchema, value: unknown, path: FieldPath, work: Work): FieldError[] {
+export function validateWithin(
+  schema: StructuralSchema,
+  value: unknown,
+  path: FieldPath,
+  work: ValidationBudget,
+): FieldError[] {
   const faults: Fault[] = [];
   if (!isValid(schema, value, work)) collectFaults(schema, value, undefined, faults, work);
   return toErrors(faults.slice(0, maxFaults), path);
 }
 
-function isValid(schema: StructuralSchema, value: unknown, work: Work): boolean {
+function isValid(schema: StructuralSchema, value: unknown, work: ValidationBudget): boolean {
   const walk = new Validation(work, undefined, undefined);
   try {
     walk.visit(schema, value, undefined);
   } catch (error) {
-    if (!(error instanceof TooMuchWork)) throw error;
+    if (!(error instanceof ValidationBudgetExceeded)) throw error;
     return false;
   }
   return walk.faults === 0;
 }
 
-function collectFaults(schema: StructuralSchema, value: unknown, old: unknown, faults: Fault[], work: Work): void {
+function collectFaults(
+  schema: StructuralSchema,
+  value: unknown,
+  old: unknown,
+  faults: Fault[],
+  work: ValidationBudget,
+): void {
   const walk = new Validation(work, faults, old === undefined ? undefined : new Comparer());
   try {
     walk.visit(schema, value, old);
   } catch (error) {
-    if (error instanceof TooMuchWork) faults.push(tooMuchWork);
+    if (error instanceof ValidationBudgetExceeded) faults.push(tooMuchWork);
     else if (!(error instanceof EnoughFaults)) throw error;
   }
 }
@@ -108,7 +120,7 @@ class Validation {
   private failedAt: number | undefined;
 
   constructor(
-    private readonly work: Work,
+    private readonly work: ValidationBudget,
     private sink: Fault[] | undefined,
     private readonly comparer: Comparer | undefined,
   ) {

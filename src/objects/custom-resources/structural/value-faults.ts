@@ -5,13 +5,13 @@ import { type Fault, shown } from './faults.js';
 import { formatCheck } from './formats.js';
 import type { JsonRecord } from './json-objects.js';
 import type { ValueValidation } from './structural-schema.js';
-import type { Work } from './work.js';
+import type { ValidationBudget } from './validation-budget.js';
 
 /** A violated rule of a value, or undefined. Of several that go together the first counts, as on the reference. */
 type Found = Fault['toError'] | undefined;
 
 /** enum, of values of any type. */
-export function commonFault({ enum: allowed }: ValueValidation, value: unknown, work: Work): Found {
+export function commonFault({ enum: allowed }: ValueValidation, value: unknown, work: ValidationBudget): Found {
   if (allowed === undefined) return undefined;
   if (typeof value === 'object' && value !== null && allowed.hasComposites) work.charge(canonicalText(value).length);
   if (allowed.has(value)) return undefined;
@@ -31,7 +31,7 @@ function allowedText(value: unknown): string {
 }
 
 /** Lengths in code points, and pattern. */
-export function stringFault(validation: ValueValidation, value: string, work: Work): Found {
+export function stringFault(validation: ValueValidation, value: string, work: ValidationBudget): Found {
   const { maxLength, minLength, pattern } = validation;
   // There are never more code points than code units, and never less than half as many.
   if (maxLength !== undefined && value.length > maxLength && codePoints(value) > maxLength) {

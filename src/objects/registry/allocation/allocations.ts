@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type {
   ListQuery,
   Storage,
@@ -9,6 +8,7 @@ import type {
   StoredObject,
   UpdateDecision,
 } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import { decodeStored, type StoredResources } from '../store/object-codec.js';
 
 /** The object an allocation is made for. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { Storage, StorageKey } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 
 /**
  * Writes an object that the server itself made, with a new uid, unless the key is taken. Applies no rules of the kind.

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
-import type { ChangeSubscription, Scope } from '../../../storage/storage.interface.js';
+import type { ChangeSubscription, ListScope } from '../../../storage/storage.interface.js';
 import { ChangeInformer } from './change-informer.js';
 
 describe('ChangeInformer', () => {
@@ -47,7 +47,7 @@ describe('ChangeInformer', () => {
   it('says that changes may be missed when it loses its place, and goes on', async () => {
     let broken: ChangeSubscription | undefined;
     // The first subscription ends like that of a reader that is too slow; the store behind it is the real one.
-    const watch = async (scope: Scope, from: bigint): Promise<ChangeSubscription> => {
+    const watch = async (scope: ListScope, from: bigint): Promise<ChangeSubscription> => {
       const real = await storage.watch(scope, from);
       if (broken !== undefined) return real;
       broken = real;

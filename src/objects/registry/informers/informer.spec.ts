@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { ChangeSubscription, Scope, Storage } from '../../../storage/storage.interface.js';
+import type { ChangeSubscription, ListScope, Storage } from '../../../storage/storage.interface.js';
 import { ResourceRegistry } from '../resource-registry.js';
 import { Informer } from './informer.js';
 
@@ -112,7 +112,7 @@ describe('Informer', () => {
       get: (target, name) => {
         const value = Reflect.get(target, name) as unknown;
         if (name !== 'watch') return typeof value === 'function' ? value.bind(target) : value;
-        return async (scope: Scope, from: bigint) => {
+        return async (scope: ListScope, from: bigint) => {
           const real = await storage.watch(scope, from);
           if (broken.length > 0) return real;
           broken.push(real);

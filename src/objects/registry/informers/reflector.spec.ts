@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { openTestStorage, type TestStorage } from '../../../../test/support/test-storage.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { ChangeSubscription, Storage } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import { ResourceRegistry } from '../resource-registry.js';
 import { Reflector } from './reflector.js';
 

@@ -149,7 +149,7 @@ export class Reflector {
     }
   }
 
-  private tell(change: Change): void | Promise<void> {
+  private deliver(change: Change): void | Promise<void> {
     const { key, resourceVersion } = change;
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
     const glanced = this.sink.glance?.(change);
@@ -194,7 +194,7 @@ export class Reflector {
       if (batch === undefined) return;
       const turn = new Turn();
       for (const change of batch.changes) {
-        const told = this.tell(change);
+        const told = this.deliver(change);
         if (told instanceof Promise) await told;
         if (turn.isOver) await turn.next();
       }

@@ -8,8 +8,8 @@ import {
   generateNameConflictError,
   StatusError,
 } from '../../../base/machinery/status-error.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import type { Reservation } from '../strategy.js';
 import { namesVersion, parseStored, type VersionedText } from './object-codec.js';

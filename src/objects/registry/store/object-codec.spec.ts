@@ -19,7 +19,7 @@ import {
   toStored,
   type VersionedText,
 } from './object-codec.js';
-import { StorageReader } from './object-reader.js';
+import { StorageReader } from './storage-reader.js';
 import { Store } from './store.js';
 
 const meta = struct('test.ObjectMeta', { name: pointer(1, string), namespace: pointer(2, string) });

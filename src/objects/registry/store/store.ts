@@ -5,7 +5,6 @@ import type { GroupResource } from '../../../base/machinery/group-version.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { SelectionPredicate } from '../../../storage/selection-predicate.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type {
   ChangeSubscription,
   ListPage,
@@ -13,6 +12,7 @@ import type {
   Storage,
   StoredObject,
 } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import type { RandomBytes } from '../metadata/generate-name.js';
 import type { StoredServedResource } from '../resource-registry.js';
 import type { DeleteOptions } from '../strategy.js';

@@ -13,7 +13,7 @@ import {
   timeoutError,
   tooLargeResourceVersionError,
 } from '../../../base/machinery/status-error.js';
-import { StorageError } from '../../../storage/storage.errors.js';
+import { StorageError } from '../../../storage/storage-error.js';
 
 const namespaces: GroupResource = { group: '', resource: 'namespaces' };
 

@@ -9,8 +9,8 @@ import {
   modifiedMessage,
   notFoundError,
 } from '../../../base/machinery/status-error.js';
-import { StorageError } from '../../../storage/storage.errors.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import { endsWithUpdate } from '../metadata/before-delete.js';
 import { beforeUpdate } from '../metadata/before-update.js';

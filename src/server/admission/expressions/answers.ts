@@ -1,7 +1,7 @@
 import { askedSelectors } from '../../../base/machinery/asked-selectors.js';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
-import type { AnswerSource, AuthorizationAnswer, AuthorizationQuestion } from '../../../objects/cel/index.js';
+import type { AnswerSource, AuthorizationAnswer, AuthorizationCheck } from '../../../objects/cel/index.js';
 
 /**
  * Interrupts an evaluation whose next step needs the answer of an authorizer that has to ask elsewhere. No operator of
@@ -26,7 +26,7 @@ export class Answers implements AnswerSource {
     private readonly user: UserInfo,
   ) {}
 
-  answer(question: AuthorizationQuestion): AuthorizationAnswer {
+  answer(question: AuthorizationCheck): AuthorizationAnswer {
     const key = JSON.stringify(question);
     const known = this.known.get(key);
     if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export class Answers implements AnswerSource {
     }
   }
 
-  private attributesOf(question: AuthorizationQuestion): AuthorizerAttributes {
+  private attributesOf(question: AuthorizationCheck): AuthorizerAttributes {
     const { verb, isResourceRequest, namespace, group, resource, subresource, name, path, serviceAccount } = question;
     const { fieldSelector, labelSelector } = question;
     return {

@@ -48,7 +48,7 @@ interface WithLabels {
   readonly labels?: Labels | undefined;
 }
 
-export interface MatchingParts {
+export interface MatchingDependencies {
   readonly namespaces: NamespaceLabels;
   readonly versions: ResourceVersions;
 }
@@ -67,7 +67,7 @@ export class RequestMatcher {
 
   constructor(
     criteria: MatchCriteria,
-    private readonly parts: MatchingParts,
+    private readonly dependencies: MatchingDependencies,
   ) {
     this.rules = criteria.rules.map((rule) => new CompiledRule(rule));
     this.excludeRules = (criteria.excludeRules ?? []).map((rule) => new CompiledRule(rule));
@@ -101,7 +101,7 @@ export class RequestMatcher {
     const { resource, subresource } = attributes;
     for (const rule of rules) if (rule.matches(attributes, resource)) return { resource, kind: attributes.kind };
     if (!this.isEquivalent || rules.length === 0) return undefined;
-    const equivalents = this.parts.versions.equivalents(resource, subresource);
+    const equivalents = this.dependencies.versions.equivalents(resource, subresource);
     if (equivalents.length === 0) return undefined;
     for (const rule of rules) {
       for (const other of equivalents) if (rule.matches(attributes, other.resource)) return other;
@@ -126,7 +126,7 @@ export class RequestMatcher {
     }
     const asked = namespace === '' && isNamespace ? name : namespace;
     if (asked === '') return true;
-    const found = this.parts.namespaces.get(asked);
+    const found = this.dependencies.namespaces.get(asked);
     return found instanceof Promise
       ? found.then((one) => this.matchesFound(one, asked))
       : this.matchesFound(found, asked);

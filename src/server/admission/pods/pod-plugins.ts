@@ -1,5 +1,5 @@
 import type { AdmissionPlugin } from '../admission-plugin.js';
-import type { AdmissionParts } from '../build-admission.js';
+import type { AdmissionDependencies } from '../build-admission.js';
 import { AlwaysPullImages } from '../plugins/always-pull-images/always-pull-images.js';
 import { DefaultTolerationSeconds } from '../plugins/default-toleration-seconds/default-toleration-seconds.js';
 import { ExecDenial } from '../plugins/exec-denial/exec-denial.js';
@@ -9,9 +9,9 @@ import { buildPodNodeSelector } from '../plugins/pod-node-selector/pod-node-sele
 import { buildPodSecurity } from '../plugins/pod-security/build-pod-security.js';
 import { buildPodTolerationRestriction } from '../plugins/pod-toleration-restriction/pod-toleration-restriction.js';
 import { Priority } from '../plugins/priority/priority.js';
-import { RuntimeClassAdmission } from '../plugins/runtime-class/runtime-class.js';
+import { RuntimeClassAdmission } from '../plugins/runtime-class/runtime-class-admission.js';
 import { SecurityContextDeny } from '../plugins/security-context-deny/security-context-deny.js';
-import { ServiceAccountAdmission } from '../plugins/service-account/service-account.js';
+import { ServiceAccountAdmission } from '../plugins/service-account/service-account-admission.js';
 import { TaintNodesByCondition } from '../plugins/taint-nodes-by-condition/taint-nodes-by-condition.js';
 
 /** Makes the plugins about pods and where they run. */
@@ -30,4 +30,4 @@ export const podPlugins = {
   SecurityContextDeny: () => new SecurityContextDeny(),
   ServiceAccount: (parts) => new ServiceAccountAdmission(parts),
   TaintNodesByCondition: ({ names }) => new TaintNodesByCondition(names),
-} as const satisfies Readonly<Record<string, (parts: AdmissionParts) => AdmissionPlugin>>;
+} as const satisfies Readonly<Record<string, (dependencies: AdmissionDependencies) => AdmissionPlugin>>;

@@ -10,8 +10,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { kind } from '../../../base/machinery/schema/index.js';
 import { defineResource } from '../../../objects/registry/resource-definition.js';
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
-import { MutatingAdmissionPolicyPlugin } from '../plugins/mutating-admission-policy/mutating-admission-policy.js';
-import { ValidatingAdmissionPolicyPlugin } from '../plugins/validating-admission-policy/validating-admission-policy.js';
+import { MutatingAdmissionPolicyPlugin } from '../plugins/mutating-admission-policy/mutating-admission-policy-plugin.js';
+import { ValidatingAdmissionPolicyPlugin } from '../plugins/validating-admission-policy/validating-admission-policy-plugin.js';
 import { type FoundParams, PolicyParams } from './policy-params.js';
 
 const group = 'admissionregistration.k8s.io';

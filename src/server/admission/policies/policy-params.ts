@@ -11,7 +11,7 @@ import type { LaterLister, ReadLister, SharedListers } from '../../../objects/re
 import type { ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../../../objects/registry/resource-registry.js';
 import { toServed } from '../../../objects/registry/store/object-codec.js';
-import type { ObjectReader } from '../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
 /** The parameters of a policy for one request. */
 export type FoundParams =

@@ -4,7 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { machinePace, processorMs } from '../../../../test/support/processor-time.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Authorizer } from '../../../base/machinery/authorizer.js';
-import type { MatchingParts } from '../matching/request-matcher.js';
+import type { MatchingDependencies } from '../matching/request-matcher.js';
 import { compiledPolicy } from '../plugins/validating-admission-policy/compiled-policy.js';
 
 const authorizer: Authorizer = { authorize: () => ({ decision: 'deny', reason: '' }) };
@@ -16,7 +16,7 @@ const policy = (name: string): ApiObject =>
   ({ metadata: { name }, spec: { failurePolicy: 'Fail', matchConstraints: {}, validations } }) as unknown as ApiObject;
 
 it('compiles the expressions of many large policies in turns, and first those that a request waits for', async () => {
-  const matching = {} as MatchingParts;
+  const matching = {} as MatchingDependencies;
   const policies = Array.from({ length: 20 }, (_, i) => compiledPolicy(policy(`p${i}`), matching, authorizer));
   let isDone = false;
   const holds: number[] = [];

@@ -7,7 +7,7 @@ import type {
 } from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
 import type { MatchResources } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
 import { compilations } from '../expressions/compilations.js';
-import { type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
+import { type MatchingDependencies, RequestMatcher } from '../matching/request-matcher.js';
 import { criteriaOf } from './match-criteria.js';
 
 /** What both kinds of policies have. */
@@ -36,7 +36,7 @@ export class PreparedPolicy<S extends PolicySpec, E> {
   constructor(
     { metadata }: ApiObject,
     readonly spec: S,
-    matching: MatchingParts,
+    matching: MatchingDependencies,
     compiling: Steps<E>,
   ) {
     this.name = metadata.name ?? '';
@@ -65,7 +65,7 @@ export class PreparedBinding<S extends BindingSpec> {
   constructor(
     { metadata }: ApiObject,
     readonly spec: S,
-    matching: MatchingParts,
+    matching: MatchingDependencies,
   ) {
     this.name = metadata.name ?? '';
     this.policyName = spec.policyName ?? '';

@@ -10,7 +10,7 @@ import { dryRunError, HookCallError, type HookErrorType, HookRefusal } from './h
 import type { HookCallCounter } from './hook-metrics.js';
 import { hookRefusal } from './hook-refusal.js';
 import { type ReviewAnswer, readAnswer } from './review-answer.js';
-import type { ReviewWriter } from './review-request.js';
+import type { ReviewWriter } from './review-writer.js';
 
 /** One hook that a request is for. */
 export interface Invocation {

@@ -9,12 +9,12 @@ import type {
 } from '../../../objects/apis/admissionregistration/v1/webhook-configuration.types.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import { compileMatchConditions, type MatchConditions } from '../expressions/match-conditions.js';
-import { type MatchAttributes, type MatchingParts, RequestMatcher } from '../matching/request-matcher.js';
+import { type MatchAttributes, type MatchingDependencies, RequestMatcher } from '../matching/request-matcher.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { VersionedObjects } from '../matching/versioned-objects.js';
 import { HookMistake } from './hook-errors.js';
 import type { HookKind } from './review-answer.js';
-import type { ReviewVersion } from './review-request.js';
+import type { ReviewVersion } from './review-writer.js';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 /** A webhook of either kind. */
@@ -24,7 +24,7 @@ export type Webhook = Omit<MutatingWebhook, 'reinvocationPolicy'> &
 const defaultTimeoutSeconds = 10;
 
 /** What hooks are prepared with. */
-export interface HookParts extends MatchingParts {
+export interface HookDependencies extends MatchingDependencies {
   readonly authorizer: Authorizer;
 }
 
@@ -52,7 +52,7 @@ export class Hook {
     webhook: Webhook,
     /** Why there is no client, if there is none. */
     private readonly client: HookClient | Error,
-    parts: HookParts,
+    dependencies: HookDependencies,
   ) {
     this.name = webhook.name;
     this.isIgnored = webhook.failurePolicy === 'Ignore';
@@ -61,10 +61,10 @@ export class Hook {
     this.isReinvocable = webhook.reinvocationPolicy === 'IfNeeded';
     const versions: readonly string[] = webhook.admissionReviewVersions ?? [];
     this.version = versions.find((version) => version === 'v1' || version === 'v1beta1') as ReviewVersion | undefined;
-    this.matcher = attempt(() => new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }, parts));
+    this.matcher = attempt(() => new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }, dependencies));
     const { matchConditions = [] } = webhook;
     this.conditions =
-      matchConditions.length === 0 ? undefined : compileMatchConditions(matchConditions, parts.authorizer);
+      matchConditions.length === 0 ? undefined : compileMatchConditions(matchConditions, dependencies.authorizer);
   }
 
   /** How the hook wants to see a request; undefined when the request is not for it. */
@@ -134,7 +134,7 @@ export class HookCompiler {
 
   constructor(
     private readonly kind: HookKind,
-    private readonly parts: HookParts & { readonly transport: HookTransport },
+    private readonly parts: HookDependencies & { readonly transport: HookTransport },
   ) {}
 
   /** @param configurations all that there are */

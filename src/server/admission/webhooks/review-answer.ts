@@ -4,7 +4,7 @@ import { isLarge } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
 import { HookFault } from '../../../base/outgoing/hook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
-import type { ReviewVersion } from './review-request.js';
+import type { ReviewVersion } from './review-writer.js';
 
 /** What a hook may do besides allowing or refusing. */
 export type HookKind = 'mutating' | 'validating';

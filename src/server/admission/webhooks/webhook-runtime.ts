@@ -6,7 +6,7 @@ import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client
 import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { HookTransport } from '../../../base/outgoing/hook-client.js';
 import { type ServiceResolver, sharedServiceResolver } from '../../../base/outgoing/service-resolver.js';
-import type { AdmissionParts } from '../build-admission.js';
+import type { AdmissionDependencies } from '../build-admission.js';
 import { ResourceVersions } from '../matching/resource-versions.js';
 import { HookCompiler, type WebhookConfiguration } from './hook.js';
 import { HookCaller } from './hook-caller.js';
@@ -38,11 +38,15 @@ const sharedByParts = new WeakMap<object, Shared>();
  * Sets up a plugin for hooks. Throws an OptionsError for a faulty configuration of the plugin (kind
  * WebhookAdmissionConfiguration).
  */
-export function webhookRuntime(plugin: string, kind: HookKind, parts: AdmissionParts): WebhookRuntime {
-  const { names, countingListers, namespaces, authorizer } = parts;
+export function webhookRuntime(plugin: string, kind: HookKind, dependencies: AdmissionDependencies): WebhookRuntime {
+  const { names, countingListers, namespaces, authorizer } = dependencies;
   const configurationGroup = groupName('admissionregistration', names);
-  const shared = sharedByParts.get(parts.listers) ?? share(parts);
-  const transport: HookTransport = { services: shared.services, denied: shared.denied, users: usersOf(plugin, parts) };
+  const shared = sharedByParts.get(dependencies.listers) ?? share(dependencies);
+  const transport: HookTransport = {
+    services: shared.services,
+    denied: shared.denied,
+    users: usersOf(plugin, dependencies),
+  };
   const { caller, versions } = shared;
   const configurations = countingListers.counting(
     { group: configurationGroup, resource: `${kind}webhookconfigurations` },
@@ -57,7 +61,7 @@ export function webhookRuntime(plugin: string, kind: HookKind, parts: AdmissionP
   };
 }
 
-function share({ names, listers, registry, options, logger, hookCalls }: AdmissionParts): Shared {
+function share({ names, listers, registry, options, logger, hookCalls }: AdmissionDependencies): Shared {
   const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
   const shared: Shared = {
     caller: new HookCaller({
@@ -78,7 +82,7 @@ function share({ names, listers, registry, options, logger, hookCalls }: Admissi
   return shared;
 }
 
-function usersOf(plugin: string, { configuration, names }: AdmissionParts): ClientUsers | undefined {
+function usersOf(plugin: string, { configuration, names }: AdmissionDependencies): ClientUsers | undefined {
   const given = configuration.of(plugin);
   const file = given === undefined ? undefined : readClientConfigFile(given, names);
   if (file === undefined) return undefined;

@@ -19,7 +19,7 @@ import type { RequestInfo } from '../../../base/machinery/request-context.js';
 import { systemTimers } from '../../../base/machinery/timers.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { Logger } from '../../../base/observability/logger.js';
-import { AuditEvent, type AuditFacts } from '../audit-event.js';
+import { AuditEvent, type AuditInfo } from '../audit-event.js';
 import { AuditMetrics } from '../audit-metrics.js';
 import { Auditor } from '../auditor.js';
 import { legacyLine } from '../legacy-line.js';
@@ -42,8 +42,8 @@ const requestInfo = {
   subresource: '',
 } as RequestInfo;
 
-function event(id: string, more: Partial<AuditFacts> = {}): AuditEvent {
-  const facts: AuditFacts = {
+function event(id: string, more: Partial<AuditInfo> = {}): AuditEvent {
+  const facts: AuditInfo = {
     level: 'RequestResponse',
     stage: 'ResponseComplete',
     auditID: id,

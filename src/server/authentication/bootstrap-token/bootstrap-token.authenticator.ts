@@ -25,7 +25,7 @@ const userPrefix = 'system:bootstrap:';
 const commonGroup = 'system:bootstrappers';
 
 /** Dependencies of the method. */
-export interface BootstrapTokenParts {
+export interface BootstrapTokenDependencies {
   readonly names: VendorNames;
   readonly registry: StoredResources;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface BootstrapTokenParts {
  */
 export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   constructor(
-    private readonly parts: BootstrapTokenParts,
+    private readonly dependencies: BootstrapTokenDependencies,
     private readonly apiAudiences: readonly string[],
   ) {}
 
@@ -54,7 +54,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   }
 
   private async lookUp(id: string, secretPart: string, audiences: readonly string[]): Promise<TokenResult> {
-    const { names, storage, registry, clock } = this.parts;
+    const { names, storage, registry, clock } = this.dependencies;
     const namespace = names.systemNamespace;
     const name = `${bootstrapTokenSecretPrefix}${id}`;
     const stored = await storage.get({ resource: 'secrets', namespace, name });
@@ -81,7 +81,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
 
   /** Logs the refusal. The id is public; the rest of a token is not. */
   private refused(id: string, reason: string): TokenResult {
-    this.parts.logger.debug('bootstrap token refused', { id, reason });
+    this.dependencies.logger.debug('bootstrap token refused', { id, reason });
     return unknownToken;
   }
 }

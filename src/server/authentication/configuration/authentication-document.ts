@@ -54,7 +54,7 @@ const maxIssuers = 64;
 const maxCompileWork = 20_000;
 
 /** What a document must not say, for reasons outside of it. */
-export interface AuthenticationSurroundings {
+export interface AuthenticationDocumentOptions {
   /** Suffix of the names of API groups. */
   readonly suffix: string;
   /** Issuers of service account tokens, which no other method may accept. */
@@ -70,7 +70,7 @@ export interface AuthenticationSurroundings {
  */
 export function readAuthenticationConfiguration(
   document: unknown,
-  surroundings: AuthenticationSurroundings,
+  surroundings: AuthenticationDocumentOptions,
 ): AuthenticationConfiguration {
   const problems = new DocumentProblems();
   const group = `apiserver.config.${surroundings.suffix}`;
@@ -110,7 +110,7 @@ class IssuerReader {
   private readonly discoveryUrls = new Set<string>();
 
   constructor(
-    private readonly surroundings: AuthenticationSurroundings,
+    private readonly surroundings: AuthenticationDocumentOptions,
     private readonly problems: DocumentProblems,
     private readonly work: CompileWork,
   ) {}

@@ -10,7 +10,7 @@ import {
   claim,
   notBeforeLeewaySeconds,
 } from '../oidc/oidc-token.authenticator.js';
-import { OidcProvider, type ProviderParts, SignatureError } from '../oidc/provider.js';
+import { OidcProvider, type ProviderDependencies, SignatureError } from '../oidc/provider.js';
 import { rejectedToken, type TokenResult } from '../token-authenticator.js';
 import type { ClaimSource, JwtIssuer, ValidationRule } from './authentication-document.js';
 import {
@@ -26,7 +26,7 @@ import {
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
 
 /** Dependencies of the method. */
-export interface JwtParts extends Omit<ProviderParts, 'get' | 'wait'> {
+export interface JwtDependencies extends Omit<ProviderDependencies, 'get' | 'wait'> {
   /** Prefix of the extra fields that describe the credential. */
   readonly credentialPrefix: string;
 }
@@ -43,13 +43,19 @@ export class JwtAuthenticator {
 
   constructor(
     readonly issuer: JwtIssuer,
-    private readonly parts: JwtParts,
+    private readonly dependencies: JwtDependencies,
   ) {
     this.get = httpsGetter(issuer.certificateAuthority);
-    const needed: ProviderParts = { ...parts, get: this.get, wait: systemDelay };
+    const needed: ProviderDependencies = { ...dependencies, get: this.get, wait: systemDelay };
     this.provider = new OidcProvider(issuer.url, signingAlgorithms, needed, issuer.discoveryUrl);
     const providerOf = (url: string) => new OidcProvider(url, signingAlgorithms, needed);
-    this.sources = new ClaimSources(this.provider, issuer.audiences, this.get, () => parts.clock.now(), providerOf);
+    this.sources = new ClaimSources(
+      this.provider,
+      issuer.audiences,
+      this.get,
+      () => dependencies.clock.now(),
+      providerOf,
+    );
   }
 
   /** Looks for the issuer in the background. */
@@ -90,7 +96,7 @@ export class JwtAuthenticator {
   }
 
   private checkClaims({ iss, aud, exp, nbf }: Claims): void {
-    const now = this.parts.clock.now() / 1000;
+    const now = this.dependencies.clock.now() / 1000;
     if (iss !== this.issuer.url) throw new ClaimError('the token is from another issuer');
     if (!isForOneOf(this.issuer.audiences, aud)) throw new ClaimError('the token is for another audience');
     if (typeof exp !== 'number' || exp <= now) throw new ClaimError('the token has expired');
@@ -120,7 +126,7 @@ export class JwtAuthenticator {
       if (texts.length > 0) extra[key] = Object.freeze(texts);
     }
     const tokenId = claim(claims, 'jti');
-    if (typeof tokenId === 'string') extra[`${this.parts.credentialPrefix}/credential-id`] = [`JTI=${tokenId}`];
+    if (typeof tokenId === 'string') extra[`${this.dependencies.credentialPrefix}/credential-id`] = [`JTI=${tokenId}`];
     const user: UserInfo = Object.freeze({ name, uid, groups: Object.freeze(groups), extra: Object.freeze(extra) });
     const known = { user: userValue(user) };
     for (const rule of issuer.userRules) check(rule, evaluateClaims(rule.expression, known, budget));

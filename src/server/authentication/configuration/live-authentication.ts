@@ -5,7 +5,7 @@ import type { ReloadMetrics } from '../../../base/observability/reload-metrics.j
 import { claimedIssuer } from '../oidc/oidc-token.authenticator.js';
 import { ownAudiences, type TokenAuthenticator, type TokenResult, unknownToken } from '../token-authenticator.js';
 import type { AnonymousRule, AuthenticationConfiguration, JwtIssuer } from './authentication-document.js';
-import { JwtAuthenticator, type JwtParts } from './jwt.authenticator.js';
+import { JwtAuthenticator, type JwtDependencies } from './jwt.authenticator.js';
 
 /** A changed file takes effect once all of its issuers answer, or not at all. */
 const readyMs = 60_000;
@@ -14,8 +14,8 @@ const readyMs = 60_000;
 export const configurationDependency = 'authentication configuration';
 
 /** Dependencies of the {@link LiveAuthentication}. */
-export interface LiveAuthenticationParts extends JwtParts {
-  readonly logger: LiveFilesOptions<unknown>['logger'] & JwtParts['logger'];
+export interface LiveAuthenticationDependencies extends JwtDependencies {
+  readonly logger: LiveFilesOptions<unknown>['logger'] & JwtDependencies['logger'];
   readonly clock: Clock;
   readonly apiAudiences: readonly string[];
   readonly metrics: Pick<ReloadMetrics, 'reloaded'>;
@@ -45,23 +45,23 @@ export class LiveAuthentication implements TokenAuthenticator {
   /** Throws a DocumentError when the file is unusable now. */
   constructor(
     file: string,
-    private readonly parts: LiveAuthenticationParts,
+    private readonly dependencies: LiveAuthenticationDependencies,
   ) {
     this.files = new LiveFiles({
       paths: [file],
-      load: () => parts.load(),
+      load: () => dependencies.load(),
       logger: {
         info: () => undefined,
         error: (text, fields) => {
-          parts.metrics.reloaded('failure', parts.clock.now());
-          parts.logger.error(text, fields);
+          dependencies.metrics.reloaded('failure', dependencies.clock.now());
+          dependencies.logger.error(text, fields);
         },
       },
       subject: 'authentication configuration',
-      wait: parts.wait ?? systemDelay,
+      wait: dependencies.wait ?? systemDelay,
     });
     const { issuers, anonymous } = this.files.current;
-    this.issuers = new Map(issuers.map((issuer) => [issuer.url, new JwtAuthenticator(issuer, parts)]));
+    this.issuers = new Map(issuers.map((issuer) => [issuer.url, new JwtAuthenticator(issuer, dependencies)]));
     this.rule = anonymous;
     this.files.onChange((configuration) => this.changed(configuration));
   }
@@ -89,7 +89,7 @@ export class LiveAuthentication implements TokenAuthenticator {
     if (this.issuers.size === 0) return unknownToken;
     const issuer = this.issuers.get(claimedIssuer(token) ?? '');
     if (issuer === undefined) return unknownToken;
-    const audiences = ownAudiences(asked, this.parts.apiAudiences);
+    const audiences = ownAudiences(asked, this.dependencies.apiAudiences);
     if (audiences === undefined) return unknownToken;
     const result = await issuer.authenticate(token, audiences, signal);
     // The issuer may have been dropped or changed while it was asked.
@@ -106,7 +106,7 @@ export class LiveAuthentication implements TokenAuthenticator {
 
   private async replace({ issuers, anonymous }: AuthenticationConfiguration, changed: AbortSignal): Promise<void> {
     if (changed.aborted) return;
-    const { parts } = this;
+    const { dependencies: parts } = this;
     const next = new Map(
       issuers.map((issuer) => [issuer.url, this.kept(issuer) ?? new JwtAuthenticator(issuer, parts)]),
     );

@@ -6,7 +6,7 @@ import { LiveFiles } from '../../../base/config/live-files.js';
 import type { Clock } from '../../../base/machinery/clock.js';
 import { httpsGetter } from './https-get.js';
 import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
-import type { ProviderParts } from './provider.js';
+import type { ProviderDependencies } from './provider.js';
 
 /** A method that looks for its provider in the background. */
 export interface OidcMethod {
@@ -20,7 +20,7 @@ export function buildOidc(
   options: AuthenticationOptions,
   parts: {
     readonly clock: Clock;
-    readonly logger: ProviderParts['logger'] & { error(text: string, fields?: object): void };
+    readonly logger: ProviderDependencies['logger'] & { error(text: string, fields?: object): void };
     readonly apiAudiences: readonly string[];
     readonly credentialPrefix: string;
   },

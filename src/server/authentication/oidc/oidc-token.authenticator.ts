@@ -8,7 +8,7 @@ import {
   unknownToken,
 } from '../token-authenticator.js';
 import { ClaimSourceError, ClaimSources, isForOneOf } from './distributed-claims.js';
-import { OidcProvider, type ProviderParts, SignatureError } from './provider.js';
+import { OidcProvider, type ProviderDependencies, SignatureError } from './provider.js';
 
 /** The provider's clock may be ahead of ours by this much. */
 export const notBeforeLeewaySeconds = 300;
@@ -46,13 +46,13 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
 
   constructor(
     private readonly settings: OidcSettings,
-    private readonly parts: ProviderParts,
+    private readonly dependencies: ProviderDependencies,
   ) {
     const { issuerUrl, signingAlgorithms, clientId, usernameClaim, usernamePrefix } = settings;
-    const providerOf = (issuer: string) => new OidcProvider(issuer, signingAlgorithms, parts);
+    const providerOf = (issuer: string) => new OidcProvider(issuer, signingAlgorithms, dependencies);
     this.provider = providerOf(issuerUrl);
-    const now = () => parts.clock.now();
-    this.sources = new ClaimSources(this.provider, [clientId], parts.get, now, providerOf);
+    const now = () => dependencies.clock.now();
+    this.sources = new ClaimSources(this.provider, [clientId], dependencies.get, now, providerOf);
     const defaultPrefix = usernameClaim === 'email' ? '' : `${issuerUrl}#`;
     this.usernamePrefix = usernamePrefix === '-' ? '' : usernamePrefix || defaultPrefix;
     this.required = settings.requiredClaims.map((text) => {
@@ -90,7 +90,7 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
 
   private checkClaims({ iss, aud, exp, nbf }: Claims): void {
     const { issuerUrl, clientId } = this.settings;
-    const now = this.parts.clock.now() / 1000;
+    const now = this.dependencies.clock.now() / 1000;
     if (iss !== issuerUrl) throw new ClaimError('the token is from another issuer');
     if (!isForOneOf([clientId], aud)) throw new ClaimError('the token is for another client');
     if (typeof exp !== 'number' || exp <= now) throw new ClaimError('the token has expired');

@@ -21,7 +21,7 @@ const minKeyAgeMs = 30_000;
 const maxKeys = 100;
 
 /** Dependencies of a provider. */
-export interface ProviderParts {
+export interface ProviderDependencies {
   readonly get: HttpsGet;
   readonly clock: Clock;
   readonly wait: Delay;
@@ -55,11 +55,11 @@ export class OidcProvider {
   constructor(
     readonly issuer: string,
     private readonly algorithms: readonly string[],
-    private readonly parts: ProviderParts,
+    private readonly dependencies: ProviderDependencies,
     /** Where the configuration is read, if not below the issuer's own address. */
     private readonly discoveryUrl?: string,
   ) {
-    this.refilledAt = parts.clock.now();
+    this.refilledAt = dependencies.clock.now();
   }
 
   /** Looks for the provider until it is found or the signal is aborted. */
@@ -97,7 +97,7 @@ export class OidcProvider {
   async discover(signal: AbortSignal): Promise<void> {
     const base = this.issuer.replace(/\/+$/, '');
     const url = this.discoveryUrl ?? `${base}/.well-known/openid-configuration`;
-    const { body } = await this.parts.get(url, signal);
+    const { body } = await this.dependencies.get(url, signal);
     const found = parseObject(body);
     if (found?.issuer !== this.issuer) throw new Error('the configuration of the provider names another issuer');
     if (typeof found.jwks_uri !== 'string') throw new Error('the provider does not say where its keys are');
@@ -113,7 +113,7 @@ export class OidcProvider {
     if (this.keys === undefined) throw new SignatureError('the keys of the provider are not known yet');
     // Removed keys must stop working, so read the keys again. Nothing waits for this read, so an unreachable provider
     // does no harm.
-    if (this.parts.clock.now() >= this.freshUntil) void this.refresh().catch(() => undefined);
+    if (this.dependencies.clock.now() >= this.freshUntil) void this.refresh().catch(() => undefined);
     const claims = await this.tryKeys(token, alg, kid);
     if (claims !== undefined) return claims;
     const isKnownKey = kid !== undefined && this.keys.some((key) => key.kid === kid);
@@ -129,13 +129,13 @@ export class OidcProvider {
     for (let waitMs = firstRetryMs; !signal.aborted; waitMs = Math.min(2 * waitMs, lastRetryMs)) {
       try {
         await this.discover(signal);
-        this.parts.logger.info('ID tokens of the provider are accepted', { issuer: this.issuer });
+        this.dependencies.logger.info('ID tokens of the provider are accepted', { issuer: this.issuer });
         return;
       } catch (error) {
         if (signal.aborted) return;
         const fields = { issuer: this.issuer, problem: (error as Error).message, retryMs: waitMs };
-        this.parts.logger.warn('ID tokens are refused: the provider is not reachable', fields);
-        await this.parts.wait(waitMs, signal).catch(() => undefined);
+        this.dependencies.logger.warn('ID tokens are refused: the provider is not reachable', fields);
+        await this.dependencies.wait(waitMs, signal).catch(() => undefined);
       }
     }
   }
@@ -143,7 +143,7 @@ export class OidcProvider {
   /** Reads the keys again, unless that was done too often lately. Concurrent callers share one read. */
   private refresh(): Promise<void> {
     if (this.reading !== undefined) return this.reading;
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     const earned = Math.floor((now - this.refilledAt) / refillMs);
     if (earned > 0) {
       this.tokens = Math.min(burst, this.tokens + earned);
@@ -154,7 +154,10 @@ export class OidcProvider {
     const reading = this.readKeys(this.stop)
       .catch((error: Error) => {
         const fields = { issuer: this.issuer, problem: error.message };
-        this.parts.logger.warn('the keys of the provider can not be read again; the known keys stay in use', fields);
+        this.dependencies.logger.warn(
+          'the keys of the provider can not be read again; the known keys stay in use',
+          fields,
+        );
         throw error;
       })
       .finally(() => {
@@ -165,12 +168,15 @@ export class OidcProvider {
   }
 
   private async readKeys(signal: AbortSignal): Promise<void> {
-    const { body, maxAgeSeconds = Number.POSITIVE_INFINITY } = await this.parts.get(this.keySetUrl ?? '', signal);
+    const { body, maxAgeSeconds = Number.POSITIVE_INFINITY } = await this.dependencies.get(
+      this.keySetUrl ?? '',
+      signal,
+    );
     const keys = parseObject(body)?.keys;
     if (!Array.isArray(keys)) throw new Error('the answer of the provider is not a key set');
     this.keys = keys.filter((key): key is JWK => isRecord(key) && typeof key.kty === 'string').slice(0, maxKeys);
     const ageMs = Math.max(minKeyAgeMs, Math.min(maxKeyAgeMs, maxAgeSeconds * 1000));
-    this.freshUntil = this.parts.clock.now() + ageMs;
+    this.freshUntil = this.dependencies.clock.now() + ageMs;
     for (const tell of this.whenReady.splice(0)) tell();
   }
 

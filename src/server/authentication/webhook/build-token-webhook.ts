@@ -1,7 +1,7 @@
 import type { AuthenticationOptions } from '../../../base/config/authentication.options.js';
 import { loadClientConfig } from '../../../base/outgoing/client-config.js';
 import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
-import { WebhookTokenAuthenticator, type WebhookTokenParts } from './webhook-token.authenticator.js';
+import { WebhookTokenAuthenticator, type WebhookTokenDependencies } from './webhook-token.authenticator.js';
 
 /** The limit for accepted and for refused tokens each; one answer takes a few hundred bytes. */
 const maxCachedAnswers = 10_000;
@@ -15,7 +15,7 @@ export interface TokenWebhook {
 /** Sets up the webhook when the options name its file. Throws when the file is unusable. */
 export function buildTokenWebhook(
   options: AuthenticationOptions,
-  parts: Omit<WebhookTokenParts, 'client'> & { readonly apiAudiences: readonly string[] },
+  dependencies: Omit<WebhookTokenDependencies, 'client'> & { readonly apiAudiences: readonly string[] },
 ): TokenWebhook | undefined {
   const file = options.authenticationTokenWebhookConfigFile;
   if (file === undefined) return undefined;
@@ -24,7 +24,7 @@ export function buildTokenWebhook(
     version: options.authenticationTokenWebhookVersion,
     cacheTtlMs: options.authenticationTokenWebhookCacheTtl,
     maxCachedAnswers,
-    apiAudiences: parts.apiAudiences,
+    apiAudiences: dependencies.apiAudiences,
   };
-  return { method: new WebhookTokenAuthenticator(settings, { ...parts, client }), stop: () => client.stop() };
+  return { method: new WebhookTokenAuthenticator(settings, { ...dependencies, client }), stop: () => client.stop() };
 }

@@ -25,7 +25,7 @@ export interface WebhookTokenSettings {
 }
 
 /** Dependencies of the method. */
-export interface WebhookTokenParts {
+export interface WebhookTokenDependencies {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
   readonly clock: Clock;
@@ -49,12 +49,12 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
 
   constructor(
     private readonly settings: WebhookTokenSettings,
-    private readonly parts: WebhookTokenParts,
+    private readonly dependencies: WebhookTokenDependencies,
   ) {
-    this.apiVersion = `${groupName('authentication', parts.names)}/${settings.version}`;
+    this.apiVersion = `${groupName('authentication', dependencies.names)}/${settings.version}`;
     this.accepted = new AnswerCache(settings);
     this.refused = new AnswerCache(settings);
-    this.outage = new OutageLog(parts.logger, {
+    this.outage = new OutageLog(dependencies.logger, {
       failed: 'the token webhook can not be asked',
       recovered: 'the token webhook answers again',
     });
@@ -62,12 +62,12 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
 
   async authenticateToken(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
     const key = this.keyOf(token, audiences);
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     const known = this.accepted.get(key, now) ?? this.refused.get(key, now);
     if (known !== undefined) return known;
     let answer: unknown;
     try {
-      answer = await this.parts.client.post(this.review(token, audiences), signal);
+      answer = await this.dependencies.client.post(this.review(token, audiences), signal);
     } catch (error) {
       signal.throwIfAborted();
       return this.failed((error as Error).message);
@@ -96,12 +96,12 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     const audiences = intersectAudiences(asked, given);
     if (audiences.length === 0 && asked.length > 0) return unknownToken;
     // Without an expiry, the cache in front would extend the life of the answer.
-    return { kind: 'user', user, audiences, expiresAt: this.parts.clock.now() + this.settings.cacheTtlMs };
+    return { kind: 'user', user, audiences, expiresAt: this.dependencies.clock.now() + this.settings.cacheTtlMs };
   }
 
   private remember(key: string, result: TokenResult): TokenResult {
     const cache = result.kind === 'user' ? this.accepted : this.refused;
-    cache.set(key, result, this.parts.clock.now());
+    cache.set(key, result, this.dependencies.clock.now());
     return result;
   }
 

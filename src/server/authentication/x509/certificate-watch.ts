@@ -30,7 +30,7 @@ export function certificatesOf(use: string, pem: string): readonly Expiring[] {
 }
 
 /** Dependencies of a {@link CertificateWatch}. */
-export interface CertificateWatchParts {
+export interface CertificateWatchDependencies {
   /** What is in use at the moment. */
   readonly inUse: () => readonly Expiring[];
   readonly now: () => number;
@@ -47,13 +47,13 @@ export class CertificateWatch {
   private loop: Promise<void> | undefined;
   private readonly toldAt = new Map<string, number>();
 
-  constructor(private readonly parts: CertificateWatchParts) {
-    const { inUse } = parts;
+  constructor(private readonly dependencies: CertificateWatchDependencies) {
+    const { inUse } = dependencies;
     new Gauge({
       name: 'plinth_certificate_expiration_timestamp_seconds',
       help: 'When a certificate or revocation list in use ends: of serving, client-ca, proxy-ca, client-crl.',
       labelNames: ['use', 'name'],
-      registers: [parts.metrics],
+      registers: [dependencies.metrics],
       collect() {
         this.reset();
         for (const { use, name, endsAt } of inUse()) this.set({ use, name }, endsAt / 1000);
@@ -71,7 +71,7 @@ export class CertificateWatch {
   }
 
   private async run(signal: AbortSignal): Promise<void> {
-    const wait = this.parts.wait ?? systemDelay;
+    const wait = this.dependencies.wait ?? systemDelay;
     while (!signal.aborted) {
       this.look();
       try {
@@ -83,8 +83,8 @@ export class CertificateWatch {
   }
 
   private look(): void {
-    const now = this.parts.now();
-    for (const { use, name, endsAt } of this.parts.inUse()) {
+    const now = this.dependencies.now();
+    for (const { use, name, endsAt } of this.dependencies.inUse()) {
       const left = endsAt - now;
       const hasEnded = left <= 0;
       // The end itself is told at once, however lately there was a warning.
@@ -93,8 +93,8 @@ export class CertificateWatch {
       if (!isDue || now - (this.toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
       this.toldAt.set(key, now);
       const fields = { use, name, end: new Date(endsAt).toISOString() };
-      if (hasEnded) this.parts.logger.error('a certificate or revocation list has ended', fields);
-      else this.parts.logger.warn('a certificate or revocation list ends soon', fields);
+      if (hasEnded) this.dependencies.logger.error('a certificate or revocation list has ended', fields);
+      else this.dependencies.logger.warn('a certificate or revocation list ends soon', fields);
     }
   }
 }

@@ -4,13 +4,13 @@ import { AbacAuthorizer } from './abac.authorizer.js';
 import { readPolicyFile } from './policy-file.js';
 
 /** Dependencies of the mode besides its file. */
-export interface AbacModeParts {
+export interface AbacModeDependencies {
   readonly names: VendorNames;
   readonly logger: { warn(text: string, fields?: object): void };
 }
 
 /** Mode `ABAC`: reads the policy file once. Throws `PolicyFileError` when the file is unusable. */
-export function abacMode(path: string, { names, logger }: AbacModeParts): ConfiguredMode {
+export function abacMode(path: string, { names, logger }: AbacModeDependencies): ConfiguredMode {
   const { policies, unversionedLines } = readPolicyFile(path, names);
   if (unversionedLines > 0) {
     logger.warn('the authorization policy has lines without a version, in which an empty field allows more', {

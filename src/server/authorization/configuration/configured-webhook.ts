@@ -8,7 +8,7 @@ import type {
 import type { Clock } from '../../../base/machinery/clock.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
-import { WebhookAuthorizer, type WebhookAuthorizerParts } from '../webhook/webhook.authorizer.js';
+import { WebhookAuthorizer, type WebhookAuthorizerDependencies } from '../webhook/webhook.authorizer.js';
 import type { WebhookSettings } from './authorization-document.js';
 import type { AuthorizationMetrics } from './authorization-metrics.js';
 import { matchConditions } from './request-conditions.js';
@@ -18,10 +18,10 @@ const notAsked: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', r
 const failedDeny: AuthorizationDecision = Object.freeze({ decision: 'deny', reason: '' });
 
 /** Dependencies of a configured webhook. */
-export interface ConfiguredWebhookParts {
+export interface ConfiguredWebhookDependencies {
   readonly names: VendorNames;
   readonly clock: Clock;
-  readonly logger: WebhookAuthorizerParts['logger'];
+  readonly logger: WebhookAuthorizerDependencies['logger'];
   readonly metrics: Pick<AuthorizationMetrics, 'conditionFailed' | 'excluded' | 'failedOpen'>;
 }
 
@@ -35,13 +35,13 @@ export class ConfiguredWebhook implements Authorizer, RuleResolver {
 
   constructor(
     readonly settings: WebhookSettings,
-    private readonly parts: ConfiguredWebhookParts,
+    private readonly dependencies: ConfiguredWebhookDependencies,
   ) {
     this.client = new WebhookClient(settings.connection);
     const { version, authorizedTtlMs, unauthorizedTtlMs, timeoutMs: totalTimeoutMs } = settings;
     this.inner = new WebhookAuthorizer(
       { version, authorizedTtlMs, unauthorizedTtlMs, totalTimeoutMs, maxCachedAnswers },
-      { ...parts, client: this.client },
+      { ...dependencies, client: this.client },
     );
   }
 
@@ -49,11 +49,11 @@ export class ConfiguredWebhook implements Authorizer, RuleResolver {
     const { conditions, name } = this.settings;
     const result = matchConditions(conditions, attributes);
     if ('error' in result) {
-      this.parts.metrics.conditionFailed(name);
+      this.dependencies.metrics.conditionFailed(name);
       return this.failed();
     }
     if (!result.matches) {
-      this.parts.metrics.excluded(name);
+      this.dependencies.metrics.excluded(name);
       return notAsked;
     }
     const asked = this.inner.authorize(attributes);
@@ -73,7 +73,7 @@ export class ConfiguredWebhook implements Authorizer, RuleResolver {
   /** The reason is in the log. */
   private failed(): AuthorizationDecision {
     if (this.settings.failurePolicy === 'Deny') return failedDeny;
-    this.parts.metrics.failedOpen(this.settings.name);
+    this.dependencies.metrics.failedOpen(this.settings.name);
     return notAsked;
   }
 }

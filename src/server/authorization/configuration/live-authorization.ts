@@ -16,7 +16,7 @@ import { PrivilegedGroupAuthorizer } from '../privileged-group.authorizer.js';
 import { UnionAuthorizer, UnionRuleResolver } from '../union.authorizer.js';
 import type { AuthorizerEntry } from './authorization-document.js';
 import type { AuthorizationMetrics } from './authorization-metrics.js';
-import { ConfiguredWebhook, type ConfiguredWebhookParts } from './configured-webhook.js';
+import { ConfiguredWebhook, type ConfiguredWebhookDependencies } from './configured-webhook.js';
 
 type OtherMode = Exclude<AuthorizationMode, 'Webhook'>;
 
@@ -24,8 +24,8 @@ type OtherMode = Exclude<AuthorizationMode, 'Webhook'>;
 const retireMs = 31_000;
 
 /** Dependencies of the {@link LiveAuthorization}. */
-export interface LiveAuthorizationParts extends ConfiguredWebhookParts {
-  readonly logger: ConfiguredWebhookParts['logger'] & LiveFilesOptions<unknown>['logger'];
+export interface LiveAuthorizationDependencies extends ConfiguredWebhookDependencies {
+  readonly logger: ConfiguredWebhookDependencies['logger'] & LiveFilesOptions<unknown>['logger'];
   readonly metrics: AuthorizationMetrics;
   readonly reloads: Pick<ReloadMetrics, 'reloaded'>;
   /** Reads the file; throws a DocumentError for an unusable one. */
@@ -57,29 +57,29 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
   /** Throws a DocumentError when the file is unusable now. */
   constructor(
     file: string,
-    private readonly parts: LiveAuthorizationParts,
+    private readonly dependencies: LiveAuthorizationDependencies,
   ) {
     let known: ReadonlyMap<OtherMode, ConfiguredMode> | undefined;
     this.files = new LiveFiles({
       paths: [file],
       load: () => {
-        const entries = parts.load();
+        const entries = dependencies.load();
         if (known !== undefined) refuseNewModes(entries, known);
         return entries;
       },
       logger: {
         info: () => undefined,
         error: (text, fields) => {
-          parts.reloads.reloaded('failure', parts.clock.now());
-          parts.logger.error(text, fields);
+          dependencies.reloads.reloaded('failure', dependencies.clock.now());
+          dependencies.logger.error(text, fields);
         },
       },
       subject: 'authorization configuration',
-      wait: parts.wait,
+      wait: dependencies.wait,
     });
     const entries = this.files.current;
     const types = entries.flatMap(({ type }) => (type === 'Webhook' ? [] : [type]));
-    known = new Map(types.map((type) => [type, parts.mode(type)]));
+    known = new Map(types.map((type) => [type, dependencies.mode(type)]));
     this.modes = known;
     this.chain = this.chainOf(entries, new Map());
     this.files.onChange((changed) => this.replace(changed));
@@ -117,9 +117,9 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     this.chain = this.chainOf(entries, before);
     const kept = new Set(this.chain.webhooks.values());
     for (const webhook of before.values()) if (!kept.has(webhook)) this.retire(webhook);
-    this.parts.reloads.reloaded('success', this.parts.clock.now());
+    this.dependencies.reloads.reloaded('success', this.dependencies.clock.now());
     const authorizers = this.types.join(',');
-    this.parts.logger.info('changed authorization configuration is in use', { authorizers });
+    this.dependencies.logger.info('changed authorization configuration is in use', { authorizers });
   }
 
   /** Lets the questions under way have their answers. */
@@ -133,7 +133,7 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
   }
 
   private chainOf(entries: readonly AuthorizerEntry[], before: ReadonlyMap<string, ConfiguredWebhook>): Chain {
-    const { metrics } = this.parts;
+    const { metrics } = this.dependencies;
     const webhooks = new Map<string, ConfiguredWebhook>();
     const rules: RuleResolver[] = [];
     const authorizers = entries.map((entry) => {
@@ -152,7 +152,7 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     before: ReadonlyMap<string, ConfiguredWebhook>,
   ): ConfiguredWebhook | ConfiguredMode {
     if (entry.type !== 'Webhook') return this.modes.get(entry.type) as ConfiguredMode;
-    return before.get(entry.webhook.key) ?? new ConfiguredWebhook(entry.webhook, this.parts);
+    return before.get(entry.webhook.key) ?? new ConfiguredWebhook(entry.webhook, this.dependencies);
   }
 }
 

@@ -24,7 +24,7 @@ export interface GraphState {
 }
 
 /** Dependencies of the authorizer. */
-export interface NodeAuthorizerParts {
+export interface NodeAuthorizerDependencies {
   readonly graph: NodeGraph;
   readonly state: GraphState;
   /** The rules of every node for resources that the graph does not decide about. */
@@ -62,8 +62,8 @@ type Rule = (node: string, attributes: AuthorizerAttributes) => Decision;
 export class NodeAuthorizer implements Authorizer, RuleResolver {
   private readonly rules: ReadonlyMap<string, Rule>;
 
-  constructor(private readonly parts: NodeAuthorizerParts) {
-    const { graph, names } = parts;
+  constructor(private readonly dependencies: NodeAuthorizerDependencies) {
+    const { graph, names } = dependencies;
     const refers = (kind: ReferenceKind) => (node: string, namespace: string, name: string) =>
       graph.refersTo(node, referenceKey(kind, namespace, name));
     const [storage, coordination] = ['storage', 'coordination'].map((group) => groupName(group, names));
@@ -90,7 +90,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     if (node === undefined) return noOpinion;
     const { user, isResourceRequest, resource, subresource, apiGroup, verb, name, path } = attributes;
     if (node === '') return no(`unknown node for user ${JSON.stringify(user.name)}`);
-    const { commonRules } = this.parts;
+    const { commonRules } = this.dependencies;
     if (!isResourceRequest) return commonRules.allowsPath(verb, path) ? allow : noOpinion;
     const rule = this.rules.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);
     if (rule !== undefined) return rule(node, attributes);
@@ -158,14 +158,14 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
       if (isOwn) return allow;
       if (name === '') return no('can only list/watch pods with spec.nodeName field selector');
     }
-    const { graph } = this.parts;
+    const { graph } = this.dependencies;
     return this.connected(node, attributes, (_, namespace, pod) => graph.isPodOn(node, namespace, pod));
   }
 
   private ownLease(node: string, { verb, namespace, name, subresource }: AuthorizerAttributes): AuthorizationDecision {
     if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a node lease');
     if (subresource !== '') return no('cannot authorize lease subresources');
-    const { nodeLeaseNamespace } = this.parts.names;
+    const { nodeLeaseNamespace } = this.dependencies.names;
     if (namespace !== nodeLeaseNamespace) {
       return no(`can only access leases in the ${JSON.stringify(nodeLeaseNamespace)} system namespace`);
     }
@@ -189,7 +189,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
 
   /** Whether the objects are connected; false only after everything committed before the call was read. */
   private async connectedSoon(isConnected: () => boolean): Promise<boolean> {
-    const { graph, state } = this.parts;
+    const { graph, state } = this.dependencies;
     let stop: (() => void) | undefined;
     const seen = new Promise<void>((resolve) => {
       stop = graph.onGrowth(() => {
@@ -203,7 +203,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
 
   /** Refuses while changes may be missed: a pod may have moved away or been deleted. */
   private refuseWhenLost(): void {
-    if (this.parts.state.lostForMs <= this.parts.maxLostMs) return;
+    if (this.dependencies.state.lostForMs <= this.dependencies.maxLostMs) return;
     throw serviceUnavailableError('what nodes may read can not be told, since the change log can not be followed');
   }
 }

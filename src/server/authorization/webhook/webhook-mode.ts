@@ -4,7 +4,7 @@ import { loadClientConfig } from '../../../base/outgoing/client-config.js';
 import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import type { SubjectAccessReviewVersion } from './review.js';
-import { WebhookAuthorizer, type WebhookAuthorizerParts } from './webhook.authorizer.js';
+import { WebhookAuthorizer, type WebhookAuthorizerDependencies } from './webhook.authorizer.js';
 
 const maxCachedAnswers = 8192;
 /** The longest that a request waits for the webhook, over all attempts. */
@@ -25,7 +25,7 @@ export function webhookMode(
   parts: {
     readonly names: VendorNames;
     readonly clock: Clock;
-    readonly logger: WebhookAuthorizerParts['logger'];
+    readonly logger: WebhookAuthorizerDependencies['logger'];
   },
 ): ConfiguredMode {
   const client = new WebhookClient(loadClientConfig(configFile));

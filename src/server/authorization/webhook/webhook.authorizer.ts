@@ -26,7 +26,7 @@ export interface WebhookAuthorizerSettings {
 }
 
 /** Dependencies of the mode. */
-export interface WebhookAuthorizerParts {
+export interface WebhookAuthorizerDependencies {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown> };
   readonly names: VendorNames;
   readonly clock: Clock;
@@ -56,11 +56,11 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
   constructor(
     private readonly settings: WebhookAuthorizerSettings,
-    private readonly parts: WebhookAuthorizerParts,
+    private readonly dependencies: WebhookAuthorizerDependencies,
   ) {
-    this.apiVersion = `${groupName('authorization', parts.names)}/${settings.version}`;
+    this.apiVersion = `${groupName('authorization', dependencies.names)}/${settings.version}`;
     this.cache = new DecisionCache(settings.maxCachedAnswers);
-    this.outage = new OutageLog(parts.logger, {
+    this.outage = new OutageLog(dependencies.logger, {
       failed: 'the authorization webhook can not be asked',
       recovered: 'the authorization webhook answers again',
     });
@@ -70,7 +70,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     const spec = reviewSpec(attributes, this.settings.version);
     // The text contains everything that the answer may depend on, so only equal questions share a key.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
-    const known = this.cache.get(key, this.parts.clock.now());
+    const known = this.cache.get(key, this.dependencies.clock.now());
     if (known !== undefined) return known;
     const underWay = this.flights.get(key);
     if (underWay !== undefined) return underWay;
@@ -99,21 +99,22 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     };
     let answer: unknown;
     try {
-      answer = await this.parts.client.post(review, AbortSignal.timeout(this.settings.totalTimeoutMs));
+      answer = await this.dependencies.client.post(review, AbortSignal.timeout(this.settings.totalTimeoutMs));
     } catch (error) {
       throw this.failed((error as Error).message, error);
     }
     const read = reviewAnswer(answer);
     if (read === undefined) throw this.failed('its answer is not an access review');
     this.outage.worked();
-    if (read.error !== '') this.parts.logger.warn('the authorization webhook has a problem', { problem: read.error });
+    if (read.error !== '')
+      this.dependencies.logger.warn('the authorization webhook has a problem', { problem: read.error });
     return read.decision;
   }
 
   private keep(key: string, decision: AuthorizationDecision): void {
     const { authorizedTtlMs, unauthorizedTtlMs } = this.settings;
     const ttlMs = decision.decision === 'allow' ? authorizedTtlMs : unauthorizedTtlMs;
-    if (ttlMs > 0) this.cache.set(key, decision, this.parts.clock.now() + ttlMs);
+    if (ttlMs > 0) this.cache.set(key, decision, this.dependencies.clock.now() + ttlMs);
   }
 
   /** The problem goes to the log only: clients must not learn the webhook's address. */

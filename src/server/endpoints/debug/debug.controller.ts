@@ -13,7 +13,7 @@ import {
   activitiesPage,
   flagsFields,
   flagsPage,
-  type ProcessFacts,
+  type ProcessInfo,
   profilesPage,
   statusFields,
   statusPage,
@@ -25,12 +25,12 @@ import {
   takeProfile,
 } from '../../../base/observability/profiles.js';
 import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
+import { EndpointServices } from '../endpoint-services.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { labelsOf } from '../request-info/request-labels.js';
-import { EndpointServices } from '../services.js';
 import { isOldPage, pageForm } from './page-form.js';
-import { PROCESS_FACTS } from './process-facts.module.js';
+import { PROCESS_FACTS } from './process-info.module.js';
 
 /** Requests below it may last: they have no time limit, and their time says nothing about the server. */
 export const profilePrefix = '/debug/pprof/';
@@ -53,7 +53,7 @@ interface CacheState {
 @Controller()
 export class DebugController {
   constructor(
-    @Inject(PROCESS_FACTS) private readonly facts: ProcessFacts,
+    @Inject(PROCESS_FACTS) private readonly facts: ProcessInfo,
     @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -121,8 +121,8 @@ export class DebugController {
     request: FastifyRequest,
     reply: FastifyReply,
     kind: string,
-    page: (facts: ProcessFacts) => string,
-    fields: (facts: ProcessFacts) => object,
+    page: (facts: ProcessInfo) => string,
+    fields: (facts: ProcessInfo) => object,
   ): void {
     const group = `config.${this.services.names.suffix}`;
     const form = pageForm(request.headers.accept, group, kind);

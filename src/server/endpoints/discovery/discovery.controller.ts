@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { notAcceptableError, unknownPathError } from '../../../base/machinery/status-error.js';
 import type { OrderedGroup } from '../../aggregation/group-order.js';
+import { EndpointServices } from '../endpoint-services.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
 import { plainJson, wantsPretty } from '../negotiation/accept.js';
@@ -13,7 +14,6 @@ import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
-import { EndpointServices } from '../services.js';
 import {
   aggregatedDiscovery,
   apiGroup,

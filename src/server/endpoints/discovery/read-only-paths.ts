@@ -1,4 +1,4 @@
-import type { EndpointServices } from '../services.js';
+import type { EndpointServices } from '../endpoint-services.js';
 
 const fixedPaths: readonly string[] = [
   '/api',

@@ -10,7 +10,7 @@ import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { mergeApplied } from '../writes/managed-fields.js';
 import type { ObjectForms } from '../writes/object-forms.js';
-import { Write } from '../writes/write.js';
+import { WritePipeline } from '../writes/write.js';
 
 /**
  * PATCH with an applier's full intent (specification 5.9). It is merged by field ownership; a missing object is
@@ -18,7 +18,7 @@ import { Write } from '../writes/write.js';
  */
 export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cbor'): Promise<void> {
   const accepted = negotiateObject(request);
-  const write = new Write(request, 'PatchOptions');
+  const write = new WritePipeline(request, 'PatchOptions');
   if (!write.options.fieldManagerGiven) {
     const missing = required(FieldPath.of('fieldManager'), 'is required for apply patch');
     throw invalidError({ group: `meta.${request.services.names.suffix}`, kind: 'PatchOptions' }, '', [missing]);
@@ -38,7 +38,7 @@ export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cb
  * The owners are in the metadata of the view.
  */
 async function appliedView(
-  write: Write,
+  write: WritePipeline,
   view: ViewSubresource,
   live: ObjectForms | undefined,
   config: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ async function appliedView(
 }
 
 function parseConfig(
-  { request, options }: Write,
+  { request, options }: WritePipeline,
   body: Buffer,
   format: 'yaml' | 'cbor',
 ): Readonly<Record<string, unknown>> {

@@ -2,21 +2,21 @@ import type { VirtualResource } from '../../../objects/registry/resource-definit
 import { negotiateObject, negotiateValue } from '../negotiation/answer-form.js';
 import { sendAnswer, sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { Write } from '../writes/write.js';
+import { WritePipeline } from '../writes/write.js';
 
 /** POST to a collection. */
 export async function handleCreate(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
-  const write = new Write(request, 'CreateOptions');
+  const write = new WritePipeline(request, 'CreateOptions');
   const object = write.decode(await write.readBody());
   const written = await write.create(object);
   await sendObject(request, 201, written, accepted);
 }
 
 /** POST to a virtual kind: the object is checked like any other, then completed instead of stored. */
-export async function handleQuestion(request: ResourceRequest, definition: VirtualResource): Promise<void> {
+export async function handleReview(request: ResourceRequest, definition: VirtualResource): Promise<void> {
   const accepted = negotiateValue(request);
-  const write = new Write(request, 'CreateOptions');
+  const write = new WritePipeline(request, 'CreateOptions');
   const question = await write.admit(write.decode(await write.readBody()), undefined);
   await write.validateBody(question);
   const { dryRun } = write.options;

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
+import type { ConnectionThrottle } from '../negotiation/connection-throttle.js';
 import { formatWarning } from '../negotiation/respond.js';
-import type { ConnectionThrottle } from '../negotiation/throttle.js';
 import { ResponseWriter } from '../response-writer.js';
 
 /** The destination of a watch's events. */

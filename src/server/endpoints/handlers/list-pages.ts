@@ -10,7 +10,7 @@ import {
   plainObject,
   type StoredObject,
 } from '../../../storage/storage.interface.js';
-import type { ContinueQuery } from '../negotiation/continue-token.js';
+import type { ContinueQuery } from '../negotiation/continue-tokens.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';

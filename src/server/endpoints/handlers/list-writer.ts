@@ -13,6 +13,7 @@ import type { RequestContext } from '../../../base/machinery/request-context.js'
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { KeptForms, StoredObject } from '../../../storage/storage.interface.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
 import { cborShape } from '../negotiation/cbor-answer.js';
@@ -21,9 +22,9 @@ import {
   itemForm,
   listItem,
   metadataItem,
+  type ParseCounter,
   shownItem,
   tableRow,
-  type Work,
 } from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
@@ -35,7 +36,6 @@ import {
   tableOf,
 } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
-import type { EndpointServices } from '../services.js';
 
 /** Collects the objects of a list that can't be sent as stored text, page by page. */
 export interface ListWriter {
@@ -108,7 +108,7 @@ class JsonListWriter implements ListWriter {
   }
 
   /** The item, if it can be made of stored text. */
-  private ownText(item: StoredObject, forms: KeptForms | undefined, work: Work): string | undefined {
+  private ownText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
     if (as === undefined) return undefined;
@@ -282,7 +282,7 @@ class CborListWriter implements ListWriter {
   }
 
   /** The row of a table, if it can be made of stored text. */
-  private rowText(item: StoredObject, forms: KeptForms | undefined, work: Work): string | undefined {
+  private rowText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
     const text = tableRow(services, resource, item, asVersion, this.include, forms, work)?.slice(1);

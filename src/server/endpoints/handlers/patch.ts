@@ -15,7 +15,7 @@ import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { Write } from '../writes/write.js';
+import { WritePipeline } from '../writes/write.js';
 
 type PatchType = 'json' | 'merge' | 'strategic';
 
@@ -78,7 +78,7 @@ export function patchTypeOf(contentType: string | undefined, isCustom = false, h
 }
 
 /** Reads a patch body; throws a 400 when it can't be parsed. */
-function parsePatch({ request, kind, type: schema, options }: Write, type: PatchType, body: Buffer): Patch {
+function parsePatch({ request, kind, type: schema, options }: WritePipeline, type: PatchType, body: Buffer): Patch {
   let patch: unknown;
   try {
     patch = parsePatchBody(request.context, kind, body, options.fieldValidation);
@@ -116,7 +116,7 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
     request.type.custom !== undefined,
     request.services.accept.hasCbor,
   );
-  const write = new Write(request, 'PatchOptions');
+  const write = new WritePipeline(request, 'PatchOptions');
   refuseForce(request);
   const patch = parsePatch(write, type, await readBody(request));
   const outcome = await write.update((live) => {

@@ -3,7 +3,7 @@ import type { CreatedSubresource, VirtualSubresource } from '../../../objects/re
 import { negotiateValue } from '../negotiation/answer-form.js';
 import { sendAnswer } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { Write } from '../writes/write.js';
+import { WritePipeline } from '../writes/write.js';
 
 /** POST to a subresource that is written into its parent (`binding`). */
 export async function handleSubresourceCreate(
@@ -11,7 +11,7 @@ export async function handleSubresourceCreate(
   subresource: CreatedSubresource,
 ): Promise<void> {
   const accepted = negotiateValue(request);
-  const write = new Write(request, 'CreateOptions');
+  const write = new WritePipeline(request, 'CreateOptions');
   const nextBody = await write.readCandidate();
   let body: ApiObject | undefined;
   await write.update(() => {
@@ -25,7 +25,7 @@ export async function handleSubresourceCreate(
 export async function handlePerform(request: ResourceRequest, subresource: VirtualSubresource): Promise<void> {
   const { context, namespace, name } = request;
   const accepted = negotiateValue(request);
-  const write = new Write(request, 'CreateOptions');
+  const write = new WritePipeline(request, 'CreateOptions');
   const body = await write.admit(write.decode(await write.readBody()), undefined);
   const { dryRun } = write.options;
   const validate = (object: ApiObject) => write.validateBody(object);

@@ -4,12 +4,12 @@ import { namesVersion } from '../../../objects/registry/store/object-codec.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { Write } from '../writes/write.js';
+import { WritePipeline } from '../writes/write.js';
 
 /** PUT of one object or of its subresource. */
 export async function handleUpdate(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
-  const write = new Write(request, 'UpdateOptions');
+  const write = new WritePipeline(request, 'UpdateOptions');
   const nextObject = await write.readCandidate();
   const outcome = await write.update((live) => {
     const object = nextObject();

@@ -8,13 +8,13 @@ import type { Selection } from '../../../objects/registry/store/selection.js';
 import { attributesOfChange } from '../../../storage/change-attributes.js';
 import { selects } from '../../../storage/selection-predicate.js';
 import type { ByteRange, Change, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { CborFrames } from '../negotiation/cbor-answer.js';
 import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
 import type { IncludeObject } from '../negotiation/transform.js';
-import type { EndpointServices } from '../services.js';
 import { convertedChanges } from './converted-changes.js';
 import {
   encodeEvent,

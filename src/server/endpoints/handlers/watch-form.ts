@@ -3,12 +3,12 @@ import { isLarge } from '../../../base/machinery/large-work.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { isPresentForm, spliceVersion, storedForm } from '../../../objects/registry/store/object-codec.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { cborEvent, cborShape } from '../negotiation/cbor-answer.js';
 import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
 import { servedObject, shownType } from '../negotiation/respond.js';
 import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
-import type { EndpointServices } from '../services.js';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 

@@ -26,13 +26,13 @@ import {
   plainObject,
   type StoredObject,
 } from '../../../storage/storage.interface.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
 import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
-import type { EndpointServices } from '../services.js';
 import { wantsWebSocket } from '../web-sockets.js';
 import { piecesOf } from './change-pieces.js';
 import { EventStream, type WatchStream } from './event-stream.js';

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { WebSocket } from 'ws';
 import type { AcceptedType } from '../negotiation/accept.js';
-import type { ConnectionThrottle } from '../negotiation/throttle.js';
+import type { ConnectionThrottle } from '../negotiation/connection-throttle.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { openWebSocket } from '../web-sockets.js';
 import type { WatchStream } from './event-stream.js';

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPathError } from '../../../base/machinery/status-error.js';
 import { Logger } from '../../../base/observability/logger.js';
 import type { MetricsPage } from '../../../base/observability/metrics.js';
+import { EndpointServices } from '../endpoint-services.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
-import { EndpointServices } from '../services.js';
 import {
   findCheck,
   type HealthCheck,

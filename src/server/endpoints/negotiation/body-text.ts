@@ -1,5 +1,5 @@
 import { type Duplicates, noDuplicates } from './duplicates.js';
-import { LargeYamlParser } from './large-yaml.js';
+import { LargeYamlParser } from './large-yaml-parser.js';
 
 /** YAML documents of this size and above are parsed in another thread. */
 const largeYamlBytes = 16 * 1024;

@@ -10,7 +10,7 @@ import {
   storedForm,
 } from '../../../objects/registry/store/object-codec.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
-import type { EndpointServices } from '../services.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
 import { cborShape } from './cbor-answer.js';
 import { protobufItem } from './protobuf-answer.js';
@@ -70,7 +70,7 @@ function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObjec
 }
 
 /** Work that was done, as the number of characters that take about as long to parse. */
-export interface Work {
+export interface ParseCounter {
   characters: number;
 }
 
@@ -85,7 +85,7 @@ export function shownItem(
   form: ItemForm,
   item: StoredObject,
   kept: KeptForms | undefined,
-  work: Work,
+  work: ParseCounter,
 ): ByteRange {
   const known = kept?.find(item, form);
   work.characters += known === undefined ? item.json.length : findingWork;
@@ -108,7 +108,7 @@ export function metadataItem(
   resource: ServedResource,
   item: StoredObject,
   version: string,
-  work: Work,
+  work: ParseCounter,
 ): string | undefined {
   if (!resource.isStored) return undefined;
   const metadata = spliceMetadata(item, storedForm(resource));
@@ -133,7 +133,7 @@ export function tableRow(
   version: string,
   include: IncludeObject,
   kept: KeptForms | undefined,
-  work: Work,
+  work: ParseCounter,
 ): string | undefined {
   if (!resource.isStored) return undefined;
   const object = rowObject(services, resource, item, version, include, work);
@@ -152,7 +152,7 @@ function rowObject(
   item: StoredObject,
   version: string,
   include: IncludeObject,
-  work: Work,
+  work: ParseCounter,
 ): string | undefined {
   if (include === 'None') return 'null';
   if (include === 'Metadata') return metadataItem(services, resource, item, version, work)?.slice(1);

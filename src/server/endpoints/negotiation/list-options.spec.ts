@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import { ContinueTokens } from './continue-token.js';
+import { ContinueTokens } from './continue-tokens.js';
 import { parseListOptions } from './list-options.js';
 
 const tokens = new ContinueTokens(Buffer.alloc(32, 1));

@@ -2,7 +2,7 @@ import { defaultFeatureGates, type FeatureGates } from '../../../base/config/fea
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
-import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-token.js';
+import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-tokens.js';
 import { parseCountedNumber } from './query-number.js';
 
 /** Which state a list shows, by the table of specification 4.4. */

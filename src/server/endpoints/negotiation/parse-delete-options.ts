@@ -4,9 +4,9 @@ import {
   type WrittenDeleteOptions,
 } from '../../../objects/registry/metadata/checked-delete-options.js';
 import type { DeleteOptions } from '../../../objects/registry/strategy.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
-import type { EndpointServices } from '../services.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
 import { parseQueryNumber } from './query-number.js';

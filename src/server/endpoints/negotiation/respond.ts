@@ -15,9 +15,9 @@ import {
   type VersionedText,
 } from '../../../objects/registry/store/object-codec.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { wasSent } from '../response-writer.js';
-import type { EndpointServices } from '../services.js';
 import { type AcceptedType, wantsPretty } from './accept.js';
 import { answerBlocks } from './answer-blocks.js';
 import { cborBody, cborShape } from './cbor-answer.js';

@@ -4,7 +4,7 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { always, anyJson, kind, optional, string, struct } from '../../../base/machinery/schema/index.js';
 import { defineResource } from '../../../objects/registry/resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../../../objects/registry/resource-registry.js';
-import type { EndpointServices } from '../services.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { tableOf } from './transform.js';
 
 const meta = struct('test.Meta', { name: optional(1, string) });

@@ -6,7 +6,7 @@ import { defaultColumns, shownCell } from '../../../objects/registry/definition/
 import type { TableCell } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { toStored } from '../../../objects/registry/store/object-codec.js';
-import type { EndpointServices } from '../services.js';
+import type { EndpointServices } from '../endpoint-services.js';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 

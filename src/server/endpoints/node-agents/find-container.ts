@@ -1,7 +1,7 @@
 import { badRequestError, notFoundError } from '../../../base/machinery/status-error.js';
 import { isStoredResource } from '../../../objects/registry/resource-registry.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
-import type { EndpointServices } from '../services.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import type { ReadNode, ReadPod } from './read-objects.js';
 
 /**

@@ -6,9 +6,9 @@ import type { ResourceDefinition } from '../../../objects/registry/resource-defi
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { Aggregation } from '../../aggregation/aggregation.js';
 import type { SwaggerParts } from '../../aggregation/swagger-merge.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { jsonText } from '../negotiation/json-text.js';
 import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
-import type { EndpointServices } from '../services.js';
 import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
 import { openApi3Message } from './document-messages.js';
 import type { DocumentInfo } from './document-parts.js';

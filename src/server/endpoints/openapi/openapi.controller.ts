@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notAcceptableError, unknownPathError } from '../../../base/machinery/status-error.js';
 import { aggregatorUser } from '../../aggregation/availability.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
+import { EndpointServices } from '../endpoint-services.js';
 import { parseAccept, plainJson } from '../negotiation/accept.js';
 import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
@@ -10,7 +11,6 @@ import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteOf } from '../remote/remote-requests.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
-import { EndpointServices } from '../services.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
 /** How long a document under its own digest may be cached: it never changes. */

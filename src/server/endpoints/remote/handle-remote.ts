@@ -17,11 +17,11 @@ import {
   UnspeakableUserError,
 } from '../../aggregation/forwarded-headers.js';
 import type { RemoteApiService } from '../../aggregation/known-api-service.js';
+import type { EndpointServices } from '../endpoint-services.js';
 import { formatWarning } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { labelsOf } from '../request-info/request-labels.js';
 import { ResponseWriter } from '../response-writer.js';
-import type { EndpointServices } from '../services.js';
 import { cut } from '../unread-answers.js';
 import { checkOrigin, upgradeOf } from '../web-sockets.js';
 import { openTunnel } from './tunnel.js';

@@ -50,7 +50,7 @@ export type Candidate = (live: ObjectForms | undefined) => ApiObject | Promise<A
  * Handlers provide the object and send the answer. A subresource with its own kind takes the same steps: after mutating
  * admission its body is merged into the parent, and the store gets the parent.
  */
-export class Write {
+export class WritePipeline {
   readonly options: WriteOptions;
   /** Group, version and kind of the body. */
   readonly kind: GroupVersionKind;

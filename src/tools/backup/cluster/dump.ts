@@ -20,7 +20,7 @@ export interface DumpSink {
   object(object: Buffer): Promise<void>;
 }
 
-export interface DumpParts {
+export interface DumpDependencies {
   readonly client: ClusterClient;
   readonly selection: Selection;
   readonly sink: DumpSink;
@@ -47,10 +47,10 @@ class VersionGone extends Error {}
  * @returns what it lacks, and why
  * @throws StartupError when the server keeps no version for long enough, or nothing can be listed
  */
-export async function dump(parts: DumpParts): Promise<readonly NotTaken[]> {
+export async function dump(dependencies: DumpDependencies): Promise<readonly NotTaken[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await dumpOnce(parts);
+      return await dumpOnce(dependencies);
     } catch (error) {
       if (!(error instanceof VersionGone || error instanceof BrokenList)) throw error;
       if (tries === mostTries) {
@@ -60,12 +60,12 @@ export async function dump(parts: DumpParts): Promise<readonly NotTaken[]> {
           { cause: error },
         );
       }
-      parts.warn(`${error.message}; beginning anew`);
+      dependencies.warn(`${error.message}; beginning anew`);
     }
   }
 }
 
-async function dumpOnce({ client, selection, sink, signal }: DumpParts): Promise<readonly NotTaken[]> {
+async function dumpOnce({ client, selection, sink, signal }: DumpDependencies): Promise<readonly NotTaken[]> {
   const { gitVersion } = fieldsOf(
     await client.send<unknown>('GET', '/version', { signal }).catch((error: unknown) => {
       if (error instanceof ApiFault) return {};
@@ -128,7 +128,7 @@ async function presentVersion(
   throw new StartupError(`nothing can be listed: ${refusal?.message ?? 'the server has no kinds'}`);
 }
 
-interface KindParts extends Pick<DumpParts, 'selection' | 'sink' | 'signal'> {
+interface KindParts extends Pick<DumpDependencies, 'selection' | 'sink' | 'signal'> {
   readonly resourceVersion: string;
 }
 

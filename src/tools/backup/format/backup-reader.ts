@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { BackupFileError } from './backup-error.js';
+import { BackupFileError } from './backup-file-error.js';
 import { type Block, BlockReader, blockBytes } from './blocks.js';
 import { type BackupEnd, type BackupHeader, type BackupSection, mostLineBytes } from './lines.js';
 import { isControlLine, readControlLine, readEnd, readHeader, readObject, readSection } from './read-lines.js';

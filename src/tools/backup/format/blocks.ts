@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib';
-import { BackupFileError } from './backup-error.js';
+import { BackupFileError } from './backup-file-error.js';
 
 /**
  * A backup file is a row of gzip members, so that every program that reads gzip can read it. Each member has its own

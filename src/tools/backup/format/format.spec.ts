@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { BackupFileError } from './backup-error.js';
+import { BackupFileError } from './backup-file-error.js';
 import { BackupReader } from './backup-reader.js';
 import { BackupWriter } from './backup-writer.js';
 import { blockBytes, packBlock, packLastBlock } from './blocks.js';

@@ -1,6 +1,6 @@
 import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
-import { BackupFileError } from './backup-error.js';
+import { BackupFileError } from './backup-file-error.js';
 import {
   type BackupEnd,
   type BackupHeader,

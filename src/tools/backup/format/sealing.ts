@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import { BackupFileError } from './backup-error.js';
+import { BackupFileError } from './backup-file-error.js';
 import type { Sealing } from './lines.js';
 
 const deflated = promisify(deflateRaw);

@@ -26,7 +26,7 @@ export interface ImportOptions extends TakingOptions, KindNames {
   readonly parallel: number;
 }
 
-export interface ImportParts {
+export interface ImportDependencies {
   readonly reader: BackupReader;
   readonly target: TargetCluster;
   readonly options: ImportOptions;
@@ -50,12 +50,12 @@ export interface ImportReport {
  * @throws StartupError for a backup or a cluster that can't be used, before anything was written; or when the server does
  *   not answer any more
  */
-export async function importBackup(parts: ImportParts): Promise<ImportReport> {
-  const { reader, target, options, signal, onPlan } = parts;
+export async function importBackup(dependencies: ImportDependencies): Promise<ImportReport> {
+  const { reader, target, options, signal, onPlan } = dependencies;
   const contents = await readContents(reader, signal);
   const sections = chooseSections(contents, options, reader);
   await target.learnKinds();
-  const run = new Run(parts, contents, sections.sections);
+  const run = new Run(dependencies, contents, sections.sections);
   const notTaken = [...(await reader.end()).notTaken, ...sections.notTaken];
   const plan = await run.plan();
   plan.notTaken.push(...notTaken);
@@ -89,16 +89,16 @@ class Run {
   private tally = new Tally();
 
   constructor(
-    private readonly parts: ImportParts,
+    private readonly dependencies: ImportDependencies,
     private readonly contents: Contents,
     private readonly sections: readonly FoundSection[],
   ) {
-    this.pool = new Pool(parts.options.parallel);
+    this.pool = new Pool(dependencies.options.parallel);
   }
 
   /** Looks at what would be done. @throws StartupError with `existing: fail` if something is there */
   async plan(): Promise<Tally> {
-    const { target, options, signal } = this.parts;
+    const { target, options, signal } = this.dependencies;
     const rules = new ImportRules(options);
     const spaces = new Set<string>();
     const there: string[] = [];
@@ -142,7 +142,7 @@ class Run {
 
   async apply(): Promise<Tally> {
     this.tally = new Tally();
-    const rules = new ImportRules(this.parts.options);
+    const rules = new ImportRules(this.dependencies.options);
     const waiting = new Map<FoundSection, ReadonlySet<string>>();
     for (const section of this.sections) {
       const left = await this.applySection(section, rules, undefined);
@@ -170,7 +170,7 @@ class Run {
     rules: ImportRules,
     only: ReadonlySet<string> | undefined,
   ): Promise<ReadonlySet<string>> {
-    const { target, signal, onObject } = this.parts;
+    const { target, signal, onObject } = this.dependencies;
     const resource = resourceName(section);
     const kind = target.kindOf(section);
     const present = kind === undefined ? undefined : await target.present(kind);
@@ -202,7 +202,7 @@ class Run {
 
   /** The objects of a section that the selection has, each fit for creation unless a rule leaves it out. */
   private async *objects(section: FoundSection, rules: ImportRules, only?: ReadonlySet<string>) {
-    const { reader, options } = this.parts;
+    const { reader, options } = this.dependencies;
     const resource = resourceName(section);
     const isSpaces = plainKind(section.apiVersion, section.kind) === '/Namespace';
     for await (const object of reader.objectsOf(section)) {
@@ -228,7 +228,7 @@ class Run {
     { key, object, taken }: { key: string; object: ApiObject; taken: ApiObject },
     known: Present | undefined,
   ): Promise<void> {
-    const { target, options } = this.parts;
+    const { target, options } = this.dependencies;
     const resource = resourceName(section);
     const name = shown(key);
     const { object: own, lost } = mapOwners({ ...taken, apiVersion: kind.apiVersion }, this.uids);
@@ -280,7 +280,7 @@ class Run {
     own: ApiObject,
     object: ApiObject,
   ): Promise<ApiObject> {
-    const { target, options } = this.parts;
+    const { target, options } = this.dependencies;
     const noteDropped = ({ made, dropped }: { made: ApiObject; dropped: string }) => {
       if (dropped !== '')
         this.tally.note(resource, name, `lost fields that this cluster does not know: ${dropped}`, true);
@@ -313,7 +313,7 @@ class Run {
     if (!kind.hasStatus || typeof status !== 'object' || status === null || Object.keys(status).length === 0) return;
     try {
       const merge = (live: ApiObject) => ({ ...live, status });
-      await this.parts.target.replace(kind, metadata, {
+      await this.dependencies.target.replace(kind, metadata, {
         part: 'status',
         merge,
         ...(known === undefined ? {} : { known }),
@@ -328,7 +328,7 @@ class Run {
   private async attempt(kind: ServedKind, resource: string, key: string, taken: ApiObject): Promise<void> {
     try {
       const { object } = mapOwners({ ...taken, apiVersion: kind.apiVersion }, new Map());
-      const { dropped } = await this.parts.target.create(kind, object, true);
+      const { dropped } = await this.dependencies.target.create(kind, object, true);
       if (dropped !== '') this.tally.note(resource, shown(key), `would lose fields: ${dropped}`, true);
     } catch (error) {
       if (!(error instanceof ApiFault)) throw error;
@@ -359,7 +359,7 @@ class Run {
 
   /** Waits until the kinds that were just defined are served. */
   private async awaitKinds(section: FoundSection): Promise<void> {
-    const { target, reader } = this.parts;
+    const { target, reader } = this.dependencies;
     const kind = target.kindOf(section);
     if (kind === undefined) return;
     for await (const { metadata } of reader.objectsOf(section)) {

@@ -36,7 +36,7 @@ export interface RestorePlan {
   readonly uids: Map<string, string>;
 }
 
-export interface PlanParts {
+export interface PlanDependencies {
   readonly client: ClusterClient;
   readonly kinds: readonly ServedKind[];
   readonly scopes: readonly RestoreScope[];
@@ -45,7 +45,7 @@ export interface PlanParts {
 }
 
 /** Compares what was with what is, and says what has to be done. Only reads. */
-export async function planRestore({ client, kinds, scopes, version, signal }: PlanParts): Promise<RestorePlan> {
+export async function planRestore({ client, kinds, scopes, version, signal }: PlanDependencies): Promise<RestorePlan> {
   const found: { scope: RestoreScope; past: ApiObject; present: ApiObject | undefined }[] = [];
   const notSeen: { what: string; why: string }[] = [];
   const uids = new Map<string, string>();
@@ -135,7 +135,12 @@ function note(uids: Map<string, string>, past: ApiObject, present: ApiObject | u
 
 /** Finds owners outside of what is restored, which live, or were made anew under their name. */
 async function findOwners(
-  { client, kinds, uids, signal }: Pick<PlanParts, 'client' | 'kinds' | 'signal'> & { uids: Map<string, string> },
+  {
+    client,
+    kinds,
+    uids,
+    signal,
+  }: Pick<PlanDependencies, 'client' | 'kinds' | 'signal'> & { uids: Map<string, string> },
   objects: readonly ApiObject[],
 ): Promise<void> {
   const own = new Set(objects.map(({ metadata }) => metadata.uid));

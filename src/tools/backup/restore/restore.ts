@@ -11,7 +11,7 @@ export interface StepResult {
   readonly why?: string;
 }
 
-export interface RestoreParts {
+export interface RestoreDependencies {
   readonly client: ClusterClient;
   readonly plan: RestorePlan;
   readonly dryRun: boolean;
@@ -23,22 +23,27 @@ export interface RestoreParts {
  * Works through a plan. A failure is told of, and the others go on. Writes state the version of what they replace: nothing
  * that changed since the plan was made is overwritten.
  */
-export async function* restore(parts: RestoreParts): AsyncGenerator<StepResult> {
+export async function* restore(dependencies: RestoreDependencies): AsyncGenerator<StepResult> {
   /** Namespaces that a dry run only pretends to make. */
   const pretended = new Set<string>();
-  for (const step of parts.plan.steps) {
+  for (const step of dependencies.plan.steps) {
     if (step.action === 'unchanged' || step.action === 'leave') {
       yield { step, outcome: 'none' };
       continue;
     }
     const { namespace, name = '' } = step.past.metadata;
-    if (parts.dryRun && step.kind.namespaced && pretended.has(namespace ?? '')) {
+    if (dependencies.dryRun && step.kind.namespaced && pretended.has(namespace ?? '')) {
       yield { step, outcome: 'unchecked', why: 'its namespace comes first' };
       continue;
     }
     try {
-      const why = await write(parts, step);
-      if (parts.dryRun && step.action === 'create' && step.kind.apiVersion === 'v1' && step.kind.kind === 'Namespace') {
+      const why = await write(dependencies, step);
+      if (
+        dependencies.dryRun &&
+        step.action === 'create' &&
+        step.kind.apiVersion === 'v1' &&
+        step.kind.kind === 'Namespace'
+      ) {
         pretended.add(name);
       }
       yield { step, outcome: 'done', ...(why === undefined ? {} : { why }) };
@@ -49,8 +54,8 @@ export async function* restore(parts: RestoreParts): AsyncGenerator<StepResult> 
   }
 }
 
-async function write(parts: RestoreParts, step: RestoreStep): Promise<string | undefined> {
-  const { client, plan, dryRun, signal } = parts;
+async function write(dependencies: RestoreDependencies, step: RestoreStep): Promise<string | undefined> {
+  const { client, plan, dryRun, signal } = dependencies;
   const { kind, past, present } = step;
   const query = dryRun ? '?fieldManager=plinth-restore&dryRun=All' : '?fieldManager=plinth-restore';
   const { object } = restoredObject(step, plan.uids);
@@ -79,7 +84,7 @@ async function write(parts: RestoreParts, step: RestoreStep): Promise<string | u
   if (!dryRun && past.metadata.uid !== undefined && written.metadata.uid !== undefined) {
     plan.uids.set(past.metadata.uid, written.metadata.uid);
   }
-  if (parts.withStatus && !dryRun && kind.hasStatus && past.status !== undefined) {
+  if (dependencies.withStatus && !dryRun && kind.hasStatus && past.status !== undefined) {
     const body = { ...restoredObject({ ...step, present: written }, plan.uids).object, status: past.status };
     await client.send('PUT', `${objectPath(kind, past.metadata)}/status${query}`, { body, signal });
   }

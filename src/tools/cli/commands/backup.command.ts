@@ -48,7 +48,7 @@ export const backupCommand: Command = {
       ]);
     }
     if (path === undefined) throw new OptionsError([`${action} needs the name of a file`]);
-    await tell(path, action === 'verify', options, context);
+    await describe(path, action === 'verify', options, context);
   },
 };
 
@@ -91,9 +91,9 @@ async function make(options: Options, context: CommandContext): Promise<void> {
   }
 }
 
-async function tell(path: string, whole: boolean, options: Options, context: CommandContext): Promise<void> {
+async function describe(path: string, whole: boolean, options: Options, context: CommandContext): Promise<void> {
   const { BackupReader } = await import('../../backup/format/backup-reader.js');
-  const { BackupFileError } = await import('../../backup/format/backup-error.js');
+  const { BackupFileError } = await import('../../backup/format/backup-file-error.js');
   const { verifyBackup } = await import('../../backup/verify-backup.js');
   const { summaryJson, summaryLines } = await import('../../backup/summary.js');
   const secret = await readBackupSecret(options.backupKey, false);

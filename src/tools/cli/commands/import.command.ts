@@ -56,7 +56,7 @@ export const importCommand: Command = {
 
 async function bring(path: string | undefined, options: Options, context: CommandContext): Promise<void> {
   const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
-  const { BackupFileError } = await import('../../backup/format/backup-error.js');
+  const { BackupFileError } = await import('../../backup/format/backup-file-error.js');
   const { importBackup } = await import('../../backup/importing/importer.js');
   const { planLines, resultLines, tallyJson } = await import('../../backup/importing/report.js');
   const { TargetCluster } = await import('../../backup/importing/target.js');
@@ -109,7 +109,7 @@ async function bring(path: string | undefined, options: Options, context: Comman
 
 async function readFile(path: string, options: Options): Promise<BackupReader> {
   const { BackupReader } = await import('../../backup/format/backup-reader.js');
-  const { BackupFileError } = await import('../../backup/format/backup-error.js');
+  const { BackupFileError } = await import('../../backup/format/backup-file-error.js');
   const secret = await readBackupSecret(options.backupKey, false);
   let reader: BackupReader;
   try {

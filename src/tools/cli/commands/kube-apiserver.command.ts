@@ -3,7 +3,7 @@ import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
 import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
 import { EventOptions } from '../../../base/config/event.options.js';
 import { NodeIpamOptions } from '../../../base/config/node-ipam.options.js';
-import { NodeLoopOptions } from '../../../base/config/node-loops.options.js';
+import { NodeLoopOptions } from '../../../base/config/node-loop.options.js';
 import { OptionsError, parseOptions } from '../../../base/config/parse-options.js';
 import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';

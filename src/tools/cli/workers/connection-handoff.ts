@@ -43,7 +43,7 @@ export function rescueConnections(worker: Worker): void {
     unanswered.clear();
   };
   worker.once('listening', () => listening.add(worker));
-  tellEndAtOnce(channel);
+  sendEndAtOnce(channel);
   worker.once('disconnect', release);
   worker.once('exit', release);
 }
@@ -52,7 +52,7 @@ export function rescueConnections(worker: Worker): void {
  * Emits `disconnect` in the moment in which the channel ends. Node does so a little later, and never where the worker died in
  * the middle of a message. Until then a connection can be handed to that worker, is not sent, and is lost.
  */
-function tellEndAtOnce(channel: Worker['process']): void {
+function sendEndAtOnce(channel: Worker['process']): void {
   let isConnected = channel.connected;
   Object.defineProperty(channel, 'connected', {
     configurable: true,

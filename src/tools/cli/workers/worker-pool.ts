@@ -70,12 +70,12 @@ export class WorkerPool implements Running {
     private readonly count: number,
   ) {
     this.metrics = new WorkerMetrics((index, id, page) =>
-      this.tell(this.slots[index - 1], { type: 'collect', id, page }),
+      this.send(this.slots[index - 1], { type: 'collect', id, page }),
     );
     this.database = machineDatabase(options, count, logger);
     this.metrics.share(this.database);
     this.flows = new Gathering((index, id, page) =>
-      this.tell(this.slots[index - 1], { type: 'collectFlows', id, page }),
+      this.send(this.slots[index - 1], { type: 'collectFlows', id, page }),
     );
   }
 
@@ -120,7 +120,7 @@ export class WorkerPool implements Running {
   /** Asks all workers to stop and waits for them. A worker that does not end in its time is killed. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    for (const slot of this.slots) this.tell(slot, { type: 'stop' });
+    for (const slot of this.slots) this.send(slot, { type: 'stop' });
     const { shutdownDelayMs, requestTimeoutMs } = this.options.api;
     const patience = new AbortController();
     const late = this.timers.wait(shutdownDelayMs + requestTimeoutMs + tidyUpMs, patience.signal).then(() => {
@@ -192,9 +192,9 @@ export class WorkerPool implements Running {
     this.database.hub.serve(worker.process.stdio[hubDescriptor] as Socket);
     slot.worker = worker;
     slot.isReady = false;
-    this.tell(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
+    this.send(slot, { type: 'start', index: slot.index, options: this.optionsOf(slot), isFirst });
     const end = new AbortController();
-    const pulse = new WorkerPulse(this.timers, () => this.tell(slot, { type: 'ask' }));
+    const pulse = new WorkerPulse(this.timers, () => this.send(slot, { type: 'ask' }));
     void this.watchOver(slot, worker, pulse, end.signal);
     return new Promise((resolve) => {
       let hasServed = false;
@@ -208,7 +208,7 @@ export class WorkerPool implements Running {
             this.spread(slot);
             pulse.ready();
             // A stop may have been requested while it started.
-            if (this.stopping.signal.aborted) this.tell(slot, { type: 'stop' });
+            if (this.stopping.signal.aborted) this.send(slot, { type: 'stop' });
             return;
           case 'alive':
             pulse.answered();
@@ -258,7 +258,7 @@ export class WorkerPool implements Running {
    */
   private spread(newest: Slot): void {
     if (this.slots.some(({ worker, isReady }) => worker !== undefined && !isReady)) return;
-    for (const slot of this.slots) if (slot !== newest) this.tell(slot, { type: 'spread' });
+    for (const slot of this.slots) if (slot !== newest) this.send(slot, { type: 'spread' });
   }
 
   private optionsOf({ index }: Slot): ServerOptions {
@@ -276,7 +276,7 @@ export class WorkerPool implements Running {
       this.logger.warn('metrics of the workers could not be gathered', { error });
       return undefined;
     });
-    this.tell(slot, { type: 'gathered', id, text });
+    this.send(slot, { type: 'gathered', id, text });
   }
 
   private async answerFlows(slot: Slot, id: number, page: FlowPage): Promise<void> {
@@ -288,11 +288,11 @@ export class WorkerPool implements Running {
     ]
       .sort(([a], [b]) => a - b)
       .map(([worker, table]) => ({ worker, table }));
-    this.tell(slot, { type: 'gatheredFlows', id, table: tables.length === 0 ? undefined : joinTables(tables) });
+    this.send(slot, { type: 'gatheredFlows', id, table: tables.length === 0 ? undefined : joinTables(tables) });
   }
 
   /** Sends a message; false when the slot has no worker. A worker that is ending needs no answer. */
-  private tell(slot: Slot | undefined, message: ParentMessage): boolean {
+  private send(slot: Slot | undefined, message: ParentMessage): boolean {
     const worker = slot?.worker;
     if (worker === undefined || !worker.isConnected()) return false;
     if ((message.type === 'collect' || message.type === 'collectFlows') && slot?.isReady !== true) return false;

@@ -43,7 +43,7 @@ export async function loadObjects(
   const objects: Known[] = [];
   const problems: string[] = [];
   const accept = `application/json;as=PartialObjectMetadataList;v=v1;g=meta.${suffix},application/json`;
-  const lane = async () => {
+  const work = async () => {
     for (let kind = wanted.shift(); kind !== undefined; kind = wanted.shift()) {
       try {
         objects.push(...(await loadKind(api, kind, namespace, accept, problems, signal)));
@@ -54,7 +54,7 @@ export async function loadObjects(
       }
     }
   };
-  await Promise.all(Array.from({ length: parallel }, lane));
+  await Promise.all(Array.from({ length: parallel }, work));
   return { objects, problems };
 }
 

@@ -22,7 +22,7 @@ interface FixtureObject {
   readonly status?: unknown;
 }
 
-export interface FixtureParts {
+export interface FixtureDependencies {
   readonly client: ClusterClient;
   readonly registry: ResourceRegistry;
   /** The API group of definitions. */
@@ -45,11 +45,14 @@ const kindMs = 5_000;
  *
  * @throws StartupError that names the object and where it comes from
  */
-export async function applyFixtures(inputs: readonly FixtureInput[], parts: FixtureParts): Promise<object[]> {
+export async function applyFixtures(
+  inputs: readonly FixtureInput[],
+  dependencies: FixtureDependencies,
+): Promise<object[]> {
   const fixtures = (await Promise.all(inputs.map(readInput))).flat();
   const rank = ({ object }: Fixture) => {
     const group = parseApiVersion(object.apiVersion)?.group;
-    if (group === parts.definitionGroup && object.kind === 'CustomResourceDefinition') return 0;
+    if (group === dependencies.definitionGroup && object.kind === 'CustomResourceDefinition') return 0;
     return group === '' && object.kind === 'Namespace' ? 1 : 2;
   };
   const ranked = fixtures.map((fixture, at) => ({ fixture, at, rank: rank(fixture) }));
@@ -57,7 +60,7 @@ export async function applyFixtures(inputs: readonly FixtureInput[], parts: Fixt
   const definitions = ranked.filter((one) => one.rank === 0);
   const apply = async ({ fixture, at }: { readonly fixture: Fixture; readonly at: number }) => {
     try {
-      results[at] = await applyOne(fixture.object, parts);
+      results[at] = await applyOne(fixture.object, dependencies);
     } catch (error) {
       const { kind, metadata } = fixture.object;
       const name = metadata.name ?? `${metadata.generateName ?? ''}*`;
@@ -67,7 +70,7 @@ export async function applyFixtures(inputs: readonly FixtureInput[], parts: Fixt
   await Promise.all(definitions.map(apply));
   await Promise.all(
     definitions.map(async ({ fixture, at }) => {
-      results[at] = await established(fixture, parts);
+      results[at] = await established(fixture, dependencies);
     }),
   );
   for (const one of ranked.filter(({ rank }) => rank > 0).sort((a, b) => a.rank - b.rank)) await apply(one);
@@ -122,15 +125,15 @@ function flat(value: unknown, source: string): Fixture[] {
   return [{ object: value as FixtureObject, source }];
 }
 
-async function applyOne(object: FixtureObject, parts: FixtureParts): Promise<object> {
-  const resource = await findKind(object, parts.registry);
+async function applyOne(object: FixtureObject, dependencies: FixtureDependencies): Promise<object> {
+  const resource = await findKind(object, dependencies.registry);
   const { name, namespace } = object.metadata;
   const collection = pathOf(resource, namespace);
   const options = { signal: AbortSignal.timeout(establishMs) };
   const contentType = 'application/apply-patch+yaml';
   const written = (name === undefined
-    ? await parts.client.send('POST', collection, { ...options, body: object })
-    : await parts.client.send('PATCH', `${collection}/${encodeURIComponent(name)}?${manager}`, {
+    ? await dependencies.client.send('POST', collection, { ...options, body: object })
+    : await dependencies.client.send('PATCH', `${collection}/${encodeURIComponent(name)}?${manager}`, {
         ...options,
         contentType,
         body: withoutServerFields(object),
@@ -142,7 +145,7 @@ async function applyOne(object: FixtureObject, parts: FixtureParts): Promise<obj
   const path = `${collection}/${encodeURIComponent(written.metadata.name ?? '')}/status?${manager}`;
   const { apiVersion, kind, status } = object;
   const body = { apiVersion, kind, metadata: { name: written.metadata.name, namespace }, status };
-  return parts.client.send('PATCH', path, { ...options, contentType, body });
+  return dependencies.client.send('PATCH', path, { ...options, contentType, body });
 }
 
 /** Fields that an object has which was read from another cluster. */
@@ -178,7 +181,10 @@ interface Definition {
   };
 }
 
-async function established({ object, source }: Fixture, { client, reached, registry }: FixtureParts): Promise<object> {
+async function established(
+  { object, source }: Fixture,
+  { client, reached, registry }: FixtureDependencies,
+): Promise<object> {
   const name = object.metadata.name ?? '';
   const { group } = parseApiVersion(object.apiVersion) ?? { group: '' };
   const path = `/apis/${object.apiVersion}/customresourcedefinitions/${encodeURIComponent(name)}`;

@@ -35,7 +35,7 @@ import type {
   UserRequest,
 } from '../library/messages.js';
 import { Baseline, type BaselineResult } from './baseline.js';
-import { applyFixtures, type FixtureParts } from './fixtures.js';
+import { applyFixtures, type FixtureDependencies } from './fixtures.js';
 import { serverTemplate } from './server-template.js';
 
 const groups = { ...serverOptionGroups, ...controllerOptionGroups } as const;
@@ -168,13 +168,13 @@ export class TestServer {
   /** Applies objects as an administrator; definitions are served when it resolves. */
   apply(inputs: readonly FixtureInput[]): Promise<object[]> {
     const registry = this.server.get(ResourceRegistry, { strict: false });
-    const parts: FixtureParts = {
+    const dependencies: FixtureDependencies = {
       client: this.client,
       registry,
       definitionGroup: groupName('apiextensions', this.plan.names),
       reached: (version) => this.server.get(DefinitionFollower, { strict: false }).reached(version),
     };
-    return applyFixtures(inputs, parts);
+    return applyFixtures(inputs, dependencies);
   }
 
   /** Credentials for a user that the server knows. */

@@ -2,7 +2,6 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UserAccess } from './access.js';
 import { HostProcess } from './host-process.js';
 import type {
   Access,
@@ -15,6 +14,7 @@ import type {
   TestCluster,
 } from './index.js';
 import type { FixtureInput, StartAnswer, StartSettings } from './messages.js';
+import { UserAccess } from './user-access.js';
 
 const startMs = 60_000;
 /** The loops that a server does not work without; the SQL views are not among them. */

@@ -3,7 +3,7 @@ import { eviction } from '../../../../objects/apis/policy/v1/eviction.types.js';
 import { eviction as evictionV1beta1 } from '../../../../objects/apis/policy/v1beta1/eviction.types.js';
 import type { ResourceStores } from '../../../../objects/registry/store/resource-stores.js';
 import type { VirtualSubresource } from '../../../../objects/registry/subresource-definition.js';
-import { PodEviction } from './eviction.js';
+import { PodEviction } from './pod-eviction.js';
 
 /** The path that asks to evict a pod, as far as budgets allow. */
 export function evictionPath(names: VendorNames, stores: ResourceStores): VirtualSubresource {

@@ -29,7 +29,7 @@ class Taken {
 }
 
 /** The dependencies of the allocator. */
-export interface AllocatorParts {
+export interface AllocatorDependencies {
   readonly storage: Storage;
   readonly registry: StoredResources;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export class ServiceAllocator {
   private readonly firstPort: number;
   private readonly lastPort: number;
 
-  constructor({ storage, registry, clock, names, ranges }: AllocatorParts) {
+  constructor({ storage, registry, clock, names, ranges }: AllocatorDependencies) {
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
     this.range = new IpRange(ranges.serviceClusterIpRange);
     [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);

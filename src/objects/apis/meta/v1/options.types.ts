@@ -32,7 +32,7 @@ export const createOptions = kind(
   },
   { name: 'meta.v1.CreateOptions', doc: 'How a create is done.' },
 );
-export type CreateOptions = Infer<typeof createOptions>;
+export type CreateRequestOptions = Infer<typeof createOptions>;
 
 export const preconditions = struct(
   'meta.v1.Preconditions',
@@ -127,4 +127,4 @@ export const updateOptions = kind(
   },
   { name: 'meta.v1.UpdateOptions', doc: 'How an update is done.' },
 );
-export type UpdateOptions = Infer<typeof updateOptions>;
+export type UpdateRequestOptions = Infer<typeof updateOptions>;

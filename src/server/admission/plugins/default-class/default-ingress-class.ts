@@ -4,7 +4,7 @@ import type { SharedListers } from '../../../../objects/registry/informers/share
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isFor } from '../../refused.js';
-import { DefaultClasses } from './default-class.js';
+import { DefaultClasses } from './default-classes.js';
 
 /** Gives new ingresses that name no class the default IngressClass (specification 5.5). */
 export class DefaultIngressClass implements AdmissionPlugin {

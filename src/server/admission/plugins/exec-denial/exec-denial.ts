@@ -1,6 +1,6 @@
 import { notFoundError } from '../../../../base/machinery/status-error.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isForPods } from '../../pods/pod-request.js';

@@ -1,11 +1,11 @@
 import { reviewPolicy, WebhookClient } from '../../../../base/outgoing/webhook-client.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { readImagePolicy } from './image-policy-configuration.js';
 import { ImagePolicyWebhook } from './image-policy-webhook.js';
 
 /** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
-export function buildImagePolicyWebhook(parts: AdmissionParts): ImagePolicyWebhook {
-  const { client, retryBackoffMs, ...rules } = readImagePolicy(parts.configuration.of('ImagePolicyWebhook'));
+export function buildImagePolicyWebhook(dependencies: AdmissionDependencies): ImagePolicyWebhook {
+  const { client, retryBackoffMs, ...rules } = readImagePolicy(dependencies.configuration.of('ImagePolicyWebhook'));
   const policy = { ...reviewPolicy, firstRetryMs: retryBackoffMs };
-  return new ImagePolicyWebhook(rules, { ...parts, client: new WebhookClient(client, policy) });
+  return new ImagePolicyWebhook(rules, { ...dependencies, client: new WebhookClient(client, policy) });
 }

@@ -7,8 +7,8 @@ import { Registry } from 'prom-client';
 import { admissionAttributes, type TestRequest } from '../../../../../test/support/admission-attributes.js';
 import { OptionsError } from '../../../../base/config/parse-options.js';
 import { vendorNames } from '../../../../base/machinery/vendor.js';
+import { AdmissionChain } from '../../admission-chain.js';
 import { AdmissionMetrics } from '../../admission-metrics.js';
-import { AdmissionChain } from '../../chain.js';
 import { readImagePolicy } from './image-policy-configuration.js';
 import { ImagePolicyWebhook } from './image-policy-webhook.js';
 

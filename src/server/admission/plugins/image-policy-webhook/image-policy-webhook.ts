@@ -11,7 +11,7 @@ import { isFor, refused } from '../../refused.js';
 import { type ImageReviewSpec, type ImageReviewStatus, imageReview, imageReviewStatus } from './image-review.js';
 
 /** Dependencies of the plugin. */
-export interface ImagePolicyParts {
+export interface ImagePolicyDependencies {
   readonly client: { post(value: unknown, signal: AbortSignal): Promise<unknown>; stop(): void };
   readonly names: VendorNames;
   readonly clock: Clock;
@@ -44,9 +44,9 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
 
   constructor(
     private readonly rules: ImagePolicyRules,
-    private readonly parts: ImagePolicyParts,
+    private readonly dependencies: ImagePolicyDependencies,
   ) {
-    const domain = groupName('image-policy', parts.names);
+    const domain = groupName('image-policy', dependencies.names);
     this.annotationMark = `.${domain}/`;
     this.auditPrefix = `imagepolicywebhook.${domain}`;
   }
@@ -69,7 +69,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const { auditAnnotations } = attributes.context;
     const leftOut = addForeignAnnotations(auditAnnotations, this.auditPrefix, status.auditAnnotations);
     if (leftOut !== undefined) {
-      this.parts.logger.warn('audit annotations of the image policy webhook are left out', { ...leftOut });
+      this.dependencies.logger.warn('audit annotations of the image policy webhook are left out', { ...leftOut });
     }
     if (status.allowed) return;
     const detail =
@@ -80,7 +80,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
   }
 
   stop(): void {
-    this.parts.client.stop();
+    this.dependencies.client.stop();
   }
 
   /** The answer; undefined when there is none and pods may pass then. */
@@ -89,7 +89,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const known = this.cached(key);
     if (known !== undefined) return known;
     const { signal, auditAnnotations } = attributes.context;
-    const { client, names, logger } = this.parts;
+    const { client, names, logger } = this.dependencies;
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(totalTimeoutMs)]);
       const asked = this.seats.take(limit, () => client.post(imageReview(spec, names), limit));
@@ -112,7 +112,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const found = this.answers.get(key);
     if (found === undefined) return undefined;
     this.answers.delete(key);
-    if (this.parts.clock.now() >= found.until) return undefined;
+    if (this.dependencies.clock.now() >= found.until) return undefined;
     this.answers.set(key, found);
     return found.status;
   }
@@ -121,7 +121,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     const ttlMs = status.allowed ? this.rules.allowTtlMs : this.rules.denyTtlMs;
     if (ttlMs === 0 || key.length > maxCachedQuestion) return;
     this.answers.delete(key);
-    this.answers.set(key, { status, until: this.parts.clock.now() + ttlMs });
+    this.answers.set(key, { status, until: this.dependencies.clock.now() + ttlMs });
     if (this.answers.size <= maxCachedAnswers) return;
     for (const oldest of this.answers.keys()) {
       this.answers.delete(oldest);

@@ -9,7 +9,7 @@ import { readStored } from '../../../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../../../objects/registry/store/resource-stores.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { claimLimitProblems, podLimitProblems, problemsText } from './limit-checks.js';
 import { applyLimitDefaults } from './limit-defaults.js';
 
@@ -30,7 +30,7 @@ export class LimitRanger implements AdmissionPlugin {
   private readonly names: VendorNames;
   private readonly stores: ResourceStores;
 
-  constructor({ listers, names, stores }: Pick<AdmissionParts, 'listers' | 'names' | 'stores'>) {
+  constructor({ listers, names, stores }: Pick<AdmissionDependencies, 'listers' | 'names' | 'stores'>) {
     this.known = listers.of(ranges, (object) => object as Range);
     this.names = names;
     this.stores = stores;

@@ -16,7 +16,7 @@ import {
   policyEnvironmentInSteps,
 } from '../../../../objects/cel/index.js';
 import { type MatchConditions, matchConditionsInSteps } from '../../expressions/match-conditions.js';
-import type { MatchingParts } from '../../matching/request-matcher.js';
+import type { MatchingDependencies } from '../../matching/request-matcher.js';
 import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.js';
 
 type Spec = MutatingAdmissionPolicy['spec'];
@@ -40,7 +40,7 @@ export type CompiledMutatingBinding = PreparedBinding<MutatingAdmissionPolicyBin
 /** Prepares a policy for requests. */
 export function compiledMutatingPolicy(
   object: ApiObject,
-  matching: MatchingParts,
+  matching: MatchingDependencies,
   authorizer: Authorizer,
 ): CompiledMutatingPolicy {
   const { spec } = object as ApiObject & MutatingAdmissionPolicy;
@@ -48,7 +48,7 @@ export function compiledMutatingPolicy(
 }
 
 /** Prepares a binding for requests. */
-export function compiledMutatingBinding(object: ApiObject, matching: MatchingParts): CompiledMutatingBinding {
+export function compiledMutatingBinding(object: ApiObject, matching: MatchingDependencies): CompiledMutatingBinding {
   return new PreparedBinding(object, (object as ApiObject & MutatingAdmissionPolicyBinding).spec, matching);
 }
 

@@ -6,7 +6,7 @@ import type { Hook } from '../../webhooks/hook.js';
 import type { Invocation } from '../../webhooks/hook-caller.js';
 import { applyHookPatch, type Patched } from '../../webhooks/hook-patch.js';
 import type { ReviewAnswer } from '../../webhooks/review-answer.js';
-import { ReviewWriter } from '../../webhooks/review-request.js';
+import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 import { HookReinvocation } from './hook-reinvocation.js';
 

@@ -4,7 +4,7 @@ import type { Authorizer } from '../../../../base/machinery/authorizer.js';
 import { nodeNameOf } from '../../../../base/machinery/node-identity.js';
 import { forbiddenError, notFoundError } from '../../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { mirrorPodProblem } from './mirror-pod.js';

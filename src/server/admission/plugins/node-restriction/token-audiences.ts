@@ -1,6 +1,6 @@
 import type { AuthorizationDecision, Authorizer } from '../../../../base/machinery/authorizer.js';
 import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
 import type { AdmissionAttributes } from '../../attributes.js';
 import type { ReadClaim, ReadCsiDriver, ReadPod, ReadTokenRequest, ReadVolume } from './read-objects.js';
 

@@ -4,7 +4,7 @@ import { groupName, type VendorNames } from '../../../../base/machinery/vendor.j
 import type { PersistentVolumeClaim } from '../../../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { StorageClass } from '../../../../objects/apis/storage/v1/storage-class.types.js';
 import type { ReadLister, SharedListers } from '../../../../objects/registry/informers/shared-listers.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isFor, refused } from '../../refused.js';

@@ -2,7 +2,7 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';
@@ -24,10 +24,10 @@ export class PodNodeSelector implements AdmissionPlugin {
   private readonly annotation: string;
 
   constructor(
-    private readonly parts: Pick<AdmissionParts, 'names' | 'namespaces'>,
+    private readonly dependencies: Pick<AdmissionDependencies, 'names' | 'namespaces'>,
     private readonly selectors: NodeSelectors,
   ) {
-    this.annotation = `scheduler.alpha.${parts.names.labelPrefix}/node-selector`;
+    this.annotation = `scheduler.alpha.${dependencies.names.labelPrefix}/node-selector`;
   }
 
   handles(operation: AdmissionOperation): boolean {
@@ -58,7 +58,7 @@ export class PodNodeSelector implements AdmissionPlugin {
       }
       use(pod, selector);
     };
-    const found = this.parts.namespaces.get(attributes.namespace);
+    const found = this.dependencies.namespaces.get(attributes.namespace);
     return found instanceof Promise ? found.then((namespace) => go(namespace?.annotations)) : go(found?.annotations);
   }
 
@@ -81,12 +81,12 @@ export class PodNodeSelector implements AdmissionPlugin {
 }
 
 /** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
-export function buildPodNodeSelector(parts: AdmissionParts): PodNodeSelector {
-  const given = parts.configuration.of('PodNodeSelector');
-  if (given === undefined) return new PodNodeSelector(parts, { clusterDefault: {}, namespaces: new Map() });
+export function buildPodNodeSelector(dependencies: AdmissionDependencies): PodNodeSelector {
+  const given = dependencies.configuration.of('PodNodeSelector');
+  if (given === undefined) return new PodNodeSelector(dependencies, { clusterDefault: {}, namespaces: new Map() });
   const { selectors, problems } = readNodeSelectors(given.value);
   if (problems.length > 0) throw new OptionsError(problems.map((problem) => `${given.source}: ${problem}`));
-  return new PodNodeSelector(parts, selectors);
+  return new PodNodeSelector(dependencies, selectors);
 }
 
 const root = 'podNodeSelectorPluginConfig';

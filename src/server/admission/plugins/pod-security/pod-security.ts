@@ -5,9 +5,9 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { PodTemplateSpec } from '../../../../objects/apis/core/v1/pod-spec.types.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { refused } from '../../refused.js';
-import { NamespacePodReview } from './namespace-pods.js';
+import { NamespacePodReview } from './namespace-pod-review.js';
 import {
   enforcesMore,
   isFullyPrivileged,
@@ -40,10 +40,10 @@ export class PodSecurity implements AdmissionPlugin {
   private readonly prefix: string;
 
   constructor(
-    private readonly parts: Pick<AdmissionParts, 'names' | 'namespaces' | 'stores' | 'clock' | 'metrics'>,
+    private readonly dependencies: Pick<AdmissionDependencies, 'names' | 'namespaces' | 'stores' | 'clock' | 'metrics'>,
     private readonly settings: PodSecuritySettings,
   ) {
-    const { names, stores, clock, metrics } = parts;
+    const { names, stores, clock, metrics } = dependencies;
     this.policies = new NamespacePolicies(names, settings.defaults);
     this.evaluator = new PodEvaluator(names);
     this.metrics = new PodSecurityMetrics(metrics.registry, this.evaluator.newestMinor);
@@ -171,7 +171,7 @@ export class PodSecurity implements AdmissionPlugin {
   }
 
   private withPolicy(attributes: AdmissionAttributes, use: (read: ReadPolicy) => void): Promise<void> | void {
-    const found = this.parts.namespaces.get(attributes.namespace);
+    const found = this.dependencies.namespaces.get(attributes.namespace);
     if (found instanceof Promise) return found.then((namespace) => use(this.policies.read(namespace?.labels)));
     use(this.policies.read(found?.labels));
     return undefined;

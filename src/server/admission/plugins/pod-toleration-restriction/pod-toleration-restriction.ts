@@ -4,7 +4,7 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../../objects/apis/core/v1/pod-qos.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { isForPods } from '../../pods/pod-request.js';
 import { coversToleration, mergeTolerations } from '../../pods/tolerations.js';
 import { refused } from '../../refused.js';
@@ -23,10 +23,10 @@ export class PodTolerationRestriction implements AdmissionPlugin {
   private readonly memoryPressure: Toleration;
 
   constructor(
-    private readonly parts: Pick<AdmissionParts, 'names' | 'namespaces'>,
+    private readonly dependencies: Pick<AdmissionDependencies, 'names' | 'namespaces'>,
     private readonly cluster: ClusterTolerations,
   ) {
-    const { labelPrefix } = parts.names;
+    const { labelPrefix } = dependencies.names;
     this.prefix = `scheduler.alpha.${labelPrefix}/`;
     this.memoryPressure = { key: `node.${labelPrefix}/memory-pressure`, operator: 'Exists', effect: 'NoSchedule' };
   }
@@ -68,7 +68,7 @@ export class PodTolerationRestriction implements AdmissionPlugin {
   ): Promise<void> | void {
     if (!isForPods(attributes) || attributes.object === undefined) return undefined;
     const pod = attributes.object as unknown as Pod;
-    const found = this.parts.namespaces.get(attributes.namespace);
+    const found = this.dependencies.namespaces.get(attributes.namespace);
     if (found instanceof Promise) return found.then((namespace) => use(pod, namespace?.annotations ?? {}));
     return use(pod, found?.annotations ?? {});
   }
@@ -88,10 +88,10 @@ export class PodTolerationRestriction implements AdmissionPlugin {
 }
 
 /** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
-export function buildPodTolerationRestriction(parts: AdmissionParts): PodTolerationRestriction {
-  const given = parts.configuration.of('PodTolerationRestriction');
-  if (given === undefined) return new PodTolerationRestriction(parts, { default: [], whitelist: [] });
-  const { tolerations, problems } = readClusterTolerations(given, parts.names);
+export function buildPodTolerationRestriction(dependencies: AdmissionDependencies): PodTolerationRestriction {
+  const given = dependencies.configuration.of('PodTolerationRestriction');
+  if (given === undefined) return new PodTolerationRestriction(dependencies, { default: [], whitelist: [] });
+  const { tolerations, problems } = readClusterTolerations(given, dependencies.names);
   if (problems.length > 0) throw new OptionsError(problems);
-  return new PodTolerationRestriction(parts, tolerations);
+  return new PodTolerationRestriction(dependencies, tolerations);
 }

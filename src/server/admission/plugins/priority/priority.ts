@@ -4,10 +4,10 @@ import { groupName } from '../../../../base/machinery/vendor.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { PriorityClass } from '../../../../objects/apis/scheduling/v1/priority-class.types.js';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { isForPods } from '../../pods/pod-request.js';
 import { isFor, refused } from '../../refused.js';
 
@@ -43,7 +43,7 @@ export class Priority implements AdmissionPlugin {
   private readonly resource: GroupResource;
   private readonly objects: ObjectReader;
 
-  constructor({ listers, objects, names }: Pick<AdmissionParts, 'listers' | 'objects' | 'names'>) {
+  constructor({ listers, objects, names }: Pick<AdmissionDependencies, 'listers' | 'objects' | 'names'>) {
     this.resource = { group: groupName('scheduling', names), resource: 'priorityclasses' };
     this.classes = listers.of(this.resource, known);
     this.objects = objects;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
-import type { ObjectReader } from '../../../../objects/registry/store/object-reader.js';
-import type { AdmissionParts } from '../../build-admission.js';
+import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
+import type { AdmissionDependencies } from '../../build-admission.js';
 import { accountReader, type KnownAccount } from './known-account.js';
 
 const resource = { group: '', resource: 'serviceaccounts' };
@@ -19,7 +19,7 @@ export class AccountLookup {
   private readonly read: ReturnType<typeof accountReader>;
   private readonly objects: ObjectReader;
 
-  constructor({ listers, objects, names }: Pick<AdmissionParts, 'listers' | 'objects' | 'names'>) {
+  constructor({ listers, objects, names }: Pick<AdmissionDependencies, 'listers' | 'objects' | 'names'>) {
     this.read = accountReader(names);
     this.accounts = listers.of(resource, this.read);
     this.objects = objects;

@@ -13,7 +13,7 @@ import {
   types,
 } from '../../../../objects/cel/index.js';
 import { type MatchConditions, matchConditionsInSteps } from '../../expressions/match-conditions.js';
-import type { MatchingParts } from '../../matching/request-matcher.js';
+import type { MatchingDependencies } from '../../matching/request-matcher.js';
 import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.js';
 
 type Spec = ValidatingAdmissionPolicy['spec'];
@@ -40,13 +40,17 @@ export type CompiledPolicy = PreparedPolicy<Spec, CompiledExpressions>;
 export type CompiledBinding = PreparedBinding<BindingSpec>;
 
 /** Prepares a policy for requests. */
-export function compiledPolicy(object: ApiObject, matching: MatchingParts, authorizer: Authorizer): CompiledPolicy {
+export function compiledPolicy(
+  object: ApiObject,
+  matching: MatchingDependencies,
+  authorizer: Authorizer,
+): CompiledPolicy {
   const { spec } = object as ApiObject & ValidatingAdmissionPolicy;
   return new PreparedPolicy(object, spec, matching, compiling(spec, authorizer));
 }
 
 /** Prepares a binding for requests. */
-export function compiledBinding(object: ApiObject, matching: MatchingParts): CompiledBinding {
+export function compiledBinding(object: ApiObject, matching: MatchingDependencies): CompiledBinding {
   return new PreparedBinding(object, (object as ApiObject & ValidatingAdmissionPolicyBinding).spec, matching);
 }
 

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from '../../attributes.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
 import type { Hook } from '../../webhooks/hook.js';
 import type { Invocation } from '../../webhooks/hook-caller.js';
-import { ReviewWriter } from '../../webhooks/review-request.js';
+import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 
 /**

@@ -17,7 +17,7 @@ export function isOptedOut({ metadata }: AnyRole | AnyBinding, annotation: strin
  * than those. Returns the same object when nothing is missing.
  */
 export function reconciledRole<T extends AnyRole>(live: T, wanted: AnyRole): T {
-  const metadata = withMarks(live.metadata, wanted.metadata);
+  const metadata = withMetadata(live.metadata, wanted.metadata);
   const selectors = (wanted as ClusterRole).aggregationRule?.clusterRoleSelectors;
   if (selectors !== undefined) {
     const present = (live as ClusterRole).aggregationRule?.clusterRoleSelectors ?? [];
@@ -35,7 +35,7 @@ export function reconciledRole<T extends AnyRole>(live: T, wanted: AnyRole): T {
  * missing.
  */
 export function reconciledBinding<T extends AnyBinding>(live: T, wanted: AnyBinding): T {
-  const metadata = withMarks(live.metadata, wanted.metadata);
+  const metadata = withMetadata(live.metadata, wanted.metadata);
   const present = live.subjects ?? [];
   const missing = (wanted.subjects ?? []).filter((subject) => !present.some((one) => sameSubject(one, subject)));
   if (missing.length > 0) return { ...live, metadata, subjects: [...present, ...missing] };
@@ -59,7 +59,7 @@ function sameSubject(a: Subject, b: Subject): boolean {
 type Metadata = AnyRole['metadata'];
 
 /** Adds missing labels and annotations; changed values stay. */
-function withMarks(live: Metadata, wanted: Metadata): Metadata {
+function withMetadata(live: Metadata, wanted: Metadata): Metadata {
   const labels = missingEntries(live.labels, wanted.labels);
   const annotations = missingEntries(live.annotations, wanted.annotations);
   if (labels === undefined && annotations === undefined) return live;

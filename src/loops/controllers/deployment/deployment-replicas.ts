@@ -1,0 +1,168 @@
+import { shareOf } from '../../../base/machinery/values/int-or-string.js';
+import {
+  annotatedNumber,
+  byAge,
+  type DeploymentAnnotations,
+  type StoredDeployment,
+  type StoredSet,
+} from './deployment-annotations.js';
+
+/** A replica set and the number of replicas it should have. */
+export interface Resize {
+  readonly set: StoredSet;
+  readonly replicas: number;
+}
+
+export function isRolling({ spec }: StoredDeployment): boolean {
+  return spec.strategy.type === 'RollingUpdate';
+}
+
+/** How many pods the deployment wants. */
+export function wantedOf({ spec }: StoredDeployment): number {
+  return spec.replicas ?? 0;
+}
+
+export function replicasOf({ spec }: StoredSet): number {
+  return spec.replicas ?? 0;
+}
+
+function availableOf({ status }: StoredSet): number {
+  return status.availableReplicas ?? 0;
+}
+
+export function sumOf(sets: readonly StoredSet[], number: (set: StoredSet) => number): number {
+  return sets.reduce((sum, set) => sum + number(set), 0);
+}
+
+/** Sets that should have pods. */
+export function activeOf(sets: readonly StoredSet[]): StoredSet[] {
+  return sets.filter((set) => replicasOf(set) > 0);
+}
+
+/** How many pods may exist beyond the wanted number during an update. */
+export function maxSurge(deployment: StoredDeployment): number {
+  if (!isRolling(deployment)) return 0;
+  return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedOf(deployment), 'up');
+}
+
+/** How many pods may be missing during an update. Something must give: where neither does, one may be missing. */
+export function maxUnavailable(deployment: StoredDeployment): number {
+  const wanted = wantedOf(deployment);
+  if (!isRolling(deployment) || wanted === 0) return 0;
+  const share = shareOf(deployment.spec.strategy.rollingUpdate?.maxUnavailable ?? 0, wanted, 'down');
+  const missing = share === 0 && maxSurge(deployment) === 0 ? 1 : share;
+  return Math.min(missing, wanted);
+}
+
+/** The size of the new set, as far as the others leave room. */
+export function newSetReplicas(deployment: StoredDeployment, newSize: number, oldSets: readonly StoredSet[]): number {
+  const wanted = wantedOf(deployment);
+  if (!isRolling(deployment) || newSize >= wanted) return wanted;
+  const room = wanted + maxSurge(deployment) - newSize - sumOf(oldSets, replicasOf);
+  return newSize + Math.max(0, Math.min(room, wanted - newSize));
+}
+
+/** The next step of a rolling update that makes old sets smaller; empty when none may lose a pod now. */
+export function shrinkOldSets(
+  deployment: StoredDeployment,
+  newSet: StoredSet,
+  oldSets: readonly StoredSet[],
+): Resize[] {
+  const sizes = new Map(byAge(activeOf(oldSets)).map((set) => [set, replicasOf(set)]));
+  if (sizes.size === 0) return [];
+  const needed = wantedOf(deployment) - maxUnavailable(deployment);
+  const all = [...oldSets, newSet];
+  const newMissing = replicasOf(newSet) - availableOf(newSet);
+  let spare = sumOf(all, replicasOf) - needed - newMissing;
+  // Pods that serve nobody go first.
+  for (const [set, size] of sizes) {
+    const count = Math.min(spare, size - availableOf(set));
+    if (count <= 0) continue;
+    sizes.set(set, size - count);
+    spare -= count;
+  }
+  if (sumOf(all, replicasOf) - needed - newMissing > 0) {
+    // Pods beyond the size of their set are on their way out, though its status may still count them.
+    let surplus = sumOf(all, (set) => Math.min(availableOf(set), replicasOf(set))) - needed;
+    for (const [set, size] of sizes) {
+      const count = Math.min(surplus, size);
+      if (count <= 0) continue;
+      sizes.set(set, size - count);
+      surplus -= count;
+    }
+  }
+  return changes(sizes);
+}
+
+/** The sizes after the deployment's number changed, or while it is paused: no update goes on meanwhile. */
+export function scaledReplicas(
+  deployment: StoredDeployment,
+  newSet: StoredSet | undefined,
+  oldSets: readonly StoredSet[],
+  marks: DeploymentAnnotations,
+): Resize[] {
+  const wanted = wantedOf(deployment);
+  const only = onlyOrNewest(newSet, oldSets);
+  if (only !== undefined) return [{ set: only, replicas: wanted }];
+  if (newSet !== undefined && isSaturated(deployment, newSet, marks)) {
+    return activeOf(oldSets).map((set) => ({ set, replicas: 0 }));
+  }
+  if (!isRolling(deployment)) return [];
+  return proportionalSizes(deployment, activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]), marks);
+}
+
+/** The one set with pods; without any, the new or the youngest one; undefined when several have pods. */
+function onlyOrNewest(newSet: StoredSet | undefined, oldSets: readonly StoredSet[]): StoredSet | undefined {
+  const active = activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]);
+  if (active.length === 0) return newSet ?? byAge(oldSets).at(-1);
+  return active.length === 1 ? active[0] : undefined;
+}
+
+function isSaturated(deployment: StoredDeployment, set: StoredSet, { desired }: DeploymentAnnotations): boolean {
+  const wanted = wantedOf(deployment);
+  return replicasOf(set) === wanted && annotatedNumber(set, desired) === wanted && availableOf(set) === wanted;
+}
+
+/** Divides what is to be added or taken away among sets in proportion to their sizes; the largest gets the rest. */
+function proportionalSizes(
+  deployment: StoredDeployment,
+  sets: readonly StoredSet[],
+  marks: DeploymentAnnotations,
+): Resize[] {
+  const wanted = wantedOf(deployment);
+  const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
+  const toAdd = allowed - sumOf(sets, replicasOf);
+  const oldest = byAge(sets);
+  const sorted = (toAdd > 0 ? oldest.reverse() : oldest).sort((a, b) => replicasOf(b) - replicasOf(a));
+  const sizes = new Map(sorted.map((set) => [set, replicasOf(set)]));
+  let added = 0;
+  for (const set of sorted) {
+    const share = proportion(deployment, set, allowed, marks);
+    const part = toAdd > 0 ? Math.min(share, toAdd - added) : Math.max(share, toAdd - added);
+    if (toAdd === 0 || toAdd === added) break;
+    sizes.set(set, replicasOf(set) + part);
+    added += part;
+  }
+  const [largest] = sorted;
+  if (largest !== undefined) sizes.set(largest, Math.max(0, (sizes.get(largest) ?? 0) + toAdd - added));
+  return [...sizes].map(([set, replicas]) => ({ set, replicas }));
+}
+
+/** By how much a set grows when the whole grows to `allowed`. */
+function proportion(
+  deployment: StoredDeployment,
+  set: StoredSet,
+  allowed: number,
+  { max }: DeploymentAnnotations,
+): number {
+  const size = replicasOf(set);
+  if (wantedOf(deployment) === 0) return -size;
+  const before = annotatedNumber(set, max) || (deployment.status.replicas ?? 0);
+  return before === 0 ? 0 : Math.round((size * allowed) / before) - size;
+}
+
+function changes(sizes: ReadonlyMap<StoredSet, number>): Resize[] {
+  return [...sizes]
+    .filter(([set, replicas]) => replicas !== replicasOf(set))
+    .map(([set, replicas]) => ({ set, replicas }));
+}

@@ -1,0 +1,68 @@
+import { privilegedGroup } from '../../../base/machinery/authorizer.js';
+import { internalContext } from '../../../base/machinery/internal-context.js';
+import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Rest } from '../work-queue.js';
+
+/**
+ * The user that a control loop acts as (specification 5.4): a service account of the system namespace. It has the rights
+ * that the authorization modes give it.
+ */
+export function loopUser(account: string, { systemNamespace }: Pick<VendorNames, 'systemNamespace'>): UserInfo {
+  return Object.freeze({
+    name: `system:serviceaccount:${systemNamespace}:${account}`,
+    uid: '',
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`, 'system:authenticated'],
+    extra: {},
+  });
+}
+
+/** The user of the loops that are part of the server itself: it has all rights, whatever the authorization modes say. */
+export const serverUser: UserInfo = Object.freeze({
+  name: 'system:apiserver',
+  uid: '',
+  groups: [privilegedGroup, 'system:authenticated'],
+  extra: {},
+});
+
+/** The user of a program that a loop acts as where no account has the rights: `system:kube-scheduler`. */
+export function componentUser(component: string): UserInfo {
+  return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
+}
+
+/** One run of a loop's `reconcile`: who acts, since when, and what was written. */
+export class ReconcileContext {
+  readonly context: RequestContext;
+  private version = 0n;
+
+  /**
+   * @param now milliseconds since the epoch
+   * @param rest waits without holding up the work for other namespaces
+   */
+  constructor(
+    user: UserInfo,
+    account: string,
+    readonly now: number,
+    readonly signal: AbortSignal,
+    readonly rest: Rest = (wait) => wait(),
+  ) {
+    this.context = internalContext(user, now, signal, `plinth/${account}`);
+  }
+
+  /** Notes a write. The next run for the same key begins when the informers of the loop show it. */
+  wrote(version: bigint | undefined): void {
+    if (version !== undefined && version > this.version) this.version = version;
+  }
+
+  /** The newest version that was written; 0 when nothing was. */
+  get written(): bigint {
+    return this.version;
+  }
+}
+
+/** A loop would write after the end of its term, when another process may lead already. */
+export class TermOver extends Error {
+  constructor() {
+    super('the control loop has ended');
+  }
+}

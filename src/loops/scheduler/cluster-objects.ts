@@ -1,0 +1,28 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { LabelSelector } from '../../base/machinery/label-selector.js';
+import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
+import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
+import type { NamespaceLabels } from './affinity-terms.js';
+import type { PodInfo } from './pod-info.js';
+
+/** The pods that belong together with a pod: the replicas of a workload or behind a service. */
+export interface PodGroup {
+  readonly selector: LabelSelector;
+  /** Equal for equal selectors. */
+  readonly text: string;
+}
+
+/** The objects besides nodes and pods that decide where a pod can be. Functions answer from memory. */
+export interface ClusterObjects {
+  readonly namespaceLabels?: NamespaceLabels;
+  /** The group that a pod without constraints of its own is spread with. */
+  readonly groupOf?: (pod: PodInfo) => PodGroup | undefined;
+  readonly claim?: (namespace: string, name: string) => (PersistentVolumeClaim & ApiObject) | undefined;
+  readonly volume?: (name: string) => (PersistentVolume & ApiObject) | undefined;
+  /** All volumes of a storage class ('' for none). */
+  readonly volumesOfClass?: (name: string) => Iterable<PersistentVolume & ApiObject>;
+  /** How many volumes of each storage driver a node takes; undefined when it says nothing about any. */
+  readonly volumeLimits?: (node: string) => ReadonlyMap<string, number> | undefined;
+  readonly storageClass?: (name: string) => (StorageClass & ApiObject) | undefined;
+}

@@ -1,0 +1,252 @@
+import { Worker } from 'node:worker_threads';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
+import { tenantOf } from '../../base/machinery/tenant-of.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import type { LargeRequests } from '../endpoints/large-requests.interface.js';
+import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
+import { FairQueue } from './fair-queue.js';
+import { forward } from './forward.js';
+import type {
+  FromThread,
+  LargeRequestAnswer,
+  LargeRequestMessage,
+  LargeRequestThreadSettings,
+  ToThread,
+} from './large-request-messages.js';
+import { LargeRequestThreadCounts } from './large-request-thread-counts.js';
+import { LargeRequestThreadHost, type LargeRequestThreadHostDependencies } from './large-request-thread-host.js';
+
+export interface LargeRequestThreadOptions {
+  /** An idle thread ends after this time, in milliseconds. */
+  readonly idleMs: number;
+  /**
+   * The computing time of the thread for one request, in milliseconds; after that the thread ends along with the
+   * request. It is processor time, so a busy machine does not shorten it.
+   */
+  readonly requestCpuMs: number;
+  /** Memory of the thread for objects, in MiB. */
+  readonly memoryMb: number;
+}
+
+export const largeRequestThreadDefaults: LargeRequestThreadOptions = {
+  idleMs: 300_000,
+  requestCpuMs: 30_000,
+  memoryMb: 1024,
+};
+
+interface Job {
+  readonly id: number;
+  readonly message: Extract<ToThread, { readonly type: 'request' | 'event' }>;
+  /** Buffers of the message that are transferred to the thread instead of copied. */
+  readonly transfer: readonly ArrayBuffer[];
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+  /** The thread's total computing time when it got the job, in milliseconds; undefined until it is known. */
+  begunAt: number | undefined;
+}
+
+/** Events belong to no single user: together they take turns as one user would. No user has this name. */
+const ownerOfEvents = '';
+/** Limits within which users take turns. */
+const queueLimits = {
+  running: 4,
+  runningOfOwner: 2,
+  waiting: 96,
+  waitingOfOwner: 24,
+  unlimitedOwner: ownerOfEvents,
+};
+
+/** How often the thread's computing time is checked. */
+const checkMs = 1_000;
+
+/**
+ * Answers requests about large objects in another thread, so they don't hold up all other requests. The thread runs the
+ * same program on the storage of this process. It starts with the first request and ends after being idle for a while.
+ * A request that takes too much time or memory ends the thread; the next request gets a new one.
+ */
+export class LargeRequestThread implements LargeRequests {
+  private thread: Worker | undefined;
+  private host: LargeRequestThreadHost | undefined;
+  private readonly queue = new FairQueue<Job>(queueLimits);
+  private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
+  private idle: NodeJS.Timeout | undefined;
+  private lastId = 0;
+  private isStopped = false;
+  /** What the threads have counted of their requests. */
+  readonly counts = new LargeRequestThreadCounts();
+
+  constructor(
+    private readonly settings: LargeRequestThreadSettings,
+    private readonly dependencies: LargeRequestThreadHostDependencies,
+    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly options: LargeRequestThreadOptions = largeRequestThreadDefaults,
+  ) {}
+
+  /** Whether the thread is running. */
+  get isRunning(): boolean {
+    return this.thread !== undefined;
+  }
+
+  forward(
+    context: HttpRequestContext,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    definitionsAt: bigint,
+  ): Promise<void> {
+    return forward(this, context, request, reply, definitionsAt);
+  }
+
+  /**
+   * Answers a request. Rejects with a 429 when too many requests wait, a 504 or 503 when the thread had to be ended,
+   * and an AbortError when `signal` is aborted before the request's turn. A request aborted later ends with its next
+   * call to the process; its computing until then is bounded.
+   */
+  answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.lastId;
+      const message = { type: 'request', id, request } as const;
+      const job: Job = { id, message, transfer: [request.body.buffer], resolve, reject, begunAt: undefined };
+      const owner = tenantOf(request.user.name);
+      if (!this.add(owner, job)) return;
+      signal.addEventListener('abort', () => {
+        if (this.queue.remove(owner, job)) reject(signal.reason as Error);
+        else if (this.running.has(id)) this.thread?.postMessage({ type: 'left', id } satisfies ToThread);
+      });
+      this.advance();
+    });
+  }
+
+  /**
+   * Encodes an event of a watch. It always finds room, as each watch waits for one event at most. Rejects with a 504 or
+   * 503 when the thread had to be ended.
+   */
+  encode(event: LargeEvent): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.lastId;
+      const finish = (bytes: Uint8Array<ArrayBuffer>) => resolve(Buffer.from(bytes.buffer));
+      const message = { type: 'event', id, event } as const;
+      const job: Job = { id, message, transfer: [], resolve: finish, reject, begunAt: undefined };
+      if (this.add(ownerOfEvents, job)) this.advance();
+    });
+  }
+
+  /** Ends the thread and refuses its requests. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    clearTimeout(this.idle);
+    const { thread } = this;
+    this.giveUp(() => serviceUnavailableError('the server is shutting down'));
+    await thread?.terminate();
+  }
+
+  /** Queues the job; false when it was rejected. */
+  private add(owner: string, job: Job): boolean {
+    if (this.isStopped) {
+      job.reject(serviceUnavailableError('the server is shutting down'));
+      return false;
+    }
+    const refused = this.queue.add(owner, job);
+    refused?.reject(tooManyRequestsError(1));
+    return refused !== job;
+  }
+
+  private advance(): void {
+    clearTimeout(this.idle);
+    for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
+      const { job } = next;
+      this.running.set(job.id, next);
+      const thread = this.thread ?? this.start();
+      thread.postMessage(job.message, job.transfer);
+    }
+    if (this.queue.isIdle && this.thread !== undefined) {
+      this.idle = setTimeout(() => this.giveUp(() => new Error('idle')), this.options.idleMs).unref();
+    }
+  }
+
+  private start(): Worker {
+    const thread = new Worker(new URL('./large-request.thread.js', import.meta.url), {
+      workerData: this.settings,
+      resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb },
+    });
+    thread.unref();
+    const host = new LargeRequestThreadHost(this.dependencies, thread);
+    thread.on('message', (message: FromThread) => {
+      if (thread !== this.thread) return;
+      if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer as never));
+      else if (message.type === 'encoded') this.finish(message.id, ({ resolve }) => resolve(message.bytes as never));
+      else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
+      else if (message.type === 'counted') this.counts.add(message.counts);
+      else host.receive(message);
+    });
+    // Usually out of memory.
+    thread.on('error', (error) => this.lose(thread, error));
+    thread.on('exit', (code) => this.lose(thread, new Error(`it exited with code ${code}`)));
+    this.thread = thread;
+    this.host = host;
+    const check = setInterval(() => void this.checkTime(thread), checkMs).unref();
+    thread.once('exit', () => clearInterval(check));
+    return thread;
+  }
+
+  private lose(thread: Worker, error: unknown): void {
+    if (thread !== this.thread) return;
+    this.logger.warn('the thread for large requests ended', { error });
+    const isMemory = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const why = isMemory ? 'the request took too much memory' : 'the thread that worked on the request ended';
+    this.giveUp(() => timeoutError(`${why}; its outcome is not known`, 1));
+    this.advance();
+  }
+
+  private finish(id: number, settle: (job: Job) => void): void {
+    const entry = this.running.get(id);
+    if (entry === undefined) return;
+    this.running.delete(id);
+    this.queue.done(entry.owner);
+    // The computing time so far was for this job.
+    for (const { job } of this.running.values()) job.begunAt = undefined;
+    settle(entry.job);
+    this.advance();
+  }
+
+  private async checkTime(thread: Worker): Promise<void> {
+    if (this.running.size === 0) return;
+    // The thread has ended: its usage is unknown.
+    const usage = await thread.cpuUsage().catch(() => undefined);
+    if (usage === undefined || thread !== this.thread) return;
+    const now = (usage.user + usage.system) / 1000;
+    for (const { job } of this.running.values()) {
+      job.begunAt ??= now;
+      if (now - job.begunAt <= this.options.requestCpuMs) continue;
+      this.tooSlow(job);
+      return;
+    }
+  }
+
+  private tooSlow(job: Job): void {
+    const { message } = job;
+    const about =
+      message.type === 'event'
+        ? { event: message.event.resource }
+        : { method: message.request.method, path: message.request.url.split('?')[0] };
+    this.logger.warn('a large request took too long', about);
+    this.giveUp(() => timeoutError('the request took too long; its outcome is not known', 1));
+    this.advance();
+  }
+
+  /** Ends the thread and rejects its running jobs. Waiting jobs go to the next thread. */
+  private giveUp(error: () => Error): void {
+    const { thread, host } = this;
+    this.thread = undefined;
+    this.host = undefined;
+    void this.counts.threadEnded();
+    for (const { job, owner } of [...this.running.values()]) {
+      this.queue.done(owner);
+      job.reject(error());
+    }
+    this.running.clear();
+    host?.fail(new Error('the thread for large requests ended'));
+    void thread?.terminate();
+  }
+}

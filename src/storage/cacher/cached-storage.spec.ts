@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Random, testSeeds } from '../../../test/support/random.js';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { createPostgresStorage } from '../postgres/postgres-storage.js';
+import { silentObserver } from '../postgres/postgres-storage-options.js';
+import { type StoredObject } from '../storage.interface.js';
+import { describeChange, openCached, randomQuery, writeSomething } from '../testing/cached-scene.js';
+import { collectUpTo, failsWith, storageContract } from '../testing/storage-contract.js';
+import { type CacheOptions } from './cache-options.js';
+import { CachedStorage } from './cached-storage.js';
+
+describe('CachedStorage', () => {
+  let server: TestPostgres;
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(async () => server.stop());
+
+  const open = (options?: Partial<CacheOptions>) => openCached(server, options);
+
+  describe('contract', () => {
+    storageContract(async () => {
+      const { cached, stop } = await open();
+      return { storage: cached, stop };
+    });
+  });
+
+  describe('beside a store without a cache', () => {
+    for (const seed of testSeeds('cache and database')) {
+      it(`gives the same answers while both write (seed ${seed})`, async () => {
+        const { cached, other, reads, stop } = await open({ window: { changes: 60, bytes: 1 << 20 } });
+        try {
+          const random = new Random(seed);
+          const resource = 'things';
+          const versions: bigint[] = [(await cached.list({ resource })).resourceVersion];
+          const missesBefore = reads.miss;
+          for (let step = 0; step < 150; step++) {
+            await writeSomething(random, random.pick([cached, other]), other, resource);
+            const query = randomQuery(random, resource);
+            // The answer must have every commit of the other process before the call.
+            const [mine, theirs] = [await cached.list(query), await other.list(query)];
+            assert.deepEqual(mine.items.map(plain), theirs.items, JSON.stringify(query));
+            assert.equal(mine.remaining, theirs.remaining);
+            assert.ok(mine.more || !theirs.more || query.select !== undefined);
+            versions.push(mine.resourceVersion);
+            const at = random.pick(versions.slice(-40));
+            const [past, expected] = [await cached.list({ ...query, at }), await other.list({ ...query, at })];
+            assert.deepEqual(past.items.map(plain), expected.items, `at ${at} ${JSON.stringify(query)}`);
+            assert.equal(past.remaining, expected.remaining);
+            assert.equal(past.resourceVersion, at);
+          }
+          // Only versions that the window had lost may have gone to the database.
+          assert.ok(reads.hit > 200, `${reads.hit} of ${reads.hit + reads.miss - missesBefore} from memory`);
+        } finally {
+          await stop();
+        }
+      });
+
+      it(`resumes watches at any version with the same changes (seed ${seed})`, async () => {
+        const { cached, other, stop } = await open({ window: { changes: 30, bytes: 1 << 20 } });
+        try {
+          const random = new Random(seed);
+          const resource = 'things';
+          const versions = [(await cached.list({ resource })).resourceVersion];
+          for (let i = 0; i < 80; i++) {
+            await writeSomething(random, random.pick([cached, other]), other, resource);
+            versions.push(await other.head());
+          }
+          for (const from of [versions[0] as bigint, ...Array.from({ length: 12 }, () => random.pick(versions))]) {
+            const scope = { resource, namespace: random.chance(0.5) ? random.pick(['a', 'b']) : undefined };
+            const watches = [await cached.watch(scope, from), await other.watch(scope, from)];
+            await writeSomething(random, other, other, resource);
+            const head = await other.head();
+            const seen: string[][] = [];
+            for (const watch of watches) {
+              seen.push((await collectUpTo(watch, head)).map(describeChange));
+              watch.close();
+            }
+            assert.deepEqual(seen[0], seen[1], `from ${from}`);
+          }
+        } finally {
+          await stop();
+        }
+      });
+    }
+
+    it('answers any version from memory, and waits for a future one', async () => {
+      const { cached, other, stop } = await open({ futureWaitMs: 300 });
+      try {
+        const resource = 'things';
+        const key = { resource, namespace: 'a', name: 'x' };
+        await cached.list({ resource });
+        const { resourceVersion } = await other.create(key, 'u', '{}');
+        const page = await cached.list({ resource, notOlderThan: resourceVersion });
+        assert.deepEqual([page.items.length, page.resourceVersion >= resourceVersion], [1, true]);
+        assert.equal((await cached.get(key, resourceVersion))?.uid, 'u');
+        assert.equal((await cached.list({ resource, notOlderThan: 0n })).items.length, 1);
+        const future = (await other.head()) + 1_000n;
+        await assert.rejects(cached.list({ resource, notOlderThan: future }), failsWith('TooLargeVersion'));
+        await assert.rejects(cached.get(key, future), failsWith('TooLargeVersion'));
+      } finally {
+        await stop();
+      }
+    });
+  });
+
+  describe('updates', () => {
+    it('start from the object just read or written, and end right when another process was faster', async () => {
+      const url = await server.createTestDatabase();
+      let reads = 0;
+      const observer = {
+        ...silentObserver,
+        query: (name: string) => {
+          if (name === 'get-objects') reads++;
+        },
+      };
+      const inner = await createPostgresStorage({ databaseUrl: url, observer });
+      const other = await createPostgresStorage({ databaseUrl: url });
+      const cached = new CachedStorage(inner);
+      const key = { resource: 'things', namespace: 'a', name: 'x' };
+      const add = (text: string) => (current: StoredObject | undefined) =>
+        ({ kind: 'write', uid: 'u', json: JSON.stringify(`${JSON.parse(current?.json ?? '""')}${text}`) }) as const;
+      try {
+        await cached.create(key, 'u', '"0"');
+        await cached.guaranteedUpdate(key, {}, add('1'));
+        await cached.guaranteedUpdate(key, {}, add('2'));
+        assert.equal(reads, 0);
+        await other.guaranteedUpdate(key, {}, add('3'));
+        const tried: (string | undefined)[] = [];
+        const result = await cached.guaranteedUpdate(key, {}, (current) => {
+          tried.push(current?.json);
+          return add('4')(current);
+        });
+        assert.deepEqual(tried, ['"012"', '"0123"']);
+        assert.equal(result.object.json, '"01234"');
+        assert.equal((await other.get(key))?.json, '"01234"');
+        assert.equal(reads, 0, 'a refused write brings what stood in its way');
+
+        await other.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
+        await assert.rejects(cached.guaranteedUpdate(key, {}, add('5')), failsWith('KeyNotFound'));
+        await cached.create(key, 'u', '"new"');
+        await cached.guaranteedUpdate(key, {}, (current) => ({ kind: 'delete', json: current?.json ?? '' }));
+        await assert.rejects(cached.guaranteedUpdate(key, {}, add('6')), failsWith('KeyNotFound'));
+      } finally {
+        await cached.stop();
+        await inner.stop();
+        await other.stop();
+      }
+    });
+  });
+});
+
+function plain({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
+  return { key, uid, resourceVersion, json };
+}

@@ -1,0 +1,323 @@
+import { inTurns } from '../../base/machinery/turns.js';
+import type {
+  AgedPage,
+  AgedQuery,
+  Change,
+  ChangeSubscription,
+  ListPage,
+  ListQuery,
+  LostVersions,
+  Storage,
+  StorageCreateOptions,
+  StorageKey,
+  StorageUsage,
+  StoredObject,
+  TiedWriteAnswer,
+  UpdateDecision,
+  UpdateOptions,
+  UpdateResult,
+  WatchScope,
+  Write,
+} from '../storage.interface.js';
+import { StorageError } from '../storage-error.js';
+import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
+import { Cacher, type SharedAmongCaches } from './cacher.js';
+import { FormBlocks } from './form-blocks.js';
+import type { MemoryBudget } from './memory-budget.js';
+import { RecentObjects } from './recent-objects.js';
+import { WatchBacklog } from './watch-backlog.js';
+import type { WatchCache } from './watch-cache.js';
+
+/** The part of the memory for all caches that forms made of their objects may take. */
+const FORMS_PART = 8;
+
+/** How often to look for idle caches and for caches that are too large, in milliseconds. */
+const SWEEP_MS = 5_000;
+
+const unknownUsage: StorageUsage = Object.freeze({ objects: undefined, isInMemory: false, watchers: 0 });
+
+/** The size of one cache. */
+export interface CacheStatistics {
+  readonly resource: string;
+  readonly objects: number;
+  /** An estimate. */
+  readonly bytes: number;
+  readonly watchers: number;
+}
+
+/**
+ * A store that answers lists and watches from memory where memory gives the same answer as the store behind it. It asks
+ * that store for the rest. Writes and reads of single objects pass through.
+ *
+ * A list without a version first asks the database for the newest version, and waits until the cache has reached it. So
+ * the answer has every write that was committed before the call, by any process.
+ */
+export class CachedStorage implements Storage, SharedAmongCaches {
+  readonly backlog: WatchBacklog;
+  private readonly inner: Storage;
+  private readonly options: CacheOptions;
+  private readonly cachers = new Map<string, Cacher>();
+  private readonly recent: RecentObjects;
+  private readonly room: MemoryBudget;
+  private readonly forms: FormBlocks;
+  private formsUsedAt = 0;
+  private cancelSweep: (() => void) | undefined;
+  private stopped = false;
+
+  /** Neither starts nor stops the store behind it. */
+  constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
+    this.inner = inner;
+    this.options = { ...defaultCacheOptions, ...options };
+    this.backlog = new WatchBacklog(this.options.backlogCharacters);
+    this.recent = new RecentObjects(() => this.options.timers.now());
+    this.room = this.options.room(
+      () => this.bytes,
+      () => this.selectVictims(undefined, 0),
+    );
+    this.forms = new FormBlocks(() => this.roomForForms());
+    this.scheduleSweep();
+  }
+
+  /** Caches that can be read at the moment. */
+  *statistics(): Generator<CacheStatistics> {
+    for (const { resource, cache, watchers } of this.cachers.values()) {
+      if (cache !== undefined) yield { resource, objects: cache.objects, bytes: cache.bytes, watchers };
+    }
+  }
+
+  /** Memory of the forms that lists are made of, in bytes; an estimate. */
+  get formBytes(): number {
+    return this.forms.bytes;
+  }
+
+  /** Ends all watches and drops all caches. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelSweep?.();
+    this.room.stop();
+    this.recent.clear();
+    this.forms.drop();
+    await Promise.all([...this.cachers.values()].map((cacher) => cacher.stop()));
+  }
+
+  async create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject> {
+    return this.noted(await this.inner.create(key, uid, json, options));
+  }
+
+  async guaranteedUpdate(
+    key: StorageKey,
+    options: UpdateOptions,
+    tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
+  ): Promise<UpdateResult> {
+    // A remembered copy saves the read. If it turns out stale, the refused write brings the newest state.
+    const { cache } = this.cachers.get(key.resource) ?? {};
+    const hint = options.hint ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
+    const inner = hint === undefined ? options : { ...options, hint };
+    const result = await this.inner.guaranteedUpdate(key, inner, tryUpdate);
+    if (result.outcome === 'deleted') this.recent.forget(key);
+    else this.noted(result.object);
+    return result;
+  }
+
+  async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
+    const answers = await this.inner.writeTogether(writes);
+    for (const [i, answer] of answers.entries()) {
+      const { op, key, uid, json } = writes[i] as Write;
+      if (answer.kind !== 'written') continue;
+      if (op === 'delete') this.recent.forget(key);
+      else this.noted({ key, uid, json, resourceVersion: answer.resourceVersion });
+    }
+    return answers;
+  }
+
+  async get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined> {
+    const cacher = this.cachers.get(key.resource);
+    if (notOlderThan === undefined || cacher?.cache === undefined) {
+      const found = await this.inner.get(key, notOlderThan);
+      return found === undefined ? undefined : this.noted(found);
+    }
+    cacher.touch();
+    await this.waitFor(cacher, notOlderThan);
+    const { cache } = cacher;
+    if (cache === undefined) return this.inner.get(key, notOlderThan);
+    this.options.observer.read(key.resource, true);
+    return cache.get(key.namespace, key.name);
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    if (!this.mayAnswer(query)) {
+      this.options.observer.read(query.resource, false);
+      return this.inner.list(query);
+    }
+    const cacher = this.cacher(query.resource);
+    cacher.touch();
+    const { fillWaitMs, partFillWaitMs } = this.options;
+    const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
+    const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
+    const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
+    const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
+    this.options.observer.read(query.resource, page !== undefined);
+    if (page === undefined) return this.inner.list(query);
+    this.formsUsedAt = cacher.usedAt;
+    return { ...page, forms: this.forms };
+  }
+
+  head(): Promise<bigint> {
+    return this.inner.head();
+  }
+
+  compactRevision(): Promise<bigint> {
+    return this.inner.compactRevision();
+  }
+
+  watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
+    if (this.stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
+    if (!this.keeps(scope.resource)) return this.inner.watch(scope, from);
+    return this.cacher(scope.resource).watch(scope, from);
+  }
+
+  aged(query: AgedQuery): Promise<AgedPage> {
+    return this.inner.aged(query);
+  }
+
+  usage(key: StorageKey): StorageUsage {
+    const cacher = this.cachers.get(key.resource);
+    if (cacher === undefined) return unknownUsage;
+    return { objects: cacher.knownObjects, isInMemory: cacher.cache !== undefined, watchers: cacher.watchersOf(key) };
+  }
+
+  lostVersions(): LostVersions | undefined {
+    return this.inner.lostVersions();
+  }
+
+  ping(): Promise<void> {
+    return this.inner.ping();
+  }
+
+  readonly isKept = ({ key, resourceVersion }: Change): boolean => {
+    const { cache } = this.cachers.get(key.resource) ?? {};
+    return cache !== undefined && resourceVersion > cache.oldest;
+  };
+
+  private keeps(resource: string): boolean {
+    return this.options.leastChanges(resource) > 0;
+  }
+
+  /** Whether lists of this kind may come from memory. */
+  private mayAnswer({ resource, at, notOlderThan }: ListQuery): boolean {
+    if (!this.keeps(resource)) return false;
+    if (at !== undefined) return this.options.pastLists;
+    return notOlderThan !== undefined || this.options.consistentLists;
+  }
+
+  /** Remembers an object for the update that may follow, unless the cache of its resource has it. */
+  private noted(object: StoredObject): StoredObject {
+    if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.note(object);
+    return object;
+  }
+
+  /** The cache once it is new enough for the query; undefined when the database has to answer. */
+  private async cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
+    if (query.at !== undefined) return (await cacher.isReadable(query.at)) ? cacher.cache : undefined;
+    if (query.notOlderThan !== undefined) {
+      await this.waitFor(cacher, query.notOlderThan);
+      return cacher.cache;
+    }
+    const before = cacher.cache?.position ?? 0n;
+    const head = await this.inner.head();
+    if (head < before) {
+      // The database lost versions that the cache shows.
+      cacher.drop('epoch');
+      return undefined;
+    }
+    return (await cacher.reached(head, this.options.futureWaitMs)) ? cacher.cache : undefined;
+  }
+
+  /** Waits for a version that may come from another process; `TooLargeVersion` when it does not come. */
+  private async waitFor(cacher: Cacher, version: bigint): Promise<void> {
+    if (cacher.cache === undefined || cacher.cache.position >= version) return;
+    const head = await this.inner.head();
+    if (await cacher.reached(version, this.options.futureWaitMs)) return;
+    if (cacher.cache === undefined) return;
+    // Committed, but the feed does not bring it: the database has to answer.
+    if (head >= version) return cacher.drop('feed');
+    const message = `version ${version} is too large; the newest is ${head}`;
+    throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
+  }
+
+  private cacher(resource: string): Cacher {
+    let cacher = this.cachers.get(resource);
+    if (cacher === undefined) {
+      const room = { most: () => this.most, admits: (bytes: number) => this.selectVictims(resource, bytes) };
+      cacher = new Cacher(resource, this.inner, this.options, room, this);
+      this.cachers.set(resource, cacher);
+    }
+    return cacher;
+  }
+
+  forget(resource: string): void {
+    const cacher = this.cachers.get(resource);
+    if (cacher === undefined) return;
+    this.cachers.delete(resource);
+    void cacher.retire().finally(() => this.options.observer.gone(resource));
+  }
+
+  /** Bytes of all caches, also of those that are being filled. */
+  private get bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.cachers.values()) sum += bytes;
+    return sum;
+  }
+
+  /** What all caches may take together. */
+  private get most(): number {
+    return Math.min(this.options.maxBytes, this.room.most);
+  }
+
+  private scheduleSweep(): void {
+    this.cancelSweep = this.options.timers.after(SWEEP_MS, () => {
+      this.sweep();
+      if (!this.stopped) this.scheduleSweep();
+    });
+  }
+
+  private sweep(): void {
+    const { timers, idleMs } = this.options;
+    for (const [resource, cacher] of this.cachers) {
+      if (timers.now() - cacher.usedAt < idleMs) continue;
+      cacher.drop('idle');
+      if (cacher.bytes === 0 && cacher.watchers === 0) this.cachers.delete(resource);
+    }
+    if (timers.now() - this.formsUsedAt >= idleMs) this.forms.drop();
+    this.selectVictims(undefined, 0);
+  }
+
+  /** Forms get what objects leave, and not much of it: objects are worth more, as the database has to be asked for them. */
+  private roomForForms(): number {
+    const { most } = this;
+    return Math.min(most / FORMS_PART, most - this.bytes);
+  }
+
+  /**
+   * Drops the caches that have been unused for longest until the rest fits, unwatched ones first. Returns whether a
+   * cache that is being filled and needs `bytes` can fit at all.
+   */
+  private selectVictims(filling: string | undefined, bytes: number): boolean {
+    const { most } = this;
+    if (bytes > most) return false;
+    const others = [...this.cachers.values()].filter(({ resource, bytes }) => resource !== filling && bytes > 0);
+    let total = others.reduce((sum, cacher) => sum + cacher.bytes, bytes);
+    if (total + this.forms.bytes > most) this.forms.drop();
+    if (total <= most) return true;
+    const watched = (cacher: Cacher) => (cacher.watchers > 0 ? 1 : 0);
+    others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);
+    for (const cacher of others) {
+      if (total <= most) break;
+      // A cache that is being filled gives way to a watched one.
+      if (filling !== undefined && watched(cacher) === 1) return false;
+      total -= cacher.bytes;
+      cacher.drop('budget');
+    }
+    return total <= most;
+  }
+}
