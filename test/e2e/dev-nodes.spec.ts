@@ -86,6 +86,7 @@ describe('dev with simulated nodes', () => {
     assert.deepEqual([status, text], [200, 'This is the simulated container c of the image nginx.\n']);
     const { body: node } = await admin.get(`/api/v1/nodes/${pod.spec.nodeName}`);
     const { Port: port } = node.status.daemonEndpoints.kubeletEndpoint;
+    const host = node.status.addresses[0].address;
     // Not even the certificate of the administrator opens them without the server.
     const direct = () =>
       new Promise((resolve, reject) => {
@@ -95,7 +96,7 @@ describe('dev with simulated nodes', () => {
           key: file('admin.key'),
           agent: false,
         };
-        request(`https://127.0.0.1:${port}/containerLogs/default/${pod.metadata.name}/c`, options, resolve)
+        request(`https://${host}:${port}/containerLogs/default/${pod.metadata.name}/c`, options, resolve)
           .on('error', reject)
           .end();
       });

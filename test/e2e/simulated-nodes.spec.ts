@@ -66,6 +66,73 @@ describe('simulated nodes', () => {
     );
   });
 
+  it('have an address each, where only their own pods answer', async () => {
+    const { body } = await admin.get('/api/v1/nodes');
+    const addresses = body.items.map(({ status }: { status: { addresses: { address: string }[] } }) => {
+      return status.addresses[0]?.address;
+    });
+    assert.deepEqual(addresses, ['127.0.16.1', '127.0.16.2', '127.0.16.3']);
+    for (const name of ['sim-0', 'sim-2']) {
+      const { status, text } = await admin.get(`/api/v1/nodes/${name}/proxy/healthz`);
+      assert.deepEqual([status, text], [200, 'ok']);
+    }
+    await create('placed', {});
+    await untilPod('placed', 'the running pod', ({ phase }) => phase === 'Running');
+    const logs = (node: string) => admin.get(`/api/v1/nodes/${node}/proxy/containerLogs/default/placed/c`);
+    assert.equal((await logs('sim-1')).status, 200);
+    assert.equal((await logs('sim-2')).status, 404);
+  });
+
+  it('let others have extended resources', async () => {
+    const status = (capacity: object) => admin.patch('/api/v1/nodes/sim-0/status', 'merge', { status: { capacity } });
+    const allocatable = async () => (await admin.get('/api/v1/nodes/sim-0')).body.status.allocatable;
+    assert.equal((await status({ 'example.com/gpu': '4' })).status, 200);
+    await eventually(async () => (await allocatable())['example.com/gpu'] === '4', 'four allocatable ones');
+    assert.equal((await status({ 'example.com/gpu': null })).status, 200);
+    await eventually(async () => !('example.com/gpu' in (await allocatable())), 'none');
+    assert.equal((await allocatable()).cpu, '8');
+  });
+
+  it('wait until the volumes of a pod are attached, and say which they have mounted', async () => {
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const driver = 'disks.example.com';
+    const uniqueName = `kubernetes.io/csi/${driver}^h1`;
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: '' };
+    const claim = await admin.post(claims, {
+      metadata: { name: 'disk' },
+      spec: { ...spec, volumeName: 'disk', resources: { requests: { storage: '1Gi' } } },
+    });
+    assert.equal(claim.status, 201, claim.text);
+    const claimRef = { namespace: 'default', name: 'disk', uid: claim.body.metadata.uid };
+    const volume = { ...spec, capacity: { storage: '1Gi' }, csi: { driver, volumeHandle: 'h1' }, claimRef };
+    assert.equal(
+      (await admin.post('/api/v1/persistentvolumes', { metadata: { name: 'disk' }, spec: volume })).status,
+      201,
+    );
+    const phase = { status: { phase: 'Bound' } };
+    assert.equal((await admin.patch(`${claims}/disk/status`, 'merge', phase)).status, 200);
+    await create('disk', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'disk' } }] });
+    const node = async () => (await admin.get('/api/v1/nodes/sim-1')).body;
+    await eventually(async () => (await node()).status.volumesInUse?.[0] === uniqueName, 'the report of the volume');
+    const annotation = 'volumes.kubernetes.io/controller-managed-attach-detach';
+    assert.equal((await node()).metadata.annotations[annotation], 'true');
+    const waiting = await untilPod(
+      'disk',
+      'the waiting pod',
+      ({ containerStatuses }) => containerStatuses?.length === 1,
+    );
+    assert.equal(waiting.status.containerStatuses[0].state.waiting.reason, 'ContainerCreating');
+    // What the control loop does once the driver has attached it.
+    const volumesAttached = [{ name: uniqueName, devicePath: '' }];
+    assert.equal(
+      (await admin.patch('/api/v1/nodes/sim-1/status', 'merge', { status: { volumesAttached } })).status,
+      200,
+    );
+    await untilPod('disk', 'the running pod', ({ phase }) => phase === 'Running');
+    await admin.delete(`${pods}/disk`);
+    await eventually(async () => (await node()).status.volumesInUse === undefined, 'the unmounted volume');
+  });
+
   it('renew their leases', async () => {
     const renewed = async () => (await admin.get(`${leases}/sim-2`)).body.spec.renewTime as string;
     const first = await renewed();
@@ -79,7 +146,7 @@ describe('simulated nodes', () => {
     const pod = await untilPod('server', 'the running pod', ({ phase }) => phase === 'Running');
     const { status } = pod;
     assert.match(status.podIP, /^10\.128\.1\./);
-    assert.deepEqual([status.hostIP, status.podIPs], ['127.0.0.1', [{ ip: status.podIP }]]);
+    assert.deepEqual([status.hostIP, status.podIPs], ['127.0.16.2', [{ ip: status.podIP }]]);
     assert.deepEqual(
       status.conditions.map(({ type, status }: { type: string; status: string }) => `${type}=${status}`).sort(),
       ['ContainersReady=True', 'Initialized=True', 'PodReadyToStartContainers=True', 'PodScheduled=True', 'Ready=True'],

@@ -61,7 +61,9 @@ export class SimulatedNodesOptions {
     name: 'node-address',
     type: 'string',
     unit: 'address',
-    usage: 'Address of this machine that all nodes tell as theirs.',
+    usage:
+      'Address of this machine that all nodes report as theirs. With the default, on Linux, up to 1000 nodes have one each: ' +
+      '127.0.16.1 and so on.',
   })
   @Check<string>('address', (address) => (isIP(address) === 0 ? 'must be an IP address' : undefined))
   readonly nodeAddress: string = '127.0.0.1';

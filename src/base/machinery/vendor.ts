@@ -59,6 +59,9 @@ const defaultTokenIssuer = 'https://kubernetes.default.svc';
 /** Clients request this type whatever the server's vendor. */
 const upstreamProtobuf = 'application/vnd.kubernetes.protobuf';
 
+/** The suffix that existing clients need. */
+export const upstreamSuffix = 'k8s.io';
+
 /** Every schema may have these markers. */
 export const upstreamMarkers = 'x-kubernetes-';
 

@@ -27,6 +27,7 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
     apiVersion: 'v1',
     metadata: {
       name: profile.name,
+      annotations: attachAnnotation(names),
       labels: {
         [`${labelPrefix}/hostname`]: profile.name,
         [`${labelPrefix}/os`]: 'linux',
@@ -39,6 +40,11 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
     spec: { providerID: `simulated://${profile.zone}/${profile.name}` },
     status: nodeStatus(profile, now, new Map()),
   } as unknown as Node;
+}
+
+/** Hands the attaching of volumes to the control loop, as node agents do. */
+export function attachAnnotation({ labelPrefix }: VendorNames): Record<string, string> {
+  return { [`volumes.${labelPrefix}/controller-managed-attach-detach`]: 'true' };
 }
 
 /** Since when each condition has its status. */
@@ -94,4 +100,22 @@ export function conditionTimes(node: Node): NodeConditionTimes {
     if (status === wanted && lastTransitionTime) times.set(type, lastTransitionTime);
   }
   return times;
+}
+
+/**
+ * What has to change in the allocatable resources because somebody wrote resources of other names into the capacity, or
+ * took them out: amounts, and null for those that are gone; undefined: nothing.
+ */
+export function extendedResources(
+  { status }: Node,
+  { capacity: own }: Pick<NodeProfile, 'capacity'>,
+): Record<string, string | null> | undefined {
+  const capacity = status?.capacity ?? {};
+  const allocatable = status?.allocatable ?? {};
+  const changes: Record<string, string | null> = {};
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (!(name in own) && allocatable[name] !== amount) changes[name] = amount;
+  }
+  for (const name of Object.keys(allocatable)) if (!(name in own) && !(name in capacity)) changes[name] = null;
+  return Object.keys(changes).length === 0 ? undefined : changes;
 }

@@ -1,17 +1,19 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Timers } from '../../base/machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
+import type { PodMachine } from './pod-machine.js';
 import type { PodRunner } from './pod-runner.js';
 import { openCommandStreams, ProtocolError } from './streams/command-streams.js';
 import { servePorts } from './streams/port-streams.js';
 import { pretendCommand, pretendPort } from './streams/pretence.js';
 
 export interface NodeServerOptions {
-  readonly address: string;
+  /** Where to listen, all on one port. */
+  readonly addresses: readonly string[];
   /** 0: any. */
   readonly port: number;
   readonly certificate: string;
@@ -19,8 +21,8 @@ export interface NodeServerOptions {
   /** Authorities of the clients that may read logs; undefined: everybody may. */
   readonly clientAuthority: string | undefined;
   readonly timers: Timers;
-  /** The pod, on whichever of the nodes. */
-  readonly findPod: (namespace: string, name: string) => PodRunner | undefined;
+  /** The pod, on a node that has this address. */
+  readonly findPod: (namespace: string, name: string, address: string) => PodRunner | undefined;
 }
 
 /** An answer that is no log. */
@@ -36,10 +38,19 @@ class Refusal extends Error {
 /** How often the end of a run is looked for while somebody follows its log. */
 const followMs = 500;
 
-/** The HTTPS server that all simulated nodes of a process share. It tells logs and pretends to run commands. */
+/** Ports that are tried when any will do: one may be free on one address and taken on another. */
+const mostTries = 10;
+
+/**
+ * The HTTPS server that all simulated nodes of a process share, on the addresses of all of them. It serves logs and
+ * pretends to run commands in the pods of the node whose address was asked.
+ */
 export class NodeServer {
   private readonly stopping = new AbortController();
   private readonly upgraded = new Set<Duplex>();
+
+  private readonly listeners: Listener[] = [];
+  private chosen = 0;
 
   private constructor(
     private readonly server: Server,
@@ -61,19 +72,40 @@ export class NodeServer {
       socket.once('close', () => own.upgraded.delete(socket));
       void own.stream(request, socket, head);
     });
-    server.listen(options.port, options.address);
-    await once(server, 'listening');
+    await own.listen();
     return own;
   }
 
+  private async listen(): Promise<void> {
+    const { port, addresses } = this.options;
+    for (let tries = 1; ; tries++) {
+      try {
+        let chosen = port;
+        for (const address of new Set(addresses)) {
+          const listener = createListener((socket) => void this.server.emit('connection', socket));
+          this.listeners.push(listener);
+          listener.listen(chosen, address);
+          await once(listener, 'listening');
+          chosen = (listener.address() as AddressInfo).port;
+        }
+        this.chosen = chosen;
+        return;
+      } catch (error) {
+        for (const listener of this.listeners.splice(0)) listener.close();
+        if (port !== 0 || tries === mostTries || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      }
+    }
+  }
+
+  /** The one on which it listens, at every address. */
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return this.chosen;
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    const closed = once(this.server, 'close');
-    this.server.close();
+    const closed = Promise.all(this.listeners.map((listener) => once(listener, 'close')));
+    for (const listener of this.listeners) listener.close();
     this.server.closeAllConnections();
     for (const socket of this.upgraded) socket.destroy();
     await closed;
@@ -85,7 +117,7 @@ export class NodeServer {
     try {
       const url = new URL(request.url ?? '/', 'https://node');
       const [, what, namespace = '', name = '', container = ''] = url.pathname.split('/').map(decodeURIComponent);
-      const machine = this.options.findPod(namespace, name)?.machine;
+      const machine = this.options.findPod(namespace, name, addressOf(request))?.machine;
       if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
       if (what === 'portForward') {
         const pod = `${namespace}/${name}`;
@@ -123,7 +155,9 @@ export class NodeServer {
       }
       if (first !== 'containerLogs' || container === '' || more !== undefined)
         throw new Refusal(404, '404 page not found');
-      await this.sendLog(namespace, name, container, url.searchParams, response, gone.signal);
+      const machine = this.options.findPod(namespace, name, addressOf(request))?.machine;
+      if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
+      await this.sendLog(machine, container, url.searchParams, response, gone.signal);
     } catch (error) {
       if (response.headersSent) response.destroy();
       else if (error instanceof Refusal) response.writeHead(error.status, plainText).end(`${error.message}\n`);
@@ -132,16 +166,14 @@ export class NodeServer {
   }
 
   private async sendLog(
-    namespace: string,
-    name: string,
+    machine: PodMachine,
     container: string,
     query: URLSearchParams,
     response: ServerResponse,
     gone: AbortSignal,
   ): Promise<void> {
-    const { timers, findPod } = this.options;
-    const machine = findPod(namespace, name)?.machine;
-    if (machine === undefined) throw new Refusal(404, `pod "${name}" not found`);
+    const { timers } = this.options;
+    const { name } = machine.plan;
     const run = machine.container(container);
     if (run === undefined) throw new Refusal(404, `container "${container}" not found in pod "${name}"`);
     const isPrevious = query.get('previous') === 'true';
@@ -179,6 +211,11 @@ export class NodeServer {
     }
     response.end();
   }
+}
+
+/** The address of this machine that a client connected to. */
+function addressOf({ socket }: IncomingMessage): string {
+  return (socket.localAddress ?? '').replace(/^::ffff:/, '');
 }
 
 const plainText = { 'content-type': 'text/plain' };

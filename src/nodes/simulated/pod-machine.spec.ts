@@ -11,6 +11,7 @@ interface Given {
   readonly spec?: object;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly status?: object;
+  readonly isHeld?: boolean;
 }
 
 function podOf({ spec = {}, annotations = {}, status = {} }: Given): Pod {
@@ -38,6 +39,7 @@ class Scene {
       pod.status,
       start,
     );
+    this.machine.isHeld = given.isHeld === true;
     this.at(0);
   }
 
@@ -316,5 +318,16 @@ describe('PodMachine', () => {
       assert.equal(scene.at(2.9).containerStatuses?.[0]?.state.running, undefined);
       assert.ok(scene.at(3).containerStatuses?.[0]?.state.running);
     });
+  });
+
+  it('begins nothing while its volumes are missing, and ends when it is asked to', () => {
+    const held = new Scene({ isHeld: true });
+    assert.equal(held.at(60).containerStatuses?.[0]?.state.waiting?.reason, 'ContainerCreating');
+    held.machine.isHeld = false;
+    assert.ok(held.at(61).containerStatuses?.[0]?.state.running);
+    const doomed = new Scene({ isHeld: true });
+    doomed.machine.stop(start + 1000, 30_000);
+    doomed.at(2);
+    assert.equal(doomed.machine.isOver, true);
   });
 });

@@ -43,6 +43,8 @@ export class PodMachine implements PodState {
   hasFailedInit = false;
   isStopping = false;
   end: PodEnd | undefined;
+  /** Its volumes are not there yet: no container begins. */
+  isHeld = false;
   private stopped = false;
   private readonly startTime: number;
   private readonly conditions: Conditions = new Map();
@@ -134,6 +136,7 @@ export class PodMachine implements PodState {
       const message = 'Pod was active on the node longer than the specified deadline';
       this.stop(now, 0, { reason: 'DeadlineExceeded', message });
     }
+    if (this.isHeld && !this.isStopping) return;
     this.advanceInits(now);
     if (this.isInitialized || this.isStopping) {
       for (const run of [...this.apps, ...this.ephemerals]) {

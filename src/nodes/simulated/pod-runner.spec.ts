@@ -37,6 +37,8 @@ class Scene {
         hostIP,
         addresses: new PodAddresses(range, 0n, 256n),
         tell: () => undefined,
+        attached: () => undefined,
+        ended: () => undefined,
         signal: new AbortController().signal,
       },
       this.pod(1, undefined),

@@ -17,6 +17,10 @@ export interface PodRunnerDependencies {
   readonly addresses: PodAddresses;
   /** Takes the events of a pod. */
   readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
+  /** Resolves when the volumes of a pod are attached; undefined: it needs none. Rejects after the abort only. */
+  readonly attached: (pod: Pod) => Promise<void> | undefined;
+  /** All containers of the pod have ended. */
+  readonly ended: (uid: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -38,6 +42,7 @@ export class PodRunner {
   private seen = { version: 0n, readiness: '' };
   private isWorking = false;
   private isGone = false;
+  private hasEnded = false;
   private wake: AbortController | undefined;
 
   /** @param wasOver whether the pod ended before this process knew it, so that it only waits for its deletion */
@@ -54,7 +59,22 @@ export class PodRunner {
       pod.status,
       dependencies.timers.now(),
     );
+    if (!wasOver) this.hold(pod);
     this.changed(plan);
+  }
+
+  /** Keeps containers from beginning until the volumes are there; those that run already go on. */
+  private hold(pod: Pod): void {
+    const attached = this.dependencies.attached(pod);
+    if (attached === undefined) return;
+    this.machine.isHeld = !(pod.status?.containerStatuses ?? []).some(({ state }) => state?.running !== undefined);
+    attached.then(
+      () => {
+        this.machine.isHeld = false;
+        if (!this.isGone) this.changed(this.plan);
+      },
+      () => undefined,
+    );
   }
 
   private get plan(): PodPlan {
@@ -119,6 +139,10 @@ export class PodRunner {
     const { machine } = this;
     const now = timers.now();
     machine.advance(now);
+    if (machine.isOver && !this.hasEnded) {
+      this.hasEnded = true;
+      this.dependencies.ended(machine.plan.uid);
+    }
     const { namespace, name, uid, deletionGraceMs } = machine.plan;
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
     if (!this.wasOver) {

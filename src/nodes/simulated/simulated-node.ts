@@ -7,7 +7,15 @@ import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 import type { BackOff } from './container-run.js';
-import { conditionTimes, type NodeProfile, nodeObject, nodeStatus } from './node-object.js';
+import {
+  attachAnnotation,
+  conditionTimes,
+  extendedResources,
+  type NodeProfile,
+  nodeObject,
+  nodeStatus,
+} from './node-object.js';
+import { NodeVolumes } from './node-volumes.js';
 import { PodAddresses } from './pod-addresses.js';
 import type { PodEvents } from './pod-events.js';
 import { PodRunner } from './pod-runner.js';
@@ -45,13 +53,30 @@ export class SimulatedNode {
   private uid = '';
   /** When the whole status was last told. */
   private toldAt: number | undefined;
+  private readonly volumes: NodeVolumes;
 
   constructor(private readonly dependencies: SimulatedNodeDependencies) {
     this.addresses = dependencies.addresses;
+    const { api, names, timers, logger, events } = dependencies;
+    this.volumes = new NodeVolumes({
+      ...{ api, names, timers, logger },
+      node: this.name,
+      isThere: (uid) => this.runners.has(uid),
+      onMissing: (uid, volumes) => {
+        const plan = this.runners.get(uid)?.machine.plan;
+        const listed = volumes.join(', ');
+        const message = `Unable to attach or mount volumes: unmounted volumes=[${listed}], unattached volumes=[${listed}], failed to process volumes=[]: context deadline exceeded`;
+        if (plan !== undefined) events?.record(plan, { type: 'Warning', reason: 'FailedMount', message });
+      },
+    });
   }
 
   get name(): string {
     return this.dependencies.profile.name;
+  }
+
+  get address(): string {
+    return this.dependencies.profile.address;
   }
 
   /** The pod that has this place on the node, with its containers. */
@@ -111,6 +136,9 @@ export class SimulatedNode {
       );
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
+      const body = { metadata: { annotations: attachAnnotation(names) } };
+      const contentType = 'application/merge-patch+json';
+      await api.send('PATCH', `/api/v1/nodes/${this.name}`, { body, contentType, signal });
       await this.reportStatus(signal);
     }
   }
@@ -133,8 +161,14 @@ export class SimulatedNode {
       const times = conditionTimes(live);
       const now = timers.elapsed();
       const { conditions } = nodeStatus(profile, 0, times);
-      if (this.toldAt !== undefined && now < this.toldAt + statusMs && times.size === conditions.length) return;
-      const body = { status: nodeStatus(profile, timers.now(), times) };
+      const extended = extendedResources(live, profile);
+      const volumesInUse = this.volumes.mounted;
+      const isReported = JSON.stringify([...(live.status?.volumesInUse ?? [])].sort()) === JSON.stringify(volumesInUse);
+      const isCurrent = times.size === conditions.length && extended === undefined && isReported;
+      if (this.toldAt !== undefined && now < this.toldAt + statusMs && isCurrent) return;
+      const status = nodeStatus(profile, timers.now(), times);
+      const allocatable = { ...status.allocatable, ...extended };
+      const body = { status: { ...status, allocatable, ...(isReported ? {} : { volumesInUse }) } };
       const contentType = 'application/strategic-merge-patch+json';
       await api.send('PATCH', `${path}/status`, { body, contentType, rank: 'urgent', signal });
       this.toldAt = now;
@@ -184,6 +218,7 @@ export class SimulatedNode {
         onGone: (uid) => {
           this.runners.get(uid)?.forget();
           this.runners.delete(uid);
+          this.volumes.free(uid, signal);
         },
       },
       signal,
@@ -207,6 +242,8 @@ export class SimulatedNode {
       addresses: this.addresses,
       tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['record']>[1]) =>
         events?.record(plan, happening),
+      attached: (one: Pod) => this.volumes.untilAttached(one, signal),
+      ended: (ended: string) => this.volumes.free(ended, signal),
       signal,
     };
     const { phase } = pod.status ?? {};

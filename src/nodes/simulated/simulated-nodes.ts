@@ -4,6 +4,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import { ApiConnection } from './api-connection.js';
+import { nodeAddresses } from './node-addresses.js';
 import { NodeServer } from './node-server.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodEvents } from './pod-events.js';
@@ -16,6 +17,7 @@ export interface SimulatedNodesOptions {
   readonly count: number;
   /** Nodes are named by it and their number. */
   readonly namePrefix: string;
+  /** Their address; for 127.0.0.1 on Linux each gets one of its own in the loopback network. */
   readonly address: string;
   readonly region: string;
   readonly zones: readonly string[];
@@ -68,16 +70,19 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const range = parseCidr(options.podCidr);
   if (range === undefined) throw new Error(`${options.podCidr} is no range of addresses`);
   const size = partSize(range, count, Number(options.capacity.pods ?? 0));
+  const addresses = nodeAddresses(options.address, count);
+  const areOwn = new Set(addresses).size > 1;
   const nodes: SimulatedNode[] = [];
   const server =
     options.server === undefined
       ? undefined
       : await NodeServer.start({
           ...options.server,
-          address: options.address,
+          addresses,
           timers,
-          findPod: (namespace, name) => {
+          findPod: (namespace, name, address) => {
             for (const node of nodes) {
+              if (areOwn && node.address !== address) continue;
               const found = node.findPod(namespace, name);
               if (found !== undefined) return found;
             }
@@ -92,7 +97,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
       profile: {
         name,
         index,
-        address: options.address,
+        address: addresses[index] as string,
         port: server?.port,
         region: options.region,
         zone: zones[index % zones.length] ?? '',

@@ -16,6 +16,7 @@ import {
   type StoredClaim,
   type StoredVolume,
   simulatedClass,
+  simulatedDriverObject,
   simulatedProvisioner,
   volumeFor,
 } from './volume-object.js';
@@ -73,6 +74,7 @@ class VolumeProvisioner {
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.makeClass(signal),
+      this.makeDriver(signal),
       this.follow('persistentvolumeclaims', this.claims, signal),
       this.follow('persistentvolumes', this.volumes, signal),
     ]);
@@ -154,6 +156,24 @@ class VolumeProvisioner {
       const contentType = 'application/merge-patch+json';
       // A volume that has changed is looked at again.
       await this.unless(404, this.unless(409, this.api.send('PATCH', path, { body, contentType, signal })));
+    }
+  }
+
+  /** Makes the object of the driver, without which its volumes would wait for an attacher. */
+  private async makeDriver(signal: AbortSignal): Promise<void> {
+    const { names, logger } = this.options;
+    const path = `/apis/${groupName('storage', names)}/v1/csidrivers`;
+    while (!signal.aborted) {
+      try {
+        await this.unless(409, this.api.send('POST', path, { body: simulatedDriverObject(names), signal }));
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const isRefused = error instanceof ApiError && error.status === 403;
+        logger.warn('the driver of simulated volumes could not be made', { error: errorText(error) });
+        if (isRefused) return;
+        await this.timers.wait(retryMs, signal);
+      }
     }
   }
 

@@ -12,7 +12,8 @@ export type StoredVolume = PersistentVolume & ApiObject;
 export const simulatedProvisioner = 'sim.plinth.dev/volumes';
 /** The class that is made where there is no default class. */
 export const simulatedClassName = 'simulated';
-const driver = 'sim.plinth.dev';
+/** The CSI driver that simulated volumes name. */
+export const simulatedDriver = 'sim.plinth.dev';
 
 /** Keeps a volume until what it stands for is removed. */
 export function provisionerFinalizer({ labelPrefix }: VendorNames): string {
@@ -31,6 +32,16 @@ export function simulatedClass(names: VendorNames): object {
     provisioner: simulatedProvisioner,
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'WaitForFirstConsumer',
+  };
+}
+
+/** The object of that driver: there is nothing to attach. */
+export function simulatedDriverObject(names: VendorNames): object {
+  return {
+    apiVersion: `${groupName('storage', names)}/v1`,
+    kind: 'CSIDriver',
+    metadata: { name: simulatedDriver },
+    spec: { attachRequired: false },
   };
 }
 
@@ -69,7 +80,11 @@ export function volumeFor(
       storageClassName: storageClass.metadata.name,
       ...(mountOptions === undefined ? {} : { mountOptions }),
       claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion },
-      csi: { driver, volumeHandle: volumeName, volumeAttributes: { 'sim.plinth.dev/claim': `${namespace}/${name}` } },
+      csi: {
+        driver: simulatedDriver,
+        volumeHandle: volumeName,
+        volumeAttributes: { 'sim.plinth.dev/claim': `${namespace}/${name}` },
+      },
     },
   };
 }

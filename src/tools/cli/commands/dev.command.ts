@@ -110,7 +110,7 @@ async function start(
 
   const { dev, ...serverFlags } = parsed;
   const { simulatedNodes } = dev;
-  const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock) : undefined;
+  const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock, simulatedNodes) : undefined;
   const options = withNodeAgents(
     await withTokenKey(completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes }), pkiDirectory),
     given,

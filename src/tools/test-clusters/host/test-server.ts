@@ -305,7 +305,7 @@ async function withCertificates(wanted: Wanted): Promise<Plan> {
     : ensureServiceAccountKey(tokenFolder(wanted));
   key?.catch(() => undefined);
   const pki = await ensurePki({ directory, bindAddress: address, serviceClusterIpRange, clock: systemClock });
-  const nodePki = settings.nodes > 0 ? await ensureNodePki(directory, systemClock) : undefined;
+  const nodePki = settings.nodes > 0 ? await ensureNodePki(directory, systemClock, settings.nodes) : undefined;
   await key;
   return { ...wanted, pki, nodePki };
 }
