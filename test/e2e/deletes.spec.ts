@@ -124,7 +124,7 @@ describe('DELETE of a collection', () => {
       ['resourceVersion=x', undefined, 400],
       ['resourceVersion=999999999999', undefined, 504],
       ['resourceVersionMatch=Exact', undefined, 400],
-      ['resourceVersion=1&resourceVersionMatch=Newest', undefined, 400],
+      ['resourceVersion=1&resourceVersionMatch=Newest', undefined, 422],
       ['timeoutSeconds=x', undefined, 400],
       ['labelSelector=a+in+b', undefined, 400],
       ['fieldSelector=data=x', undefined, 400],
@@ -138,7 +138,8 @@ describe('DELETE of a collection', () => {
       ['', { kind: 'ConfigMap' }, 400],
       ['', { dryRun: ['Some'] }, 422],
       ['', { preconditions: 'x' }, 400],
-      ['', { ignoreStoreReadErrorWithClusterBreakingPotential: true }, 400],
+      ['', { ignoreStoreReadErrorWithClusterBreakingPotential: true }, 422],
+      ['ignoreStoreReadErrorWithClusterBreakingPotential=true', undefined, 422],
       ['', { ignoreStoreReadErrorWithClusterBreakingPotential: 'x' }, 400],
     ];
     for (const [query, body, status] of cases) {

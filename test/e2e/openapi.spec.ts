@@ -79,7 +79,9 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
       assert.equal(operation['x-kubernetes-group-version-kind'].kind, resource.kind);
       // What a proxy passes on is no patch of an object here.
       if (verb === 'patch' && !resource.name.endsWith('/proxy')) {
-        const names = operation.parameters.map((p: { name: string }) => p.name);
+        const names = operation.parameters.map(
+          (p: { name?: string; $ref?: string }) => p.name ?? p.$ref?.split(/[/-]/)[2],
+        );
         for (const name of ['dryRun', 'fieldManager', 'fieldValidation', 'force']) {
           assert.ok(names.includes(name), `${name} of ${resource.name}`);
         }
@@ -124,7 +126,8 @@ describe('/openapi/v2', () => {
     assert.equal(headers['content-type'], 'application/json');
     for (const [path, resources] of await discovered()) checkPaths(body, path, resources);
     for (const ref of references(body)) {
-      assert.ok(body.definitions[ref.replace('#/definitions/', '')], ref);
+      const [, part, name] = /^#\/(definitions|parameters)\/(.+)$/.exec(ref) ?? [];
+      assert.ok(body[part as string]?.[name as string], ref);
     }
     const ids = Object.values<Record<string, { operationId?: string }>>(body.paths).flatMap((item) =>
       Object.values(item).flatMap((operation) => operation.operationId ?? []),
@@ -220,7 +223,8 @@ describe('/openapi/v3', () => {
   it('has nothing for other paths', async () => {
     for (const path of ['apis/none/v1', 'api/v9', 'x', '']) {
       const answer = await client.get(`/openapi/v3/${path}`);
-      assert.equal(answer.status, path === '' ? 200 : 404, path);
+      assert.equal(answer.status, 404, path);
+      assert.equal(answer.text, '');
     }
   });
 });
@@ -242,11 +246,16 @@ const refusedValues: Readonly<Record<string, readonly [value: string, message: R
   resourceVersion: ['x', /resource ?version/i],
   resourceVersionMatch: ['x', /resourceVersionMatch/],
   sinceSeconds: ['x', /invalid syntax/],
-  sinceTime: ['x', /sinceTime/],
   stream: ['x', /stream/],
   tailLines: ['x', /invalid syntax/],
   timeoutSeconds: ['x', /timeoutSeconds/],
 };
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly $ref?: string;
+}
 
 /** Parameters that take any value. */
 const lenient = [
@@ -254,10 +263,13 @@ const lenient = [
   'command',
   'container',
   'follow',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
   'insecureSkipTLSVerifyBackend',
   'orphanDependents',
   'previous',
+  'path',
   'sendInitialEvents',
+  'shardSelector',
   'stderr',
   'stdin',
   'stdout',
@@ -268,8 +280,9 @@ const lenient = [
 
 describe('query parameters', () => {
   it('are read wherever they are described', async () => {
-    const { paths } = (await client.get('/openapi/v2')).body as {
-      paths: Record<string, Record<string, { parameters?: { name: string; in: string }[]; consumes?: string[] }>>;
+    const { paths, parameters: shared } = (await client.get('/openapi/v2')).body as {
+      paths: Record<string, Record<string, { parameters?: Parameter[]; consumes?: string[] }>>;
+      parameters: Record<string, Parameter>;
     };
     const asked: (() => Promise<void>)[] = [];
     const seen = new Set<string>();
@@ -277,7 +290,8 @@ describe('query parameters', () => {
       const path = template.replace('{namespace}', 'default').replace('{name}', 'some');
       for (const [method, { parameters = [], consumes = [] }] of Object.entries(operations)) {
         if (method === 'parameters') continue;
-        for (const { name } of parameters.filter((parameter) => parameter.in === 'query')) {
+        const described = parameters.map((each) => shared[each.$ref?.replace('#/parameters/', '') ?? ''] ?? each);
+        for (const { name } of described.filter((parameter) => parameter.in === 'query')) {
           seen.add(name);
           if (lenient.includes(name)) continue;
           const [value, message] = refusedValues[name] ?? assert.fail(`${name} of ${method} ${template}`);

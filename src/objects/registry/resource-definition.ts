@@ -147,8 +147,6 @@ export interface VirtualResource<T extends ApiObject = ApiObject> extends Resour
   readonly type: 'virtual';
   /** Fills in the answer to the question, or answers a Status. The object has passed mutating admission. */
   readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
-  /** A successful answer is a Status; the OpenAPI documents say so. */
-  readonly answersStatus?: true;
 }
 
 /** A resource whose objects are computed for each request. They can only be read. */

@@ -9,6 +9,8 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly dryRun: boolean;
+  /** The client wants to remove an object that cannot be read; one that can is refused (409). */
+  readonly onlyUnreadable?: boolean;
   /** A garbage collector runs beside the server and does the work that finalizers leave to it. Default false. */
   readonly garbageCollector?: boolean;
 }

@@ -69,8 +69,6 @@ export interface VirtualSubresource {
    * and calls `action.validate` before any effect; throws a StatusError to refuse.
    */
   readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
-  /** A successful answer is a Status; the OpenAPI documents say so. */
-  readonly answersStatus?: true;
 }
 
 /** Text about the parent that another server writes for as long as the client reads (`log`). It can only be read. */
@@ -156,21 +154,6 @@ export function bodyKindOf(subresource: SubresourceDefinition | undefined): Body
     case 'virtual':
     case 'connect':
       return subresource.body;
-  }
-}
-
-/** Whether a successful create on a subresource answers a Status instead of an object. */
-export function answersStatus(subresource: SubresourceDefinition): boolean {
-  switch (subresource.type) {
-    case 'part':
-    case 'view':
-    case 'stream':
-    case 'connect':
-      return false;
-    case 'created':
-      return true;
-    case 'virtual':
-      return subresource.answersStatus === true;
   }
 }
 

@@ -45,6 +45,23 @@ describe('the document of an extension server', () => {
     assert.deepEqual([...definitions.keys()], ['a', 'b']);
   });
 
+  it('has its shared parameters where they are used: names lead to those of another document', () => {
+    const limit = { name: 'limit', in: 'query' };
+    const body = { name: 'body', in: 'body', schema: ref('a') };
+    const [shared, missing] = [{ $ref: '#/parameters/limit-x' }, { $ref: '#/parameters/none' }];
+    const document = {
+      paths: {
+        '/apis/g/v1/x': { parameters: [shared], post: { id: 1, parameters: [{ $ref: '#/parameters/b' }, missing] } },
+      },
+      parameters: { 'limit-x': limit, b: body },
+      definitions: { a: {} },
+    };
+    const { paths, definitions } = atOnce(swaggerOf(document, 'g', 'v1'));
+    const expected = { parameters: [limit], post: { id: 1, parameters: [body, missing] } };
+    assert.deepEqual(paths.get('/apis/g/v1/x'), expected);
+    assert.deepEqual([...definitions.keys()], ['a']);
+  });
+
   for (const value of [null, [], {}, { paths: [] }, { paths: {}, definitions: 1 }, 'x']) {
     it(`is refused as ${JSON.stringify(value)}`, () =>
       assert.throws(() => atOnce(swaggerOf(value, 'g', 'v1')), /no OpenAPI/));

@@ -10,6 +10,7 @@ export interface SwaggerParts {
 }
 
 const definitionPrefix = '#/definitions/';
+const parameterPrefix = '#/parameters/';
 /** A definition or path with more is refused: each of them is compared and copied in one step. */
 const maxValues = 20_000;
 /** More paths or definitions are refused: the names of an object are read in one step. Large servers have a thousand. */
@@ -22,8 +23,10 @@ const kindsField = 'x-kubernetes-group-version-kind';
  * @throws Error for anything that is no such document, has a huge definition or a huge number of them.
  */
 export function* swaggerOf(value: unknown, group: string, version: string): Steps<SwaggerParts> {
-  const { paths, definitions = {} } = (value ?? {}) as { paths?: unknown; definitions?: unknown };
-  if (!isJson(paths) || !isJson(definitions)) throw new Error('the answer is no OpenAPI document');
+  const { paths, definitions = {}, parameters = {} } = (value ?? {}) as Record<string, unknown>;
+  if (!isJson(paths) || !isJson(definitions) || !isJson(parameters)) {
+    throw new Error('the answer is no OpenAPI document');
+  }
   const base = `/apis/${group}/${version}`;
   const isOwn = (path: string) => path === base || path.startsWith(`${base}/`);
   const names = Object.keys(paths);
@@ -31,7 +34,11 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
   if (names.length > maxMembers || Object.keys(definitions).length > maxMembers) {
     throw new Error(`the document has more than ${maxMembers} paths or definitions`);
   }
-  const own = new Map(names.filter(isOwn).map((path) => [path, paths[path]]));
+  const own = new Map<string, unknown>();
+  for (const path of names.filter(isOwn)) {
+    own.set(path, withParameters(paths[path], parameters));
+    yield;
+  }
   const used = new Map<string, unknown>();
   const pending: unknown[] = [...own.values()].reverse();
   yield;
@@ -44,6 +51,28 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
     yield;
   }
   return { paths: own, definitions: used };
+}
+
+/** A path with the parameters that its document describes once; those of another document have other names. */
+function withParameters(item: unknown, parameters: Json): unknown {
+  const filled = (list: unknown): unknown =>
+    Array.isArray(list)
+      ? list.map((each: unknown) => {
+          const reference = isJson(each) && typeof each.$ref === 'string' ? each.$ref : '';
+          const name = reference.startsWith(parameterPrefix) ? reference.slice(parameterPrefix.length) : '';
+          return Object.hasOwn(parameters, name) ? parameters[name] : each;
+        })
+      : list;
+  if (!isJson(item)) return item;
+  return Object.fromEntries(
+    Object.entries(item).map(([key, member]) => {
+      if (key === 'parameters') return [key, filled(member)];
+      return [
+        key,
+        isJson(member) && 'parameters' in member ? { ...member, parameters: filled(member.parameters) } : member,
+      ];
+    }),
+  );
 }
 
 /**

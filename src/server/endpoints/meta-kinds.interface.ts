@@ -1,4 +1,4 @@
-import type { FieldDescriptions, KindType, StructType } from '../../base/machinery/schema/index.js';
+import type { FieldDescriptions, KindType, PublishedFacts, StructType } from '../../base/machinery/schema/index.js';
 
 /**
  * Declarations that the endpoints need, whatever groups are served. They belong to the API types, which only the whole
@@ -9,6 +9,8 @@ export interface MetaKinds {
   readonly deleteOptions: KindType;
   readonly partialObjectMetadata: KindType;
   readonly listMeta: StructType;
+  readonly watchEvent: StructType;
+  readonly versionInfo: StructType;
   readonly apiVersions: KindType;
   readonly apiGroup: KindType;
   readonly apiGroupList: KindType;
@@ -17,4 +19,6 @@ export interface MetaKinds {
    * Field descriptions for declarations without their own. Loaded by the first call, which only OpenAPI documents make.
    */
   readonly descriptions: () => FieldDescriptions;
+  /** What the release publishes beside the declarations; loaded like descriptions. */
+  readonly published: () => PublishedFacts;
 }

@@ -79,7 +79,8 @@ export class ApiClient {
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
-    const isJson = (response.headers['content-type'] ?? '').startsWith('application/json');
+    // The list of OpenAPI documents is JSON that calls itself text.
+    const isJson = (response.headers['content-type'] ?? '').startsWith('application/json') || path === '/openapi/v3';
     const body: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
     return { status: response.statusCode ?? 0, headers: response.headers, text, body };
   }

@@ -75,7 +75,7 @@ test('version 2 definitions', () => {
         'x-kubernetes-map-type': 'atomic',
       },
       node: { $ref: '#/definitions/dev.example.api.test.v1.Node' },
-      protocol: { type: 'string', default: 'TCP' },
+      protocol: { type: 'string' },
     },
     required: ['size'],
     'x-kubernetes-group-version-kind': [{ group: 'test.example.dev', kind: 'Thing', version: 'v1' }],
@@ -93,12 +93,52 @@ test('version 2 definitions', () => {
   });
 });
 
-test('a number or string has no type in version 2, which cannot express both', () => {
+test('a number or string is a text with a format in version 2, which cannot express both', () => {
   const { builder } = build(2);
   assert.deepEqual(builder.definitions['dev.example.apimachinery.pkg.util.intstr.IntOrString'], {
+    type: 'string',
     format: 'int-or-string',
-    'x-kubernetes-int-or-string': true,
   });
+});
+
+test('values, required fields, unions and groups that a release publishes complete the declarations', () => {
+  const published = {
+    enumValues: { 'test.Thing': { protocol: 'TCP|UDP', names: 'a||b c' }, 'test.v2.Thing': { protocol: 'no' } },
+    requiredFields: { 'test.v1.Thing': ['node'], 'test.v1.Key': [] },
+    unions: { 'test.v1.Thing': { members: ['node'], discriminator: 'protocol' } },
+    optionGroups: { '': 'v1', test: 'v1 v2' },
+  };
+  const options = kind({ group: '', version: 'v1', kind: 'DeleteOptions' }, {}, { name: 'meta.v1.DeleteOptions' });
+  for (const version of [2, 3] as const) {
+    const builder = new OpenApiBuilder({ version, domain: 'example.dev', groupName: (group) => group, published });
+    builder.reference(thing);
+    builder.reference(options);
+    const schema = builder.definitions['dev.example.api.test.v1.Thing'];
+    assert.deepEqual(schema?.properties?.protocol?.enum, ['TCP', 'UDP']);
+    assert.deepEqual(schema?.properties?.names?.items, { type: 'string', enum: ['a', '', 'b c'] });
+    assert.deepEqual(schema?.required, ['node']);
+    assert.equal(builder.definitions['dev.example.api.test.v1.Key']?.required, undefined);
+    assert.deepEqual(schema?.['x-kubernetes-unions'], [
+      { discriminator: 'protocol', 'fields-to-discriminateBy': { node: 'Node' } },
+    ]);
+    const one = { group: '', kind: 'DeleteOptions', version: 'v1' };
+    const others = ['v1', 'v2'].map((each) => ({ group: 'test', kind: 'DeleteOptions', version: each }));
+    assert.deepEqual(
+      builder.definitions['dev.example.apimachinery.pkg.apis.meta.v1.DeleteOptions']?.[
+        'x-kubernetes-group-version-kind'
+      ],
+      version === 2 ? [one, ...others] : [one],
+    );
+  }
+});
+
+test('version 3 shows the zero values of fields that are always written', () => {
+  const { builder } = build(3);
+  const { properties = {} } = builder.definitions['dev.example.api.test.v1.Thing'] as OpenApiSchema;
+  const defaults = Object.entries(properties).flatMap(([name, schema]) => {
+    return schema.default === undefined ? [] : [[name, schema.default]];
+  });
+  assert.deepEqual(Object.fromEntries(defaults), { size: 0, key: {}, protocol: 'TCP' });
 });
 
 test('version 3 keeps members beside a reference apart and every reference has its definition', () => {
@@ -106,6 +146,7 @@ test('version 3 keeps members beside a reference apart and every reference has i
   const schema = builder.definitions['dev.example.api.test.v1.Thing'];
   assert.deepEqual(schema?.properties?.key, {
     allOf: [{ $ref: '#/components/schemas/dev.example.api.test.v1.Key' }],
+    default: {},
     'x-kubernetes-patch-strategy': 'retainKeys',
   });
   assert.deepEqual(builder.definitions['dev.example.apimachinery.pkg.util.intstr.IntOrString'], {

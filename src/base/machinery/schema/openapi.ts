@@ -1,6 +1,6 @@
 import { resolveType } from './access.js';
 import { zeroMaker } from './compile.js';
-import type { Field, KindIdentity, ScalarName, SchemaType, StructType } from './types.js';
+import type { Field, ScalarName, SchemaType, StructType } from './types.js';
 
 /** One schema of an OpenAPI document. */
 export interface OpenApiSchema {
@@ -10,8 +10,8 @@ export interface OpenApiSchema {
   anyOf?: OpenApiSchema[];
   type?: string;
   format?: string;
-  nullable?: boolean;
   description?: string;
+  enum?: unknown[];
   default?: unknown;
   properties?: Record<string, OpenApiSchema>;
   required?: string[];
@@ -27,6 +27,18 @@ export interface OpenApiSchema {
  */
 export type FieldDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+/** What a release publishes about its types and declarations do not say. Types are named as in declarations. */
+export interface PublishedFacts {
+  /** Values of fields, separated by bars, by type of every version (`core.Probe`) or of one (`core.v1.Probe`). */
+  readonly enumValues: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The required fields of types whose declarations say otherwise. */
+  readonly requiredFields: Readonly<Record<string, readonly string[]>>;
+  /** Types of which at most one member is set. */
+  readonly unions: Readonly<Record<string, { readonly members: readonly string[]; readonly discriminator?: string }>>;
+  /** Versions, separated by spaces, of the groups whose requests can carry options and events of watches. */
+  readonly optionGroups: Readonly<Record<string, string>>;
+}
+
 export interface OpenApiOptions {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
   readonly version: 2 | 3;
@@ -35,13 +47,18 @@ export interface OpenApiOptions {
   /** The vendor's domain, with which the names of definitions begin, reversed. */
   readonly domain: string;
   readonly descriptions?: FieldDescriptions;
+  readonly published?: PublishedFacts;
 }
+
+/** Kinds of every group, whose declarations name the core group alone. */
+const kindsOfEveryGroup: ReadonlySet<string> = new Set(['meta.v1.DeleteOptions', 'meta.v1.WatchEvent']);
 
 /** Packages of types that are declared outside `<domain>.api`. */
 const packagePrefixes: Readonly<Record<string, string>> = {
   meta: 'apimachinery.pkg.apis',
   apiextensions: 'apiextensions-apiserver.pkg.apis',
   apiregistration: 'kube-aggregator.pkg.apis',
+  version: 'apimachinery.pkg',
 };
 
 const sharedScalars: Partial<Record<ScalarName, string>> = {
@@ -52,6 +69,7 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
   intOrString: 'apimachinery.pkg.util.intstr.IntOrString',
   rawExtension: 'apimachinery.pkg.runtime.RawExtension',
   fieldsV1: 'apimachinery.pkg.apis.meta.v1.FieldsV1',
+  anyJson: 'apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
 };
 
 /** In the place of a definition that was taken. */
@@ -77,20 +95,26 @@ export class OpenApiBuilder {
 
   /** The definition name of a struct, without defining it. */
   nameOf(type: StructType): string {
-    if (type.custom !== undefined) return type.name;
-    const packageName = type.name.slice(0, type.name.indexOf('.'));
-    return `${this.prefix}.${packagePrefixes[packageName] ?? 'api'}.${type.name}`;
+    return type.custom === undefined ? this.fullName(type.name) : type.name;
+  }
+
+  private fullName(name: string): string {
+    const packageName = name.slice(0, name.indexOf('.'));
+    return `${this.prefix}.${packagePrefixes[packageName] ?? 'api'}.${name}`;
   }
 
   /** A reference to a struct's definition, which is created on first use. */
   reference(type: StructType): OpenApiSchema {
-    const name = this.nameOf(type);
+    return this.define(this.nameOf(type), () => this.structSchema(type));
+  }
+
+  private define(name: string, make: () => OpenApiSchema): OpenApiSchema {
     if (this.definitions[name] === undefined) {
       const schema: OpenApiSchema = {};
-      // Registered before its fields are visited: they may refer back to it.
+      // Registered before it is made: fields of a type may refer back to it.
       this.definitions[name] = schema;
       this.fresh.push(name);
-      Object.assign(schema, this.structSchema(type));
+      Object.assign(schema, make());
     }
     return { $ref: this.refPrefix + name };
   }
@@ -118,28 +142,22 @@ export class OpenApiBuilder {
       case 'enum':
         return { type: 'string' };
       case 'list':
-        return { type: 'array', items: this.elementSchema(resolved.element) };
+        return { type: 'array', items: this.schemaOf(resolved.element) };
       case 'map':
-        return { type: 'object', additionalProperties: this.elementSchema(resolved.value) };
+        return { type: 'object', additionalProperties: this.schemaOf(resolved.value) };
       case 'struct':
         return this.reference(resolved);
       case 'variant':
-        // Swagger 2.0 can't express "one of", so allow any value.
-        return {};
+        return this.variantSchema(resolved.name);
       case 'custom':
         return resolved.form.openApi(this.options.version, this.toReference) as OpenApiSchema;
     }
   }
 
-  /** A missing element or map value is shown in its zero form. */
-  private elementSchema(type: SchemaType): OpenApiSchema {
-    const schema = this.schemaOf(type);
-    return zeroIsNull(type) ? this.beside(schema, this.orNull()) : schema;
-  }
-
-  /** Allows null, in the syntax of the OpenAPI version. */
-  private orNull(): OpenApiSchema {
-    return this.options.version === 3 ? { nullable: true } : { 'x-nullable': true };
+  /** Swagger 2.0 can't express "one of", so that any value is allowed. */
+  private variantSchema(name: string): OpenApiSchema {
+    const description = this.options.descriptions?.[versionlessName(name)]?.[''];
+    return this.define(this.fullName(name), () => (description === undefined ? {} : { description }));
   }
 
   private beside(schema: OpenApiSchema, extras: OpenApiSchema): OpenApiSchema {
@@ -151,16 +169,11 @@ export class OpenApiBuilder {
   private scalarSchema(scalar: ScalarName): OpenApiSchema {
     const shared = sharedScalars[scalar];
     if (shared === undefined) return plainScalar(scalar, this.options.version);
-    const name = `${this.prefix}.${shared}`;
     const description = this.options.descriptions?.scalars?.[scalar];
-    if (this.definitions[name] === undefined) {
-      this.fresh.push(name);
-      this.definitions[name] = {
-        ...(description === undefined ? {} : { description }),
-        ...plainScalar(scalar, this.options.version),
-      };
-    }
-    return { $ref: this.refPrefix + name };
+    return this.define(`${this.prefix}.${shared}`, () => ({
+      ...(description === undefined ? {} : { description }),
+      ...plainScalar(scalar, this.options.version),
+    }));
   }
 
   private structSchema(type: StructType): OpenApiSchema {
@@ -177,27 +190,48 @@ export class OpenApiBuilder {
       properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
     const requiredNames: string[] = Array.isArray(wanted) ? [...(wanted as string[])] : [];
-    if (hasFields) this.addFields(type, properties, requiredNames);
+    if (hasFields) this.addFields(type, type, properties, requiredNames);
     if (Object.keys(properties).length > 0) schema.properties = properties;
-    if (requiredNames.length > 0) schema.required = requiredNames;
+    const { requiredFields, unions } = this.options.published ?? {};
+    const names = requiredFields?.[type.name] ?? requiredNames;
+    if (names.length > 0) schema.required = [...names];
     if (type.mapType !== undefined) schema['x-kubernetes-map-type'] = type.mapType;
-    if (type.kind !== undefined) schema['x-kubernetes-group-version-kind'] = [this.groupVersionKind(type.kind)];
+    const union = unions?.[type.name];
+    if (union !== undefined) schema['x-kubernetes-unions'] = [unionExtension(union)];
+    const kinds = this.groupVersionKinds(type);
+    if (kinds.length > 0) schema['x-kubernetes-group-version-kind'] = kinds;
     return schema;
   }
 
-  private groupVersionKind({ group, version, kind }: KindIdentity): Record<string, string> {
-    return { group: this.options.groupName(group), kind, version };
+  private groupVersionKinds({ name, kind }: StructType): Record<string, string>[] {
+    const { version, groupName, published } = this.options;
+    if (!kindsOfEveryGroup.has(name)) {
+      return kind === undefined ? [] : [{ group: groupName(kind.group), kind: kind.kind, version: kind.version }];
+    }
+    const everyGroup: Readonly<Record<string, string>> = (version === 2 && published?.optionGroups) || { '': 'v1' };
+    const short = name.slice(name.lastIndexOf('.') + 1);
+    return Object.entries(everyGroup).flatMap(([group, versions]) =>
+      versions.split(' ').map((each) => ({ group: groupName(group), kind: short, version: each })),
+    );
   }
 
-  /** Adds a struct's fields. Inline structs are expanded; the struct that declares a field describes it. */
-  private addFields(type: StructType, properties: Record<string, OpenApiSchema>, requiredNames: string[]): void {
+  /**
+   * Adds the fields of a struct, which is the root or inline in it. Inline structs are expanded; the struct that declares a
+   * field describes it, the root has its values.
+   */
+  private addFields(
+    root: StructType,
+    type: StructType,
+    properties: Record<string, OpenApiSchema>,
+    requiredNames: string[],
+  ): void {
     const descriptions = this.descriptionsOf(type);
     for (const field of type.fields) {
       if (field.presence === 'inline') {
-        this.addFields(field.type as StructType, properties, requiredNames);
+        this.addFields(root, field.type as StructType, properties, requiredNames);
         continue;
       }
-      properties[field.name] = this.fieldSchema(field, field.doc ?? descriptions?.[field.name]);
+      properties[field.name] = this.fieldSchema(root, field, field.doc ?? descriptions?.[field.name]);
       if (field.presence === 'required') requiredNames.push(field.name);
     }
   }
@@ -206,22 +240,35 @@ export class OpenApiBuilder {
     return this.options.descriptions?.[versionlessName(name)];
   }
 
-  private fieldSchema(field: Field, description: string | undefined): OpenApiSchema {
+  private fieldSchema(owner: StructType, field: Field, description: string | undefined): OpenApiSchema {
     const schema = this.schemaOf(field.type);
-    const extras = { ...fieldExtras(field, description), ...(showsNull(field) ? this.orNull() : {}) };
+    const { enumValues } = this.options.published ?? {};
+    const values = enumValues?.[owner.name]?.[field.name] ?? enumValues?.[versionlessName(owner.name)]?.[field.name];
+    if (values !== undefined) (schema.items ?? schema.additionalProperties ?? schema).enum = values.split('|');
+    const extras = fieldExtras(owner, field, description);
+    // Documents of version 2 have no defaults of declared types.
+    const preset =
+      this.options.version === 2 || owner.custom !== undefined ? undefined : (field.default ?? zeroDefault(field));
+    if (preset !== undefined) extras.default = preset;
     return Object.keys(extras).length === 0 ? schema : this.beside(schema, extras);
   }
 }
 
-/** Whether an always-present field is null when it was not given. */
-function showsNull({ name, type, presence, nullable }: Field): boolean {
-  if (presence !== 'required' && presence !== 'always') return false;
-  return nullable || (zeroIsNull(type) && name !== 'items');
+function unionExtension(union: { readonly members: readonly string[]; readonly discriminator?: string }): object {
+  const { members, discriminator } = union;
+  const named = Object.fromEntries(members.map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)]));
+  return { ...(discriminator === undefined ? {} : { discriminator }), 'fields-to-discriminateBy': named };
 }
 
-function zeroIsNull(type: SchemaType): boolean {
+/** What a field that is always written has when it was not given; lists, maps, times and pointers have no such default. */
+function zeroDefault({ type, presence, nullable }: Field): unknown {
+  if ((presence !== 'required' && presence !== 'always') || nullable) return undefined;
   const resolved = resolveType(type);
-  return resolved.type !== 'struct' && resolved.type !== 'custom' && zeroMaker(resolved)() === null;
+  if (resolved.type === 'struct') return {};
+  if (resolved.type !== 'enum' && (resolved.type !== 'scalar' || sharedScalars[resolved.scalar] !== undefined)) {
+    return undefined;
+  }
+  return zeroMaker(resolved)() ?? undefined;
 }
 
 function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
@@ -245,8 +292,8 @@ function plainScalar(scalar: ScalarName, version: 2 | 3): OpenApiSchema {
       return version === 2 ? { type: 'string' } : { oneOf: [{ type: 'string' }, { type: 'number' }] };
     case 'intOrString':
       return version === 2
-        ? // Swagger 2.0 has no type that is either: without one, every client and validator takes both.
-          { format: 'int-or-string', 'x-kubernetes-int-or-string': true }
+        ? // Swagger 2.0 has no type that is either; readers know the format.
+          { type: 'string', format: 'int-or-string' }
         : { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' };
     case 'rawExtension':
     case 'fieldsV1':
@@ -261,13 +308,16 @@ export function versionlessName(name: string): string {
   return name.slice(0, name.indexOf('.')) + name.slice(name.lastIndexOf('.'));
 }
 
-function fieldExtras(field: Field, description: string | undefined): OpenApiSchema {
+function fieldExtras(owner: StructType, field: Field, description: string | undefined): OpenApiSchema {
   const extras: OpenApiSchema = {};
   if (description !== undefined) extras.description = description;
-  if (field.default !== undefined) extras.default = field.default;
   if (field.mapType !== undefined) extras['x-kubernetes-map-type'] = field.mapType;
-  const isList = resolveType(field.type).type === 'list';
-  if (isList) extras['x-kubernetes-list-type'] = field.listType ?? 'atomic';
+  const resolved = resolveType(field.type);
+  const isList = resolved.type === 'list';
+  // Lists of kinds are made by the server, and verbs are a type of their own: nobody applies them.
+  const isApplied = isList && resolved.wrapper === undefined && !(owner.kind !== undefined && field.name === 'items');
+  const listType = field.listType ?? (isApplied ? 'atomic' : undefined);
+  if (listType !== undefined) extras['x-kubernetes-list-type'] = listType;
   if (field.listKeys !== undefined) extras['x-kubernetes-list-map-keys'] = [...field.listKeys];
   if (field.patch !== undefined) {
     const { strategy, key, retainKeys } = field.patch;

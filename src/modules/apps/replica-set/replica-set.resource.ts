@@ -31,8 +31,6 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: replicaSet }],
     strategy: replicaSetStrategy({ names }),
     strategyOptions: { generation: 'spec' },
-    selectableFieldNames: ['status.replicas'],
-    selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas) }),
     columns,
     subresources: [
       statusSubresource<ReplicaSet>({ validate: (object) => validateReplicaSetStatus(object) }),

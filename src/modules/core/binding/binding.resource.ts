@@ -54,6 +54,5 @@ export function bindingResource(names: VendorNames, stores: ResourceStores): Res
     namespaced: true,
     versions: [{ version: 'v1', type: binding }],
     answer: bindPod,
-    answersStatus: true,
   });
 }

@@ -15,7 +15,6 @@ export const podLogPath: StreamSubresource = {
     { name: 'limitBytes', type: 'integer', description: 'Most bytes of the answer.' },
     { name: 'previous', type: 'boolean', description: 'The log of the run before the present one.' },
     { name: 'sinceSeconds', type: 'integer', description: 'Only what is not older than this.' },
-    { name: 'sinceTime', type: 'string', description: 'Only what was written after this time.' },
     { name: 'stream', type: 'string', description: 'All, Stdout or Stderr.' },
     { name: 'tailLines', type: 'integer', description: 'Only so many lines from the end.' },
     { name: 'timestamps', type: 'boolean', description: 'Begin every line with its time.' },

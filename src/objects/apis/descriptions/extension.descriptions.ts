@@ -27,6 +27,9 @@ export const extensionDescriptions: FieldDescriptions = {
     priority: 'Above 0 it is only in wide tables.',
     jsonPath: 'Where in the object the value is.',
   },
+  'apiextensions.JSONSchemaPropsOrArray': { '': 'A schema, or a list of them.' },
+  'apiextensions.JSONSchemaPropsOrBool': { '': 'A schema, or true or false.' },
+  'apiextensions.JSONSchemaPropsOrStringArray': { '': 'A schema, or a list of names.' },
   'apiextensions.CustomResourceConversion': {
     '': 'How objects get from one version to another.',
     strategy: 'None changes apiVersion only; Webhook asks a server.',

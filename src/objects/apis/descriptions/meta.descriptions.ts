@@ -16,6 +16,7 @@ export const metaDescriptions: FieldDescriptions = {
     intOrString: 'A whole number or a text, such as 8080 or http, 3 or 25%.',
     rawExtension: 'An object of any kind.',
     fieldsV1: 'A set of fields: nested objects with a member for each field.',
+    anyJson: 'Any JSON value.',
   },
   'meta.APIGroup': {
     name: 'Name of the group.',

@@ -7,6 +7,7 @@ const policies = ['Foreground', 'Background', 'Orphan'] as const;
 type Policy = (typeof policies)[number];
 const policyPath = FieldPath.of('propagationPolicy');
 const dryRunPath = FieldPath.of('dryRun');
+const unsafePath = FieldPath.of('ignoreStoreReadErrorWithClusterBreakingPotential');
 
 /** Options of a delete as a client wrote them: of the right types, otherwise unchecked. */
 export interface WrittenDeleteOptions {
@@ -15,6 +16,7 @@ export interface WrittenDeleteOptions {
   readonly orphanDependents?: boolean | undefined;
   readonly propagationPolicy?: string | undefined;
   readonly dryRun?: readonly string[] | undefined;
+  readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean | undefined;
 }
 
 /** Broken rules of `dryRun` when it is not empty: only `All` is allowed, any number of times. */
@@ -35,6 +37,8 @@ export function checkedDeleteOptions(written: WrittenDeleteOptions, names: Vendo
       errors.push(invalid(policyPath, propagationPolicy, detail));
     }
   }
+  const onlyUnreadable = written.ignoreStoreReadErrorWithClusterBreakingPotential === true;
+  if (onlyUnreadable) errors.push(...unsafeFaults(written));
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);
   const grace = gracePeriodSeconds === undefined ? undefined : Number(gracePeriodSeconds);
   return {
@@ -44,5 +48,20 @@ export function checkedDeleteOptions(written: WrittenDeleteOptions, names: Vendo
     propagationPolicy: propagationPolicy as Policy | undefined,
     orphanDependents,
     dryRun: dryRun.length > 0,
+    ...(onlyUnreadable ? { onlyUnreadable } : {}),
   };
+}
+
+/** A delete that removes what cannot be read takes no option about what the object says. */
+function unsafeFaults(written: WrittenDeleteOptions): FieldError[] {
+  const set = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const;
+  return set
+    .filter((name) => written[name] !== undefined)
+    .map((name) => invalid(unsafePath, true, `cannot be set together with .${name}`));
+}
+
+/** Broken rules of the deletion of many objects, none of which may be unreadable. */
+export function collectionFaults({ onlyUnreadable }: DeleteOptions): FieldError[] {
+  if (onlyUnreadable !== true) return [];
+  return [invalid(unsafePath, true, 'is not allowed with DELETECOLLECTION, try again after removing the option')];
 }

@@ -1,14 +1,17 @@
 import { leaveLarge } from '../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import { notFoundError } from '../../../base/machinery/status-error.js';
-import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
+import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
 import type { DeleteOptions } from '../strategy.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
 import type { DeleteOutcome, ValidateAdmission } from './store-options.js';
 import { DryRunDone, type StoreParts } from './store-parts.js';
 import { toStatusError } from './to-status-error.js';
+
+/** Ends the refusal of a delete that is meant for what cannot be read; clients match on it. */
+const readableMessage = 'unsafe deletion is not allowed because the object is decodable from storage';
 
 /**
  * Deletes or marks one object (specification 3).
@@ -36,6 +39,7 @@ export async function deleteObject(
     }
     leaveLarge(context, current.json);
     const live = parseStored(parts.resource, current);
+    if (options.onlyUnreadable === true) throw conflictError(parts.groupResource, name, readableMessage);
     checkPreconditions(parts.definition, live, options);
     parts.definition.strategy.checkDelete?.(live);
     await validate(undefined, live);

@@ -6,6 +6,8 @@ import { fieldsOf, parseSelection } from '../../../objects/registry/store/select
 import { selects } from '../../../storage/selection-predicate.js';
 import { negotiateList, negotiateObject } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
+import { checkListRules } from '../negotiation/list-rules.js';
+import { parseCountedNumber } from '../negotiation/query-number.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { listWriter } from './list-writer.js';
@@ -18,7 +20,7 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   const { context, resource, verb, name } = request;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   const selection = parseSelection(resource, context.query);
-  if (verb === 'list') parseTimeoutSeconds(context.query.get('timeoutSeconds'));
+  if (verb === 'list') checkListParameters(request);
   const objects = await definition.compute(context);
   if (verb === 'get') {
     const found = objects.find(({ metadata }) => metadata.name === name);
@@ -35,4 +37,11 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   const writer = listWriter(request, accepted);
   writer.add(objects.filter(isSelected));
   await writer.send({});
+}
+
+function checkListParameters({ context, services }: ResourceRequest): void {
+  const { query } = context;
+  parseTimeoutSeconds(query.get('timeoutSeconds'));
+  parseCountedNumber(query.get('limit'), 'limit');
+  checkListRules(query, services.names);
 }

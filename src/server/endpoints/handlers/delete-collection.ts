@@ -1,5 +1,6 @@
 import { leaveLarge } from '../../../base/machinery/large-work.js';
-import { type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
+import { invalidError, type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
+import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
 import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';
 import { parseListOptions } from '../negotiation/list-options.js';
@@ -24,8 +25,12 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const accepted = negotiateList(request);
   checkForm(context, accepted);
   const selection = strictSelection(resource, parseSelection(resource, context.query));
-  const list = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
+  const list = parseListOptions(context, services, listQuery(request));
   const options = await readOptions(request);
+  const faults = collectionFaults(options);
+  if (faults.length > 0) {
+    throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'DeleteOptions' }, '', faults);
+  }
   await request.admission.admitCollection(request.namespace);
   const targets: Target[] = [];
   for await (const { items } of readPages(request, selection, list)) {

@@ -30,7 +30,7 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
   const selection = parseSelection(resource, context.query);
-  const options = parseListOptions(context, services.continueTokens, listQuery(request), services.features);
+  const options = parseListOptions(context, services, listQuery(request));
   const stored = readPages(request, selection, options);
   const isRemote = remoteConversionOf(resource.definition) !== undefined;
   const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;

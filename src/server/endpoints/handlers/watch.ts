@@ -30,6 +30,7 @@ import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
 import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
+import { checkWatchRules } from '../negotiation/list-rules.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
@@ -300,18 +301,9 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const { query } = context;
   const versionText = query.get('resourceVersion') ?? '';
   const version = parseResourceVersion(versionText);
-  const match = query.get('resourceVersionMatch') ?? '';
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
-  if (initial !== null && !services.features.isOn('WatchList')) {
-    throw badRequestError('sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled');
-  }
-  if (initial !== null && match !== 'NotOlderThan') {
-    throw badRequestError('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  }
-  if (initial === null && match !== '') {
-    throw badRequestError('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-  }
+  checkWatchRules(query, services.names, services.features.isOn('WatchList'));
   // Clients from before this parameter expect the state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {

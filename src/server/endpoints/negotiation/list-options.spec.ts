@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { defaultFeatureGates } from '../../../base/config/feature-gates.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { vendorNames } from '../../../base/machinery/vendor.js';
 import { ContinueTokens } from './continue-tokens.js';
 import { parseListOptions } from './list-options.js';
+import { checkWatchRules } from './list-rules.js';
 
 const tokens = new ContinueTokens(Buffer.alloc(32, 1));
 const list = { group: '', resource: 'pods', namespace: 'a', labelSelector: 'x=y', fieldSelector: '' };
 
+const services = { continueTokens: tokens, features: defaultFeatureGates, names: vendorNames('example.dev') };
+
 function parse(query: string) {
   const context = { query: new URLSearchParams(query) } as RequestContext;
-  const { limit, semantics } = parseListOptions(context, tokens, list);
+  const { limit, semantics } = parseListOptions(context, services, list);
   return { limit, ...semantics };
 }
 
@@ -61,13 +66,45 @@ describe('parseListOptions', () => {
     ['resourceVersion=9223372036854775808&limit=1', 400],
     ['resourceVersion=9999999999999999999', 400],
     ['resourceVersionMatch=Exact', 400],
-    ['resourceVersionMatch=Bogus&resourceVersion=1', 400],
+    ['resourceVersionMatch=Bogus&resourceVersion=1', 422],
+    ['resourceVersionMatch=Bogus', 400],
     ['resourceVersionMatch=Exact&resourceVersion=0', 400],
-    ['sendInitialEvents=true', 400],
-    ['sendInitialEvents=false&resourceVersion=1&resourceVersionMatch=NotOlderThan', 400],
+    ['sendInitialEvents=true', 422],
+    ['sendInitialEvents=false&resourceVersion=1&resourceVersionMatch=NotOlderThan', 422],
+    ['sendInitialEvents=true&resourceVersionMatch=NotOlderThan', 400],
     [`resourceVersionMatch=Exact&resourceVersion=1&continue=${token}`, 400],
   ];
   for (const [query, code] of faults) {
     it(`refuses ${query} with ${code}`, () => assert.throws(() => parse(query), { code }));
   }
+});
+
+it('a combination that is invalid by the table is a 400 with the words and causes of a 422', () => {
+  assert.throws(() => parse('resourceVersionMatch=Exact&resourceVersion=0'), {
+    reason: 'BadRequest',
+    message:
+      'ListOptions.meta.example.dev "" is invalid: resourceVersionMatch: Forbidden: ' +
+      'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+  });
+});
+
+describe('checkWatchRules', () => {
+  const check = (query: string, hasInitialEvents = true) =>
+    checkWatchRules(new URLSearchParams(query), services.names, hasInitialEvents);
+  const faults: [string, RegExp][] = [
+    ['sendInitialEvents=true', /resourceVersionMatch: Forbidden: sendInitialEvents requires setting/],
+    ['sendInitialEvents=false&resourceVersionMatch=Exact', /\[.*requires setting.*, .*Unsupported value: "Exact"/],
+    ['resourceVersionMatch=NotOlderThan', /forbidden for watch unless sendInitialEvents is provided$/],
+    ['resourceVersionMatch=NotOlderThan&sendInitialEvents=true&continue=x', /forbidden when continue is provided$/],
+  ];
+  for (const [query, message] of faults) {
+    it(`refuses ${query}`, () => assert.throws(() => check(query), { code: 422, message }));
+  }
+
+  it('takes the rest, and initial events only with their feature', () => {
+    const query = 'resourceVersionMatch=NotOlderThan&sendInitialEvents=true';
+    check(query);
+    check('resourceVersion=5&limit=3&continue=x');
+    assert.throws(() => check(query, false), { code: 422, message: /unless the WatchList feature gate is enabled/ });
+  });
 });

@@ -1,8 +1,9 @@
-import { defaultFeatureGates, type FeatureGates } from '../../../base/config/feature-gates.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
-import type { ContinuePosition, ContinueQuery, ContinueTokens } from './continue-tokens.js';
+import type { EndpointServices } from '../endpoint-services.js';
+import type { ContinuePosition, ContinueQuery } from './continue-tokens.js';
+import { checkListRules } from './list-rules.js';
 import { parseCountedNumber } from './query-number.js';
 
 /** Which state a list shows, by the table of specification 4.4. */
@@ -22,30 +23,28 @@ export interface ListOptions {
 /**
  * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
  *
+ * @param services without the feature `APIListChunking`, limit and continue are ignored
  * @param list the query of the list
- * @param features without `APIListChunking`, limit and continue are ignored
  */
 export function parseListOptions(
   context: RequestContext,
-  tokens: ContinueTokens,
+  services: Pick<EndpointServices, 'continueTokens' | 'features' | 'names'>,
   list: ContinueQuery,
-  features: FeatureGates = defaultFeatureGates,
 ): ListOptions {
   const { query } = context;
-  const isChunked = features.isOn('APIListChunking');
+  const isChunked = services.features.isOn('APIListChunking');
   const limit = isChunked ? parseLimit(query.get('limit')) : 0;
   parseTimeoutSeconds(query.get('timeoutSeconds'));
   const token = isChunked ? (query.get('continue') ?? '') : '';
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '') checkMatch(match, versionText, token);
-  if (query.has('sendInitialEvents')) throw badRequestError('sendInitialEvents is forbidden for list');
+  checkListRules(query, services.names);
 
   if (token !== '') {
     if (versionText !== '' && versionText !== '0') {
       throw badRequestError('specifying resource version is not allowed when using continue');
     }
-    return { limit, semantics: { kind: 'continue', ...tokens.decode(list, token) } };
+    return { limit, semantics: { kind: 'continue', ...services.continueTokens.decode(list, token) } };
   }
   const version = parseResourceVersion(versionText);
   if (version === undefined) {
@@ -53,18 +52,6 @@ export function parseListOptions(
   }
   const exact = match === 'Exact' || (match === '' && limit > 0);
   return { limit, semantics: { kind: exact ? 'exact' : 'notOlderThan', version } };
-}
-
-/** Throws a 400 for a match that does not fit its version (specification 7). */
-function checkMatch(match: string, version: string, token: string): void {
-  const faults: string[] = [];
-  if (version === '') faults.push('is forbidden unless resourceVersion is provided');
-  if (token !== '') faults.push('is forbidden when continue is provided');
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    faults.push(`must be "Exact" or "NotOlderThan", not ${JSON.stringify(match)}`);
-  }
-  if (match === 'Exact' && version === '0') faults.push('"Exact" is forbidden for resourceVersion "0"');
-  if (faults.length > 0) throw badRequestError(faults.map((fault) => `resourceVersionMatch ${fault}`).join(', '));
 }
 
 /**

@@ -12,6 +12,8 @@ import { decodeProtobufOptions } from './protobuf-request.js';
 import { parseQueryNumber } from './query-number.js';
 import { dryRunOf } from './write-options.js';
 
+const unsafe = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+
 interface RawDeleteOptions {
   kind?: unknown;
   apiVersion?: unknown;
@@ -42,6 +44,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
       orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
       gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,
       preconditions: written.preconditions,
+      [unsafe]: written[unsafe] ?? asked[unsafe],
     },
     services.names,
   );
@@ -49,10 +52,8 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
 }
 
 function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
-  const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
-  // Ignoring this option would pretend that more than an ordinary delete was done.
-  if (optionalBoolean(raw[field], field) === true) throw badRequestError(`${field}: not supported`);
   return {
+    [unsafe]: optionalBoolean(raw[unsafe], unsafe),
     dryRun: stringList(raw.dryRun, 'dryRun'),
     propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
     orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
@@ -89,6 +90,7 @@ function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
     gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds'), 'gracePeriodSeconds'),
     propagationPolicy: policy === '' ? undefined : policy,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),
+    [unsafe]: query.has(unsafe) ? isTrue(query.get(unsafe)) : undefined,
   };
 }
 

@@ -55,24 +55,30 @@ export function groupVersionPath({ kinds, names, accept }: PathContext, group: s
   });
 }
 
-const versionProperties = [
-  'buildDate',
-  'compiler',
-  'gitCommit',
-  'gitTreeState',
-  'gitVersion',
-  'goVersion',
-  'major',
-  'minor',
-  'platform',
-] as const;
-
 /** `/version/`. */
-export function versionPath(): PathModel {
+export function versionPath({ kinds }: PathContext): PathModel {
   return discoveryPath('/version/', ['application/json'], {
     id: 'getCodeVersion',
     tag: 'version',
     description: 'Version of the server.',
-    answer: { type: 'inline', properties: versionProperties },
+    answer: kinds.versionInfo,
   });
 }
+
+/** The documents about the issuer of service account tokens, by their paths without slashes at the ends. */
+export const issuerPaths: Readonly<Record<string, () => PathModel>> = {
+  '.well-known/openid-configuration': () =>
+    discoveryPath('/.well-known/openid-configuration/', ['application/json'], {
+      id: 'getServiceAccountIssuerOpenIDConfiguration',
+      tag: 'WellKnown',
+      description: 'Where the keys of the issuer of service account tokens are.',
+      answer: { type: 'text' },
+    }),
+  'openid/v1/jwks': () =>
+    discoveryPath('/openid/v1/jwks/', ['application/jwk-set+json'], {
+      id: 'getServiceAccountIssuerOpenIDKeyset',
+      tag: 'openid',
+      description: 'The keys of the issuer of service account tokens.',
+      answer: { type: 'text' },
+    }),
+};

@@ -49,6 +49,8 @@ const map = (number: number, entries: number, as: () => Shape | Union, wrap?: Wr
 
 const stringArray: Shape = { fields: {} };
 
+const reference: Shape = { fields: { $ref: text(1) } };
+
 const externalDocs: Shape = { fields: { description: text(1), url: text(2) }, extensions: 3 };
 
 const schema2: Shape = {
@@ -93,7 +95,11 @@ const queryParameter2: Shape = {
 const pathParameter2: Shape = {
   fields: { required: flag(1), in: text(2), description: text(3), name: text(4), type: text(5), uniqueItems: flag(19) },
 };
+const sharedParameter2: Union = (value) =>
+  value.in === 'path' ? { wrap: [2, 4], shape: pathParameter2 } : { wrap: [2, 3], shape: queryParameter2 };
+
 const parameter2: Union = (value) => {
+  if (value.$ref !== undefined) return { wrap: [2], shape: reference };
   if (value.in === 'body') return { wrap: [1, 1], shape: bodyParameter2 };
   if (value.in === 'path') return { wrap: [1, 2, 4], shape: pathParameter2 };
   return { wrap: [1, 2, 3], shape: queryParameter2 };
@@ -135,6 +141,7 @@ export const swaggerMessage: Shape = {
     info: message(2, () => ({ fields: { title: text(1), version: text(2) } })),
     paths: map(8, 2, () => pathItem2),
     definitions: map(9, 1, () => schema2),
+    parameters: map(10, 1, () => sharedParameter2),
     security: map(12, 1, () => stringArray),
     securityDefinitions: map(
       13,
@@ -145,9 +152,8 @@ export const swaggerMessage: Shape = {
   },
 };
 
-const reference3: Shape = { fields: { $ref: text(1) } };
 const schemaOrReference3: Union = (value) =>
-  value.$ref === undefined ? { wrap: [1], shape: schema3 } : { wrap: [2], shape: reference3 };
+  value.$ref === undefined ? { wrap: [1], shape: schema3 } : { wrap: [2], shape: reference };
 
 const schema3: Shape = {
   fields: {
@@ -199,7 +205,7 @@ const parameter3: Shape = {
 
 const response3: Shape = { fields: { description: text(1), content: map(3, 1, () => content3) } };
 const responseOrReference3: Union = (value) =>
-  value.$ref === undefined ? { wrap: [1], shape: response3 } : { wrap: [2], shape: reference3 };
+  value.$ref === undefined ? { wrap: [1], shape: response3 } : { wrap: [2], shape: reference };
 
 const operation3: Shape = {
   fields: {

@@ -13,7 +13,7 @@ export const descriptions: Readonly<Record<string | number, string>> = {
   202: 'Accepted',
   401: 'Unauthorized',
   default: 'Any failure, with its reason.',
-  bearer: 'A bearer token.',
+  bearer: 'Bearer Token authentication',
 };
 
 /** The extensions by which clients find the operation of a kind. */
@@ -26,7 +26,5 @@ export function extensions({ action, gvk }: OperationModel): Record<string, unkn
 /** The schema of a body or an answer; a reference for a declared type. */
 export function contentSchema(builder: OpenApiBuilder, content: ContentModel): OpenApiSchema {
   if (content.type === 'struct') return builder.reference(content);
-  if (content.type === 'text') return { type: 'string' };
-  const properties = Object.fromEntries(content.properties.map((name) => [name, { type: 'string' }]));
-  return { type: 'object', properties };
+  return { type: 'string' };
 }

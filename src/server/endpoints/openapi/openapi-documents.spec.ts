@@ -17,11 +17,14 @@ const kinds: MetaKinds = {
   deleteOptions: empty('DeleteOptions'),
   partialObjectMetadata: empty('PartialObjectMetadata'),
   listMeta: struct('meta.v1.ListMeta', { resourceVersion: optional(2, string) }),
+  watchEvent: struct('meta.v1.WatchEvent', { type: optional(1, string) }),
+  versionInfo: struct('version.Info', { major: optional(1, string) }),
   apiVersions: empty('APIVersions'),
   apiGroup: empty('APIGroup'),
   apiGroupList: empty('APIGroupList'),
   apiResourceList: empty('APIResourceList'),
   descriptions: () => ({ 'shop.Part': { '': 'A piece.', name: 'Its name.' } }),
+  published: () => ({ enumValues: {}, requiredFields: {}, unions: {}, optionGroups: { '': 'v1' } }),
 };
 
 const part = struct('shop.v1.Part', { name: optional(1, string) });
@@ -54,7 +57,6 @@ const things = defineResource({
       type: 'virtual',
       name: 'binding',
       body: { kind: { group, version: 'v1', kind: 'Thing' }, type: thing },
-      answersStatus: true,
       perform: async (_context, { body }) => body,
     },
   ],
@@ -116,6 +118,13 @@ const expectedOperations: Record<string, Record<string, [string, string | undefi
   [`${base}/namespaces/{namespace}/things/{name}/binding`]: {
     post: ['createShopAuthorizationV1NamespacedThingBinding', 'post'],
   },
+  [`${base}/watch/things`]: { get: ['watchShopAuthorizationV1ThingListForAllNamespaces', 'watchlist'] },
+  [`${base}/watch/namespaces/{namespace}/things`]: {
+    get: ['watchShopAuthorizationV1NamespacedThingList', 'watchlist'],
+  },
+  [`${base}/watch/namespaces/{namespace}/things/{name}`]: {
+    get: ['watchShopAuthorizationV1NamespacedThing', 'watch'],
+  },
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the paths of a document
@@ -140,9 +149,10 @@ describe('the Swagger 2.0 document', () => {
   });
 
   it('describes bodies, parameters and answers', async () => {
-    const { paths, definitions } = parse(await setUp().documents.swagger('json'));
+    const { paths, definitions, parameters } = parse(await setUp().documents.swagger('json'));
     const object = paths[`${base}/namespaces/{namespace}/things/{name}`];
-    const named = (parameters: { name: string }[]) => parameters.map((p) => p.name);
+    const named = (described: { name: string; $ref?: string }[]) =>
+      described.map(({ name, $ref }) => parameters[$ref?.replace('#/parameters/', '') ?? '']?.name ?? name);
     assert.deepEqual(named(object.parameters), ['name', 'namespace', 'pretty']);
     assert.deepEqual(named(object.patch.parameters), ['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force']);
     const gvk = { group, kind: 'Thing', version: 'v1' };
@@ -188,9 +198,9 @@ describe('OpenAPI 3.0 documents', () => {
     const [status, object] = [named('apimachinery.pkg.apis.meta.v1.Status'), named('api.shop.v1.Thing')];
     const path = `${base}/namespaces/{namespace}/things/{name}`;
     const { responses } = paths[path].delete;
-    assert.deepEqual(responses[200].content['application/json'].schema, { anyOf: [status, object] });
+    assert.deepEqual(responses[200].content['application/json'].schema, status);
     const created = paths[`${path}/binding`].post.responses[201];
-    assert.deepEqual(created.content['application/yaml'].schema, status);
+    assert.deepEqual(created.content['application/yaml'].schema, object);
     const failure = { $ref: '#/components/responses/Failure' };
     assert.deepEqual([responses[401], responses.default], [failure, failure]);
     assert.deepEqual(components.responses.Failure.content['application/json'].schema, status);

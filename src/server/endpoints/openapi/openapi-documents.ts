@@ -9,7 +9,7 @@ import type { SwaggerParts } from '../../aggregation/swagger-merge.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { jsonText } from '../negotiation/json-text.js';
 import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
-import { corePath, groupListPath, groupPath, groupVersionPath, versionPath } from './discovery-paths.js';
+import { corePath, groupListPath, groupPath, groupVersionPath, issuerPaths, versionPath } from './discovery-paths.js';
 import { openApi3Message } from './document-messages.js';
 import type { DocumentInfo } from './document-parts.js';
 import { openApi3Document } from './openapi3-document.js';
@@ -47,6 +47,7 @@ export class OpenApiDocuments {
 
   constructor(
     private readonly services: Pick<EndpointServices, 'registry' | 'kinds' | 'names' | 'accept'> & {
+      readonly options?: Pick<EndpointServices['options'], 'documentPaths'>;
       readonly aggregation?: Aggregation | undefined;
     },
     private readonly info: DocumentInfo,
@@ -155,7 +156,7 @@ export class OpenApiDocuments {
   }
 
   private sources(): Map<string, Source> {
-    const paths = ['api', 'apis', 'version'];
+    const paths = ['api', 'apis', 'version', ...this.issuerPaths().keys()];
     for (const { group, versions } of this.services.registry.groups()) {
       if (group !== '') paths.push(`apis/${group}`);
       for (const version of versions) paths.push(group === '' ? `api/${version}` : `apis/${group}/${version}`);
@@ -170,7 +171,9 @@ export class OpenApiDocuments {
     const plain = (paths: () => Iterable<PathModel>): Source => ({ resources: none, paths });
     if (path === 'api') return plain(() => [corePath(context)]);
     if (path === 'apis') return plain(() => [groupListPath(context)]);
-    if (path === 'version') return plain(() => [versionPath()]);
+    if (path === 'version') return plain(() => [versionPath(context)]);
+    const issuerPath = this.issuerPaths().get(path);
+    if (issuerPath !== undefined) return plain(() => [issuerPath()]);
     const [root, ...parts] = path.split('/');
     const [group, version, ...more] = root === 'api' ? ['', ...parts] : parts;
     if ((root !== 'api' && root !== 'apis') || group === undefined || more.length > 0) return undefined;
@@ -185,11 +188,18 @@ export class OpenApiDocuments {
     return { resources, paths };
   }
 
+  /** Of the documents about the issuer of tokens that the server has. */
+  private issuerPaths(): Map<string, () => PathModel> {
+    const served = this.services.options?.documentPaths?.() ?? [];
+    return new Map(Object.entries(issuerPaths).filter(([path]) => served.includes(`/${path}`)));
+  }
+
   private schemaOptions() {
     const { kinds, names, registry } = this.services;
     return {
       domain: names.suffix,
       descriptions: kinds.descriptions(),
+      published: kinds.published(),
       // Kinds added at run time are declared under their served group.
       groupName: (declared: string) => (registry.hasGroup(declared) ? declared : groupName(declared, names)),
     };

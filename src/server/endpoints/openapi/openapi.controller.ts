@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { notAcceptableError, unknownPathError } from '../../../base/machinery/status-error.js';
+import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import { aggregatorUser } from '../../aggregation/availability.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
 import { EndpointServices } from '../endpoint-services.js';
@@ -13,6 +13,8 @@ import { remoteOf } from '../remote/remote-requests.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
+/** Type of the list of documents, which the release's clients read as JSON all the same. */
+const plainText = 'text/plain; charset=utf-8';
 /** How long a document under its own digest may be cached: it never changes. */
 const immutableSeconds = 365 * 24 * 60 * 60;
 
@@ -25,7 +27,12 @@ export class OpenApiController {
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(VERSION_INFO) version: VersionInfo,
   ) {
-    this.documents = new OpenApiDocuments(services, { title: 'Plinth', version: version.gitVersion });
+    // Upstream's names go together: title and version are those that its tools show.
+    const isUpstream = services.names.systemNamespace === 'kube-system';
+    this.documents = new OpenApiDocuments(services, {
+      title: isUpstream ? 'Kubernetes' : 'Plinth',
+      version: `${version.major}.${version.minor}`,
+    });
   }
 
   @Get('v2')
@@ -36,19 +43,20 @@ export class OpenApiController {
 
   @Get('v3')
   async index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const context = request.plinthContext as HttpRequestContext;
+    if (/^[^?]*\/(?:\?|$)/.test(request.url)) return sendNothing(context, reply);
     const paths: Record<string, { serverRelativeURL: string }> = {};
     for (const [path, digest] of await this.documents.index()) {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${digest}` };
     }
     for (const [path, url] of await this.documents.remoteIndex()) paths[path] = { serverRelativeURL: url };
-    const context = request.plinthContext as HttpRequestContext;
-    sendBytes({ context, reply }, 200, plainJson.contentType, Buffer.from(JSON.stringify({ paths })));
+    sendBytes({ context, reply }, 200, plainText, Buffer.from(JSON.stringify({ paths })));
   }
 
   @Get('v3/*')
   async openApi3(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
-    const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/\/$/, '');
+    const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/(?<=.)\/$/, '');
     const remote = remoteOf(this.services.aggregation, `/${path}`);
     if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
       // Who may read documents here may read this one.
@@ -57,7 +65,7 @@ export class OpenApiController {
     const form = acceptedForm(request.headers.accept, 3);
     const document = await this.documents.openApi3(path, form);
     const json = form === 'json' ? document : await this.documents.openApi3(path, 'json');
-    if (document === undefined || json === undefined) throw unknownPathError();
+    if (document === undefined || json === undefined) return sendNothing(context, reply);
     const asked = context.query.get('hash');
     if (asked !== null && asked !== json.digest) {
       setCommonHeaders(context, reply);
@@ -111,4 +119,10 @@ async function send(
 
 function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
+}
+
+/** Of a path without a document: the release answers without a body. */
+function sendNothing(context: HttpRequestContext, reply: FastifyReply): void {
+  setCommonHeaders(context, reply);
+  reply.code(404).send();
 }

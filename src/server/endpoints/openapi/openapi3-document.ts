@@ -49,10 +49,8 @@ export function* openApi3Document(
 }
 
 function operationObject(builder: OpenApiBuilder, operation: OperationModel): Record<string, unknown> {
-  const { body, answer, otherAnswer } = operation;
-  const schema = contentSchema(builder, answer);
-  const other = otherAnswer === undefined ? undefined : contentSchema(builder, otherAnswer);
-  const content = contentObject(operation.produces, other === undefined ? schema : { anyOf: [schema, other] });
+  const { body } = operation;
+  const content = contentObject(operation.produces, contentSchema(builder, operation.answer));
   const responses: Record<string, unknown> = {};
   for (const code of operation.codes) responses[code] = { description: descriptions[code], content };
   const failure = { $ref: `#/components/responses/${failureName}` };

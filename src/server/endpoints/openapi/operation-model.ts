@@ -11,11 +11,8 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
 
-/** The content of a body or an answer: a declared type, an inline schema, or plain text. */
-export type ContentModel =
-  | StructType
-  | { readonly type: 'inline'; readonly properties: readonly string[] }
-  | { readonly type: 'text' };
+/** The content of a body or an answer: a declared type, or plain text. */
+export type ContentModel = StructType | { readonly type: 'text' };
 
 /** One operation, in the terms of both OpenAPI versions. */
 export interface OperationModel {
@@ -33,8 +30,6 @@ export interface OperationModel {
   /** The success codes; all have the same content. */
   readonly codes: readonly number[];
   readonly answer: ContentModel;
-  /** An alternative content of a success; Swagger 2.0 can't express it. */
-  readonly otherAnswer?: ContentModel;
 }
 
 export interface PathModel {

@@ -33,10 +33,20 @@ const sendInitialEvents = query(
   'boolean',
   'A watch begins with an event for each existing object.',
 );
+const shardSelector = query(
+  'shardSelector',
+  'string',
+  'A part of the objects, by hash ranges; ignored, as its gate is off.',
+);
 
 const deletion: readonly ParameterModel[] = [
   dryRun,
   query('gracePeriodSeconds', 'integer', 'Seconds for the object to shut down; 0 deletes at once.'),
+  query(
+    'ignoreStoreReadErrorWithClusterBreakingPotential',
+    'boolean',
+    'Deletes one object even if what is stored of it cannot be read. Not for several objects.',
+  ),
   query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy.'),
   query('propagationPolicy', 'string', 'Treatment of dependents: Orphan, Background or Foreground.'),
 ];
@@ -54,23 +64,19 @@ const selection: readonly ParameterModel[] = [
 
 const byName = (a: ParameterModel, b: ParameterModel) => (a.name < b.name ? -1 : 1);
 
-/** Query parameters by request type: exactly those that it honours. */
+/** Query parameters by request type, as the release publishes them. */
 export const queryParameters = {
-  read: [resourceVersion],
-  /** Computed objects have no versions. */
-  readComputed: [],
-  list: selection,
-  listComputed: [fieldSelector, labelSelector, timeoutSeconds],
-  listOrWatch: [
+  list: [
     query('allowWatchBookmarks', 'boolean', 'A watch also gets events that only report its progress.'),
     ...selection,
     sendInitialEvents,
+    shardSelector,
     query('watch', 'boolean', 'Stream changes instead of listing.'),
   ].sort(byName),
   write: [dryRun, fieldManager, fieldValidation],
   patch: [dryRun, fieldManager, fieldValidation, force],
   delete: deletion,
-  deleteCollection: [...selection, ...deletion],
+  deleteCollection: [...selection, sendInitialEvents, shardSelector, ...deletion],
 } as const satisfies Record<string, readonly ParameterModel[]>;
 
 export const pretty = query('pretty', 'string', 'Indent the answer.');
@@ -82,6 +88,9 @@ export const namespaceParameter: ParameterModel = {
   description: 'Namespace of the objects.',
 };
 
+/** Of requests to other servers: published by the release, and passed on with the query. */
+export const proxyPath = query('path', 'string', 'Path of the request to the other server, when the URL has none.');
+
 export const pathParameter: ParameterModel = {
   name: 'path',
   in: 'path',
@@ -91,4 +100,17 @@ export const pathParameter: ParameterModel = {
 
 export function nameParameter(kind: string): ParameterModel {
   return { name: 'name', in: 'path', type: 'string', description: `Name of the ${kind}.` };
+}
+
+const listed: ReadonlySet<ParameterModel> = new Set([
+  ...Object.values(queryParameters).flat(),
+  pretty,
+  proxyPath,
+  namespaceParameter,
+  pathParameter,
+]);
+
+/** The parameters of many operations, which a Swagger document describes once. */
+export function sharedParameters(): Iterable<ParameterModel> {
+  return listed;
 }

@@ -13,7 +13,6 @@ import { showsDeletedObject, subresourcesOf, verbsOf } from '../../../objects/re
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ResourceVerb } from '../../../objects/registry/resource-verb.js';
 import {
-  answersStatus,
   bodyKindOf,
   type ConnectSubresource,
   type SubresourceDefinition,
@@ -23,7 +22,7 @@ import { applyMediaTypes, customPatchMediaTypes, patchMediaTypes } from '../hand
 import type { MetaKinds } from '../meta-kinds.interface.js';
 import type { AcceptNegotiator } from '../negotiation/accept.js';
 import type { OperationMethod, OperationModel, PathModel } from './operation-model.js';
-import { nameParameter, namespaceParameter, pathParameter, pretty, queryParameters } from './parameters.js';
+import { nameParameter, namespaceParameter, pathParameter, pretty, proxyPath, queryParameters } from './parameters.js';
 
 /** Dependencies of the paths. */
 export interface PathContext {
@@ -85,6 +84,7 @@ class ResourcePaths {
     const scope = namespaced ? `${this.base}/namespaces/{namespace}` : this.base;
     const inScope = namespaced ? [namespaceParameter, pretty] : [pretty];
     const onObject = [nameParameter(definition.kind), ...inScope];
+    const onConnection = onObject.filter((parameter) => parameter !== pretty);
     const collection = `${scope}/${definition.resource}`;
     const paths: PathModel[] = [
       { path: collection, parameters: inScope, operations: this.collectionOperations() },
@@ -92,11 +92,12 @@ class ResourcePaths {
     ];
     for (const sub of subresourcesOf(definition)) {
       const operations = this.subresourceOperations(sub);
-      paths.push({ path: `${collection}/{name}/${sub.name}`, parameters: onObject, operations });
+      const parameters = sub.type === 'connect' ? onConnection : onObject;
+      paths.push({ path: `${collection}/{name}/${sub.name}`, parameters, operations });
       if (sub.type === 'connect' && sub.target === 'proxy') {
         paths.push({
           path: `${collection}/{name}/${sub.name}/{path}`,
-          parameters: [...onObject, pathParameter],
+          parameters: [...onConnection, pathParameter],
           operations: this.connectOperations(sub, 'WithPath'),
         });
       }
@@ -105,7 +106,49 @@ class ResourcePaths {
       const everywhere = this.listOperation(`list${this.idPart}${definition.kind}ForAllNamespaces`);
       paths.push({ path: `${this.base}/${definition.resource}`, parameters: [pretty], operations: [everywhere] });
     }
+    return this.resource.served.type.custom === undefined ? [...paths, ...this.watchPaths()] : paths;
+  }
+
+  /** The deprecated paths that only watch. */
+  private watchPaths(): PathModel[] {
+    const { kind: kindName, namespaced, resource } = this.resource.definition;
+    if (!this.verbs.includes('watch')) return [];
+    const root = `${this.base}/watch`;
+    const scope = namespaced ? `${root}/namespaces/{namespace}` : root;
+    const inScope = [...queryParameters.list, ...(namespaced ? [namespaceParameter, pretty] : [pretty])];
+    const several = `Watch objects of kind ${kindName}. Deprecated: list them with the parameter watch.`;
+    const one = `Watch one object of kind ${kindName}. Deprecated: list it by a field selector, with the parameter watch.`;
+    const paths: PathModel[] = [
+      {
+        path: `${scope}/${resource}`,
+        parameters: inScope,
+        operations: [this.watchOperation('watchlist', this.id('watch', 'List'), several)],
+      },
+      {
+        path: `${scope}/${resource}/{name}`,
+        parameters: [nameParameter(kindName), ...inScope],
+        operations: [this.watchOperation('watch', this.id('watch'), one)],
+      },
+    ];
+    if (namespaced) {
+      const id = `watch${this.idPart}${kindName}ListForAllNamespaces`;
+      paths.push({
+        path: `${root}/${resource}`,
+        parameters: [...queryParameters.list, pretty],
+        operations: [this.watchOperation('watchlist', id, several)],
+      });
+    }
     return paths;
+  }
+
+  private watchOperation(action: 'watch' | 'watchlist', id: string, description: string): OperationModel {
+    const produces = [...this.produces, ...this.streamTypes()];
+    const answer = this.context.kinds.watchEvent;
+    return this.operation('get', action, { id, description, parameters: [], produces, answer });
+  }
+
+  private streamTypes(): readonly string[] {
+    return this.context.accept.streamTypes(this.resource.served.type.custom === undefined);
   }
 
   /** `<verb><Group><Version>[Collection][Namespaced]<Kind>[<Subresource>]`. */
@@ -129,7 +172,6 @@ class ResourcePaths {
     const operations: OperationModel[] = [];
     if (this.verbs.includes('list')) operations.push(this.listOperation(this.id('list')));
     if (this.verbs.includes('create')) {
-      const isStatus = definition.type === 'virtual' && definition.answersStatus === true;
       operations.push(
         this.operation('post', 'post', {
           id: this.id('create'),
@@ -137,7 +179,7 @@ class ResourcePaths {
           parameters: queryParameters.write,
           body: { content: served.type, required: true },
           codes: [200, 201, 202],
-          answer: isStatus ? this.context.kinds.status : served.type,
+          answer: served.type,
         }),
       );
     }
@@ -159,17 +201,11 @@ class ResourcePaths {
   private listOperation(id: string): OperationModel {
     const { definition, served } = this.resource;
     const isWatched = this.verbs.includes('watch');
-    const streams = isWatched ? this.context.accept.streamTypes(served.type.custom === undefined) : [];
     return this.operation('get', 'list', {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
-      parameters:
-        definition.type === 'computed'
-          ? queryParameters.listComputed
-          : isWatched
-            ? queryParameters.listOrWatch
-            : queryParameters.list,
-      produces: [...this.produces, ...streams],
+      parameters: queryParameters.list,
+      produces: [...this.produces, ...this.streamTypes()],
       answer: listTypeOf(served.type, this.context.kinds),
     });
   }
@@ -183,7 +219,6 @@ class ResourcePaths {
     }
     if (this.verbs.includes('delete')) {
       const { deleteOptions, status } = this.context.kinds;
-      const showsObject = showsDeletedObject(definition);
       operations.push(
         this.operation('delete', 'delete', {
           id: this.id('delete'),
@@ -191,9 +226,9 @@ class ResourcePaths {
           parameters: queryParameters.delete,
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
-          answer: showsObject ? served.type : status,
-          // The object while something still holds it, or a Status for users who may not read it.
-          otherAnswer: showsObject ? status : served.type,
+          // Either may be answered: the object while something still holds it, a Status to users who may not read it.
+          // Of a namespace, which never goes at once but when it is empty, the release describes the Status.
+          answer: showsDeletedObject(definition) && kindName !== 'Namespace' ? served.type : status,
         }),
       );
     }
@@ -214,7 +249,7 @@ class ResourcePaths {
           id: this.id('read', suffix),
           description: `Read the ${what}.`,
           parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
-          produces: ['text/plain'],
+          produces: ['text/plain', ...this.produces],
           answer: { type: 'text' },
         }),
       ];
@@ -231,7 +266,7 @@ class ResourcePaths {
           parameters: queryParameters.write,
           body: { content: type, required: true },
           codes: [200, 201, 202],
-          answer: answersStatus(sub) ? this.context.kinds.status : type,
+          answer: type,
         }),
       );
     }
@@ -242,13 +277,14 @@ class ResourcePaths {
   private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
     const isProxy = sub.target === 'proxy';
     const suffix = `${capitalize(sub.name)}${end}`;
+    const own = sub.parameters.map((parameter) => ({ ...parameter, in: 'query' as const }));
     const methods = isProxy ? proxyMethods : (['get', 'post'] as const);
     return methods.map((method) =>
       this.operation(method, 'connect', {
         id: this.id('connect', suffix, capitalize(method)),
         gvk: sub.body.kind,
         description: `Connect ${method.toUpperCase()} requests to the ${sub.name} of one ${this.resource.definition.kind}.`,
-        parameters: sub.parameters.map((parameter) => ({ ...parameter, in: 'query' })),
+        parameters: isProxy ? [...own, proxyPath] : own,
         produces: ['*/*'],
         answer: { type: 'text' },
       }),
@@ -269,8 +305,7 @@ class ResourcePaths {
           id: this.id('read', suffix),
           gvk,
           description: `Read the ${what}.`,
-          parameters:
-            this.resource.definition.type === 'computed' ? queryParameters.readComputed : queryParameters.read,
+          parameters: [],
           answer: type,
         });
       case 'update':

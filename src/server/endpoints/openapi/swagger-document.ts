@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { OpenApiBuilder, type OpenApiOptions, type StructType } from '../../../base/machinery/schema/index.js';
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
+import { sharedParameters } from './parameters.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,12 +29,18 @@ export async function* swaggerPieces(
   const builder = new OpenApiBuilder({ ...options, version: 2 });
   const bearer = { description: descriptions.bearer, type: 'apiKey', name: 'authorization', in: 'header' };
   yield {
-    head: { swagger: '2.0', info, securityDefinitions: { BearerToken: bearer }, security: [{ BearerToken: [] }] },
+    head: {
+      swagger: '2.0',
+      info,
+      parameters: sharedDescriptions(),
+      securityDefinitions: { BearerToken: bearer },
+      security: [{ BearerToken: [] }],
+    },
   };
   for await (const path of paths) {
     const item: Record<string, unknown> = {};
     for (const operation of path.operations) item[operation.method] = operationObject(builder, operation, failure);
-    if (path.parameters.length > 0) item.parameters = path.parameters.map(parameterObject);
+    if (path.parameters.length > 0) item.parameters = path.parameters.map(referredParameter);
     yield { paths: { [path.path]: item }, definitions: builder.takeDefinitions() };
   }
 }
@@ -43,7 +51,7 @@ function operationObject(
   failure: StructType,
 ): Record<string, unknown> {
   const { body } = operation;
-  const parameters: unknown[] = operation.parameters.map(parameterObject);
+  const parameters: unknown[] = operation.parameters.map(referredParameter);
   if (body !== undefined) {
     const schema = builder.reference(body.content);
     parameters.unshift({ name: 'body', in: 'body', ...(body.required ? { required: true } : {}), schema });
@@ -66,6 +74,28 @@ function operationObject(
     responses,
     ...extensions(operation),
   };
+}
+
+let shared: ReadonlyMap<ParameterModel, string> | undefined;
+
+/** Names of the parameters that are described once. */
+function sharedNames(): ReadonlyMap<ParameterModel, string> {
+  shared ??= new Map(
+    [...sharedParameters()].map((parameter) => {
+      const digest = createHash('sha256').update(JSON.stringify(parameter)).digest('base64url');
+      return [parameter, `${parameter.name}-${digest.slice(0, 8)}`];
+    }),
+  );
+  return shared;
+}
+
+function sharedDescriptions(): Json {
+  return Object.fromEntries([...sharedNames()].map(([parameter, name]) => [name, parameterObject(parameter)]));
+}
+
+function referredParameter(parameter: ParameterModel): Record<string, unknown> {
+  const name = sharedNames().get(parameter);
+  return name === undefined ? parameterObject(parameter) : { $ref: `#/parameters/${name}` };
 }
 
 function parameterObject({ name, in: place, type, description }: ParameterModel): Record<string, unknown> {

@@ -14,7 +14,6 @@ export function evictionPath(names: VendorNames, stores: ResourceStores): Virtua
     name: 'eviction',
     body: { kind: { group, version: 'v1', kind: 'Eviction' }, type: eviction },
     otherBodies: [{ kind: { group, version: 'v1beta1', kind: 'Eviction' }, type: evictionV1beta1 }],
-    answersStatus: true,
     perform: (request, action) => pods.evict(request, action),
   };
 }

@@ -30,7 +30,10 @@ export const apiServiceSpec = struct('apiregistration.v1.APIServiceSpec', {
   group: optional(2, string),
   version: optional(3, string),
   insecureSkipTLSVerify: optional(4, bool),
-  caBundle: optional(5, bytes, { doc: "PEM certificates that the server's certificate is checked with." }),
+  caBundle: optional(5, bytes, {
+    listType: 'atomic',
+    doc: "PEM certificates that the server's certificate is checked with.",
+  }),
   groupPriorityMinimum: required(7, int32),
   versionPriority: required(8, int32),
 });

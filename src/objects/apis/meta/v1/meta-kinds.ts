@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
-import type { FieldDescriptions } from '../../../../base/machinery/schema/index.js';
+import type { FieldDescriptions, PublishedFacts } from '../../../../base/machinery/schema/index.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.types.js';
 import { listMeta, partialObjectMetadata } from './object-meta.types.js';
 import { deleteOptions } from './options.types.js';
 import { status } from './status.types.js';
+import { versionInfo } from './version-info.types.js';
+import { watchEvent } from './watch-event.types.js';
 
 /** The declarations that requests and answers of every group use. */
 export const metaKinds = {
@@ -11,11 +13,14 @@ export const metaKinds = {
   deleteOptions,
   partialObjectMetadata,
   listMeta,
+  watchEvent,
+  versionInfo,
   apiVersions,
   apiGroup,
   apiGroupList,
   apiResourceList,
   descriptions: loadDescriptions,
+  published: loadPublished,
 } as const;
 
 /** The module is kept by the loader: calls after the first cost nothing. */
@@ -24,4 +29,11 @@ function loadDescriptions(): FieldDescriptions {
     '../../descriptions/field-descriptions.js',
   ) as typeof import('../../descriptions/field-descriptions.js');
   return module.fieldDescriptions;
+}
+
+function loadPublished(): PublishedFacts {
+  const module = createRequire(import.meta.url)(
+    '../../published/published-facts.js',
+  ) as typeof import('../../published/published-facts.js');
+  return module.publishedFacts;
 }
