@@ -1,8 +1,8 @@
 import { leaveLarge } from '../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
-import { StorageError } from '../../../storage/storage-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
+import { StorageError } from '../../../storage/storage-error.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
 import type { DeleteOptions } from '../strategy.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';

@@ -33,7 +33,8 @@ export function checkListRules(query: URLSearchParams, names: Pick<VendorNames, 
   if (faults.length === 0) return;
   const error = listError(names, faults);
   // A 400 with the words and causes of the 422.
-  if (combinations.length > 0) throw new StatusError('BadRequest', error.message, { details: error.toStatus().details });
+  if (combinations.length > 0)
+    throw new StatusError('BadRequest', error.message, { details: error.toStatus().details });
   throw error;
 }
 
