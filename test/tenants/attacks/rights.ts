@@ -73,6 +73,12 @@ export const rights: readonly Attack[] = [
     name: 'roles',
     about: '1,000 roles of 1,000 rules and 2,000 bindings of 1,000 subjects, honest accounts among them, that change',
     parallel: 8,
+    prepare: async (attacker) => {
+      const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
+      for (let n = 0; n < 1000; n++) {
+        await attacker.create(`${apiGroup}/v1/roles`, { metadata: { name: `r-${n}` }, rules }, n);
+      }
+    },
     act: async (attacker, n) => {
       const name = `r-${n % 1000}`;
       const rules = times(1000, (i) => ({
@@ -82,8 +88,6 @@ export const rights: readonly Attack[] = [
         verbs: ['get'],
       }));
       if (n % 3 === 0) {
-        const made = await attacker.create(`${apiGroup}/v1/roles`, { metadata: { name }, rules }, n);
-        if (made?.status !== 409) return;
         await attacker.send(
           { method: 'PATCH', path: attacker.path(`${apiGroup}/v1/roles/${name}`), body: { rules } },
           n,

@@ -3,9 +3,12 @@ import type { Attacker } from '../attacker.js';
 import { filler, many, map } from './bodies.js';
 
 const longSelector = (n: number, bytes = 57_000) => {
+  // So long that they are less than 1,000, the most that a selector may have.
+  const pad = 'y'.repeat(40);
   const terms: string[] = [];
   for (let i = 0, length = 0; length < bytes; i++) {
-    const term = i % 3 === 0 ? `!a${n}x${i}` : i % 3 === 1 ? `b${n}x${i}!=v` : `c${i} notin (v${n})`;
+    const [a, b, c] = [`!a${n}x${i}${pad}`, `b${n}x${i}${pad}!=v`, `c${i}${pad} notin (v${n},w${n})`];
+    const term = [a, b, c][i % 3] as string;
     terms.push(term);
     length += term.length + 3;
   }
@@ -44,7 +47,7 @@ export const watches: readonly Attack[] = [
     most: 3000,
     parallel: 48,
     act: (attacker, n) => {
-      const fields = many(1500, (i) => `metadata.name!%3Dn${n}x${i}`);
+      const fields = many(990, (i) => `metadata.name!%3Dn${n}x${i}${'y'.repeat(20)}`);
       return attacker.hold(watchOf(attacker, `&fieldSelector=${fields}`), true, n);
     },
   },
