@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as round } from 'node:timers/promises';
-import { PiecesInTurn } from './pieces-in-turn.js';
+import { PiecesInTurn, turnFor } from './pieces-in-turn.js';
 
 for (const [what, pieceMs, most] of [
   ['long pieces: one in each round', 5, 1],
@@ -39,3 +39,33 @@ for (const [what, pieceMs, most] of [
     assert.equal(done.length, 3 * workers + 3);
   });
 }
+
+it('lets parties take turns, however much one has waiting', async () => {
+  const turns = new PiecesInTurn();
+  const done: string[] = [];
+  const work = async (party: string, name: string) => {
+    await turns.turn(party);
+    done.push(name);
+  };
+  await Promise.all([...['a1', 'a2', 'a3'].map((name) => work('a', name)), work('b', 'b1')]);
+  assert.deepEqual(done, ['a1', 'b1', 'a2', 'a3']);
+});
+
+it('gives turns to long texts only', async () => {
+  const user = { name: 'u', uid: '', groups: [], extra: {} };
+  assert.equal(turnFor({ user }, 64 * 1024), undefined);
+  const begun = Array.from({ length: 3 }, async () => {
+    await turnFor({ user }, 1_000_000);
+    const until = performance.now() + 2;
+    while (performance.now() < until);
+    rounds.push(count);
+  });
+  const rounds: number[] = [];
+  let count = 0;
+  for (let i = 0; i < 10; i++) {
+    await round();
+    count += 1;
+  }
+  await Promise.all(begun);
+  assert.equal(new Set(rounds).size, 3, `each in a round of its own: ${rounds}`);
+});

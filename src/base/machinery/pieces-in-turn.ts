@@ -1,3 +1,8 @@
+import { largeBytes } from './large-work.js';
+import { PartyQueue } from './party-queue.js';
+import type { RequestContext } from './request-context.js';
+import { tenantOf } from './tenant-of.js';
+
 /** Pieces that may begin in one round of the event loop. */
 const piecesOfRound = 8;
 /** Time after which no more pieces begin in a round, in milliseconds. */
@@ -5,10 +10,11 @@ const roundMs = 1;
 
 /**
  * Lets pieces of long work run one after the other: in each round of the event loop a few of those that wait go on, those
- * that have waited longest. However many answers are written at one time, everything else waits for a moment only.
+ * of the parties (tenants) in turns, and of one party those that have waited longest. However many answers are written or
+ * bodies are read at one time, everything else waits for a moment only.
  */
 export class PiecesInTurn {
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new PartyQueue<() => void>();
   private isRunning = false;
   private roundBegan = 0;
 
@@ -16,9 +22,9 @@ export class PiecesInTurn {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Resolves when the next piece may be worked on, in a later round. */
-  turn(): Promise<void> {
+  turn(party = ''): Promise<void> {
     return new Promise((resolve) => {
-      this.waiting.push(resolve);
+      this.waiting.add(party, resolve);
       if (this.isRunning) return;
       this.isRunning = true;
       setImmediate(this.begin);
@@ -26,7 +32,7 @@ export class PiecesInTurn {
   }
 
   private readonly begin = (): void => {
-    const count = Math.min(this.waiting.length, piecesOfRound);
+    const count = Math.min(this.waiting.size, piecesOfRound);
     if (count === 0) {
       this.isRunning = false;
       return;
@@ -39,13 +45,22 @@ export class PiecesInTurn {
 
   private readonly first = (): void => {
     this.roundBegan = this.now();
-    this.waiting.shift()?.();
+    this.waiting.take()?.item();
   };
 
   private readonly next = (): void => {
-    if (this.now() - this.roundBegan < roundMs) this.waiting.shift()?.();
+    if (this.now() - this.roundBegan < roundMs) this.waiting.take()?.item();
   };
 }
 
-/** The turns of all long answers of this thread. */
-export const longAnswers = new PiecesInTurn();
+/** The turns of all long answers and bodies of this thread. */
+export const longPieces = new PiecesInTurn();
+
+/**
+ * Call it before work on a text that holds the event loop as long as the text is. Undefined for a short one. Otherwise
+ * resolves when the work may begin: many that become ready in one round, such as bodies that arrive together, would make all
+ * others wait for all of them.
+ */
+export function turnFor({ user }: Pick<RequestContext, 'user'>, characters: number): Promise<void> | undefined {
+  return characters <= largeBytes ? undefined : longPieces.turn(tenantOf(user?.name ?? ''));
+}

@@ -6,6 +6,7 @@ it('lets fewer requests in while turns are long, more when they are short, and a
   let now = 0;
   let due: (() => void) | undefined;
   let isBusy = true;
+  let share = 1;
   const told: number[] = [];
   const after = (_ms: number, run: () => void) => {
     due = run;
@@ -18,6 +19,7 @@ it('lets fewer requests in while turns are long, more when they are short, and a
     () => now,
     after,
     (allowed) => told.push(allowed),
+    { take: () => share },
   );
   const sample = (late: number): void => {
     const run = due;
@@ -34,6 +36,10 @@ it('lets fewer requests in while turns are long, more when they are short, and a
   assert.ok(pressure.running > leastRunning && pressure.running < 40, String(pressure.running));
   for (let i = 0; i < 200; i++) sample(0);
   assert.equal(pressure.running, 600);
+  share = 0.02;
+  for (let i = 0; i < 30; i++) sample(50);
+  assert.equal(pressure.running, 600, 'other processes take the time');
+  share = 1;
   sample(50);
   isBusy = false;
   sample(50);

@@ -1,3 +1,4 @@
+import { ProcessorShare } from './processor-share.js';
 import type { After } from './queue-timers.js';
 
 /** How often the event loop is looked at while requests are under way, in milliseconds. */
@@ -11,7 +12,8 @@ export const leastRunning = 4;
  * Finds out how many requests may run side by side in one process before they hold each other up. A process has one
  * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn. So
  * while turns are too long, fewer requests are let in, and the rest waits in its queues, where order is fair. Requests
- * that wait for something else, such as a webhook, do not make turns longer, and are not held back.
+ * that wait for something else, such as a webhook, do not make turns longer, and are not held back. Turns that are long
+ * because other processes have the processors don't count either.
  */
 export class LoopPressure {
   private allowed: number;
@@ -20,12 +22,14 @@ export class LoopPressure {
   /**
    * @param most the number of requests that may run in any case
    * @param onChange is told of a new number
+   * @param processor which part of the time the thread worked itself
    */
   constructor(
     private readonly most: number,
     private readonly now: () => number,
     private readonly after: After,
     private readonly onChange: (allowed: number) => void,
+    private readonly processor: Pick<ProcessorShare, 'take'> = new ProcessorShare(),
   ) {
     this.allowed = most;
   }
@@ -38,6 +42,7 @@ export class LoopPressure {
   /** Looks at the event loop from now on, as long as `isBusy` says that there is a reason to. */
   watch(isBusy: () => boolean): void {
     if (this.cancelSample !== undefined) return;
+    this.processor.take();
     const due = this.now() + sampleMs;
     this.cancelSample = this.after(sampleMs, () => {
       this.cancelSample = undefined;
@@ -45,7 +50,7 @@ export class LoopPressure {
         this.set(this.most);
         return;
       }
-      const late = this.now() - due;
+      const late = (this.now() - due) * this.processor.take();
       this.set(late > wantedTurnMs ? this.allowed * 0.75 : this.allowed * 1.05 + 0.25);
       this.watch(isBusy);
     });

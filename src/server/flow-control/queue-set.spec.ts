@@ -360,6 +360,20 @@ describe('a queue set', () => {
     assert.equal(lists[4]?.state, 'running');
   });
 
+  it('shares a few narrow requests above the pace among the queues that have requests, at least one each', () => {
+    const { set, ticket } = setOf(1000, { queues: 64, handSize: 1, queueLengthLimit: 50 });
+    set.setPace(2);
+    const running = (flow: string) => {
+      const tickets = Array.from({ length: 20 }, () => ticket(flow));
+      return tickets.filter(({ state }) => state === 'running').length;
+    };
+    // Slow requests of one flow have the whole pace.
+    for (let i = 0; i < 2; i++) ticket('slow', wide(10));
+    assert.equal(running('one'), 32 / 2);
+    for (let i = 0; i < 40; i++) ticket(`other-${i}`);
+    assert.equal(running('late'), 1);
+  });
+
   it('does not count requests that wait for their clients among those that hold each other up', () => {
     const { set, ticket } = setOf(20, { queues: 1, handSize: 1, queueLengthLimit: 50 });
     set.setPace(1);

@@ -21,6 +21,9 @@ export interface QueueSetObserver<T> {
 /** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
 const besidePart = 0.1;
 
+/** So many narrow requests are above the pace, shared by the queues that have requests; each may have one in any case. */
+const narrowAbovePace = 32;
+
 /** A level may have millions of queues. Those beyond so many are there only while they have requests. */
 const keptQueues = 1024;
 
@@ -132,9 +135,9 @@ export class QueueSet<T> {
   }
 
   /**
-   * Lets no more requests run side by side than this, whatever their seats. Only a queue that has nothing running may
-   * start a request above it, so that those who ask for little do not wait for those who ask for much; and a wide request
-   * only while fewer wide ones run than this.
+   * Lets no more requests run side by side than this, whatever their seats. Above it each queue may start its part of a few
+   * narrow requests, so that those who ask for little do not wait for those who ask for much; and a queue that has nothing
+   * running a wide one, while fewer wide ones run than this.
    */
   setPace(requests: number): void {
     if (requests === this.pace) return;
@@ -317,9 +320,13 @@ export class QueueSet<T> {
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
     // Those that wait for their clients take no turns of the event loop.
     if (this.runningCount - this.idle.size < this.pace) return true;
-    if (queue.running.size > 0) return false;
+    if (initialSeats === 1) {
+      // The slow requests of one flow may take the whole pace for seconds: the others' short ones go on meanwhile.
+      const part = this.active > 1 ? Math.floor(narrowAbovePace / this.active) : 1;
+      return queue.running.size < Math.max(1, part);
+    }
     // Narrow requests of many flows may be above the pace all the time, so wide ones are counted by themselves.
-    return initialSeats === 1 || this.wide - this.wideIdle < this.pace;
+    return queue.running.size === 0 && this.wide - this.wideIdle < this.pace;
   }
 
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {

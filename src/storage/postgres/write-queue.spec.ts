@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { StorageError } from '../storage-error.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -24,25 +24,59 @@ it('a write that is put back into an empty queue still ends at its deadline', as
   await refused;
 });
 
-it('lets short writes go before long ones that would fill the batch', async () => {
-  const queue = new WriteQueue(1_000, () => undefined);
-  const long = 'x'.repeat(1_500_000);
-  const add = (name: string, json: string) =>
-    queue
-      .add({
-        op: 'create',
-        key: { resource: 'things', namespace: '', name },
-        uid: name,
-        expected: null,
-        json,
-        previousJson: undefined,
-      })
-      .catch(() => undefined);
-  for (let i = 0; i < 3; i++) void add(`long-${i}`, long);
-  for (let i = 0; i < 3; i++) void add(`short-${i}`, '{}');
-  const names = () => queue.take().map((entry) => entry.write.key.name);
-  assert.deepEqual(names(), ['long-0', 'short-0', 'short-1', 'short-2']);
-  assert.deepEqual(names(), ['long-1']);
-  assert.deepEqual(names(), ['long-2']);
-  queue.close(new StorageError('Unavailable', 'the test is over'));
+const long = 'x'.repeat(1_500_000);
+
+function queueWith(test: TestContext): {
+  add: (namespace: string, name: string, json?: string) => void;
+  take: () => string[];
+} {
+  const queue = new WriteQueue(60_000, () => undefined);
+  test.after(() => queue.close(new StorageError('Unavailable', 'the test is over')));
+  return {
+    add: (namespace, name, json = '{}') => {
+      const key = { resource: 'things', namespace, name };
+      const write = { op: 'update', key, uid: name, expected: 1n, json, previousJson: undefined } as const;
+      queue.add(write).catch(() => undefined);
+    },
+    take: () => queue.take().map(({ write }) => write.key.name),
+  };
+}
+
+it('lets short writes go before long ones that would fill the batch, and long ones in turn with them', (test) => {
+  const { add, take } = queueWith(test);
+  for (let i = 0; i < 3; i++) add('a', `long-${i}`, long);
+  for (let i = 0; i < 3; i++) add('a', `short-${i}`);
+  assert.deepEqual(take(), ['long-0']);
+  assert.deepEqual(take(), ['short-0', 'short-1', 'short-2']);
+  assert.deepEqual(take(), ['long-1']);
+  assert.deepEqual(take(), ['long-2']);
+});
+
+it('lets namespaces take turns', (test) => {
+  const { add, take } = queueWith(test);
+  for (let i = 0; i < 4; i++) add('a', `a-long-${i}`, long);
+  assert.deepEqual(take(), ['a-long-0']);
+  add('b', 'b-long', long);
+  assert.deepEqual(take(), ['b-long'], 'before the others of the namespace that had its turn');
+  for (let i = 0; i < 700; i++) add('a', `a-${i}`);
+  add('b', 'b-short');
+  const batch = take();
+  assert.equal(batch.length, 500);
+  assert.ok(batch.includes('b-short'), 'is not behind 500 of another namespace');
+  assert.deepEqual(take(), ['a-long-1']);
+});
+
+it('never lets a write overtake one of its key', (test) => {
+  const { add, take } = queueWith(test);
+  add('a', 'other');
+  add('a', 'x', long);
+  add('a', 'x');
+  add('a', 'another');
+  assert.deepEqual(take(), ['x'], 'the long one');
+  assert.deepEqual(take(), ['other', 'x', 'another']);
+  add('a', 'x', long);
+  add('a', 'x');
+  add('a', 'other');
+  assert.deepEqual(take(), ['x']);
+  assert.deepEqual(take(), ['x', 'other']);
 });

@@ -28,16 +28,31 @@ const MAX_BATCH_WRITES = 500;
  * share a batch.
  */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
+/** Longer writes go in batches of their own, in turns with batches of shorter ones, which then need not wait for them. */
+const LONG_CHARACTERS = 256 * 1024;
+/** Above so many namespaces, those without a waiting write are forgotten. */
+const MOST_TURNS = 1_000;
+
+/** Writes that are made together, or one on its own, and what they need. */
+interface Group {
+  readonly entries: readonly QueuedWrite[];
+  readonly characters: number;
+}
 
 /**
- * Writes that were not sent yet, in their order. A write that waits too long fails with `Unavailable`: it was certainly
- * not made.
+ * Writes that were not sent yet. Those of one key keep their order; otherwise namespaces take turns, so that whoever writes
+ * very much holds up only itself. A write that waits too long fails with `Unavailable`: it was certainly not made.
  */
 export class WriteQueue {
   private readonly waitMs: number;
   private readonly sealing: Sealing;
   private readonly lastError: () => unknown;
+  /** In the order in which they came. */
   private writes: QueuedWrite[] = [];
+  /** The number of the batch in which a namespace that has writes waiting had its last turn. */
+  private turns = new Map<string, number>();
+  private batches = 0;
+  private wasLong = false;
   private sweeper: NodeJS.Timeout | undefined;
 
   /**
@@ -108,33 +123,90 @@ export class WriteQueue {
    * Tied writes are neighbours in it.
    */
   take(): QueuedWrite[] {
+    const groups = this.inTurns(this.groups());
+    const chosen = this.ofOneLength(groups);
     const batch: QueuedWrite[] = [];
-    const left: QueuedWrite[] = [];
-    const keys = new Set<string>();
-    let isFull = false;
     let characters = 0;
+    for (const { entries, characters: own } of chosen) {
+      const isFirst = batch.length === 0;
+      const hasRoom = batch.length + entries.length <= MAX_BATCH_WRITES && characters + own <= MAX_BATCH_CHARACTERS;
+      if (!isFirst && (entries[0]?.alone === true || !hasRoom)) continue;
+      batch.push(...entries);
+      characters += own;
+      if (entries[0]?.alone === true) break;
+    }
+    this.leave(batch);
+    return batch;
+  }
+
+  /** What may go now, in the order in which it came: nothing that has an earlier write of one of its keys before it. */
+  private groups(): Group[] {
+    const keys = new Set<string>();
+    const groups: Group[] = [];
     for (const first of this.writes) {
       const { tied } = first;
       if (tied !== undefined && tied[0] !== first) continue;
       const entries = tied ?? [first];
-      const length = entries.reduce((sum, { stored }) => sum + stored.length, 0);
-      const isFirst = batch.length === 0;
-      const fitsInBatch =
-        batch.length + entries.length <= MAX_BATCH_WRITES && characters + length <= MAX_BATCH_CHARACTERS;
-      const fits = isFirst || (!first.alone && fitsInBatch);
-      if (isFull || !fits || entries.some(({ keyString }) => keys.has(keyString))) {
-        for (const entry of entries) entry.stayedBehind = true;
-        left.push(...entries);
-      } else {
-        batch.push(...entries);
-        characters += length;
-        isFull = first.alone;
+      if (!entries.some(({ keyString }) => keys.has(keyString))) {
+        groups.push({ entries, characters: entries.reduce((sum, { stored }) => sum + stored.length, 0) });
       }
-      // Also for entries left behind: a later write of the key must not overtake them.
       for (const { keyString } of entries) keys.add(keyString);
     }
-    this.writes = left;
-    return batch;
+    return groups;
+  }
+
+  /** One of each namespace, then the next one of each, beginning with those whose last turn is longest ago. */
+  private inTurns(groups: readonly Group[]): Group[] {
+    const lines = new Map<string, Group[]>();
+    for (const group of groups) {
+      const party = partyOf(group);
+      const line = lines.get(party);
+      if (line === undefined) lines.set(party, [group]);
+      else line.push(group);
+    }
+    if (lines.size === 1) return [...groups];
+    const lastTurn = (party: string) => this.turns.get(party) ?? 0;
+    const order = [...lines].sort(([a], [b]) => lastTurn(a) - lastTurn(b)).map(([, line]) => line);
+    const ordered: Group[] = [];
+    for (let round = 0; ordered.length < groups.length; round++) {
+      for (const line of order) {
+        const group = line[round];
+        if (group !== undefined) ordered.push(group);
+      }
+    }
+    return ordered;
+  }
+
+  /** Either the short or the long ones: where there are both, one kind after the other. */
+  private ofOneLength(groups: readonly Group[]): readonly Group[] {
+    const isLong = ({ characters }: Group) => characters > LONG_CHARACTERS;
+    const long = groups.filter(isLong);
+    if (long.length === 0 || long.length === groups.length) {
+      this.wasLong = long.length > 0;
+      return groups;
+    }
+    this.wasLong = !this.wasLong;
+    return this.wasLong ? long : groups.filter((group) => !isLong(group));
+  }
+
+  /** The batch goes, and the rest knows that it did. */
+  private leave(batch: readonly QueuedWrite[]): void {
+    const taken = new Set(batch);
+    this.batches += 1;
+    for (const { write } of batch) this.turns.set(write.key.namespace, this.batches);
+    this.writes = this.writes.filter((entry) => {
+      if (taken.has(entry)) return false;
+      entry.stayedBehind = true;
+      return true;
+    });
+    // A namespace without waiting writes is like a new one.
+    if (this.writes.length === 0) this.turns.clear();
+    else if (this.turns.size > MOST_TURNS) this.forgetTurns();
+  }
+
+  private forgetTurns(): void {
+    const waiting = new Set(this.writes.map(({ write }) => write.key.namespace));
+    for (const party of this.turns.keys()) if (!waiting.has(party)) this.turns.delete(party);
   }
 
   /** Queues writes again that were not made, before all others and under their old deadlines. */
@@ -191,4 +263,8 @@ export class WriteQueue {
       return false;
     });
   }
+}
+
+function partyOf({ entries }: Group): string {
+  return (entries[0] as QueuedWrite).write.key.namespace;
 }

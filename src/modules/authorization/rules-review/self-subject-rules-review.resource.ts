@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { RuleList, RuleResolver } from '../../../base/machinery/authorizer.js';
-import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
@@ -28,9 +29,10 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
       if (namespace === '') throw badRequestError('no namespace on request');
       if (user === undefined) throw unauthorizedError();
       // Each review has its turns: looking up the rules, showing them, and encoding the answer, which follows.
-      await longAnswers.turn();
+      const tenant = tenantOf(user.name);
+      await longPieces.turn(tenant);
       const status = await inTurns(statusOf(await rules.rulesFor(user, namespace)));
-      await longAnswers.turn();
+      await longPieces.turn(tenant);
       return { ...review, spec: {}, status };
     },
   });

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
   alreadyExistsError,
@@ -86,7 +87,7 @@ async function writeNew(
   const json = parts.encode(object, 0);
   if (options.dryRun) {
     const live = await parts.read(key, name);
-    if (live !== undefined) throw existsError(parts, context, live, object);
+    if (live !== undefined) throw await existsError(parts, context, live, object);
     return { json, resourceVersion: undefined };
   }
   const writer = options.writer?.();
@@ -94,7 +95,7 @@ async function writeNew(
     const answer = await writer(parts.newWrite(key, object, json));
     if (answer.kind === 'written') return { json, resourceVersion: answer.resourceVersion };
     if (answer.current === undefined) throw await parts.withoutPlace(key, name);
-    throw existsError(parts, context, answer.current, object);
+    throw await existsError(parts, context, answer.current, object);
   }
   try {
     return await parts.storage.create(key, object.metadata.uid as string, json, parts.creating);
@@ -104,14 +105,21 @@ async function writeNew(
       const live = await parts.read(key, name);
       throw live === undefined
         ? toStatusError(error, parts.groupResource, name)
-        : existsError(parts, context, live, object);
+        : await existsError(parts, context, live, object);
     }
     throw toStatusError(error, parts.groupResource, name);
   }
 }
 
-function existsError(parts: StoreParts, context: RequestContext, live: StoredObject, object: ApiObject): Error {
+async function existsError(
+  parts: StoreParts,
+  context: RequestContext,
+  live: StoredObject,
+  object: ApiObject,
+): Promise<Error> {
   leaveLarge(context, live.json);
+  const turn = turnFor(context, live.json.length);
+  if (turn !== undefined) await turn;
   const name = object.metadata.name as string;
   const isDeleting = parseStored(parts.resource, live).metadata.deletionTimestamp !== undefined;
   if (isDeleting) return alreadyExistsError(parts.groupResource, name, 'object is being deleted: ');

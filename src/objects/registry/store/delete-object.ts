@@ -1,4 +1,5 @@
 import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
@@ -38,6 +39,8 @@ export async function deleteObject(
       throw notFoundError(parts.groupResource, name);
     }
     leaveLarge(context, current.json);
+    const turn = turnFor(context, current.json.length);
+    if (turn !== undefined) await turn;
     const live = parseStored(parts.resource, current);
     if (options.onlyUnreadable === true) throw conflictError(parts.groupResource, name, readableMessage);
     checkPreconditions(parts.definition, live, options);

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { leaveLarge } from '../../../base/machinery/large-work.js';
 import { withoutTimeChanges } from '../../../base/machinery/managed-fields/index.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
   conflictError,
@@ -53,6 +54,8 @@ export async function updateObject(
     }
     created = false;
     leaveLarge(context, current.json);
+    const turn = turnFor(context, current.json.length);
+    if (turn !== undefined) await turn;
     const read = parseStored(parts.resource, current);
     const live = options.converted === undefined ? read : await options.converted(read);
     const object = await options.transform(live);

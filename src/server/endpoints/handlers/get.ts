@@ -1,4 +1,5 @@
 import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
@@ -18,6 +19,8 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
     leaveLarge(context, found.json);
+    const turn = turnFor(context, found.json.length);
+    if (turn !== undefined) await turn;
   }
   await sendObject(request, 200, found, accepted);
 }

@@ -1,4 +1,4 @@
-import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import { expiredError, StatusError } from '../../../base/machinery/status-error.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
 import { type Selection, selectsConverted, storedSelection } from '../../../objects/registry/store/selection.js';
@@ -74,7 +74,7 @@ async function selectConverted(
     characters += item.json.length;
     if (characters < selectedAtOnce) continue;
     characters = 0;
-    await longAnswers.turn();
+    await longPieces.turn();
   }
   return { items: selected, last: converted.at(-1)?.key, isWhole: true };
 }

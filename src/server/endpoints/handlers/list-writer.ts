@@ -8,7 +8,7 @@ import {
   shapeAt,
 } from '../../../base/machinery/cbor/index.js';
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
-import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
@@ -347,7 +347,7 @@ class ListNotes {
 async function* inTurns<T>(pieces: Iterable<T>): AsyncGenerator<T> {
   for (const piece of pieces) {
     yield piece;
-    await longAnswers.turn();
+    await longPieces.turn();
   }
 }
 

@@ -1,6 +1,7 @@
 import { largeLimits, leaveLarge, leaveLong } from '../../../base/machinery/large-work.js';
-import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import { type ItemText, listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
 import { parseSelection } from '../../../objects/registry/store/selection.js';
@@ -82,15 +83,15 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
   }
   async function* body(): AsyncGenerator<Buffer> {
     if (metadata !== undefined) {
-      yield* inTurns(onePage());
+      yield* inTurns(request, onePage());
       return;
     }
     yield* add(`${head},"items":[`);
-    yield* inTurns(encode(first.items, true));
+    yield* inTurns(request, encode(first.items, true));
     let last: ListMetadata | undefined;
     for await (const page of others) {
       // A page before the last has items, so something precedes this page.
-      yield* inTurns(encode(page.items, false));
+      yield* inTurns(request, encode(page.items, false));
       last = page.metadata;
     }
     yield* add(`],"metadata":${JSON.stringify(last)}}`);
@@ -109,10 +110,11 @@ function joined({ head, rest }: ItemText): string {
 }
 
 /** Lets others have their turn after each piece. */
-async function* inTurns(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+async function* inTurns({ context }: ResourceRequest, pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  const tenant = tenantOf(context.user?.name ?? '');
   for (const piece of pieces) {
     yield piece;
-    await longAnswers.turn();
+    await longPieces.turn(tenant);
   }
 }
 
@@ -149,7 +151,7 @@ async function sendTransformedList(
       if (characters < transformedAtOnce) continue;
       characters = 0;
       // Parsing blocks the process, so let others have their turn.
-      await longAnswers.turn();
+      await longPieces.turn(tenantOf(context.user?.name ?? ''));
     }
   };
   await add(first);

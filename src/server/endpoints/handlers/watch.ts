@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fieldSelectorBytes } from '../../../base/machinery/field-selector.js';
 import { selectorBytes } from '../../../base/machinery/label-selector.js';
-import { longAnswers } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
@@ -141,7 +141,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
         if (performance.now() >= endsAt) return;
         characters = 0;
         // A fast client never makes the loop wait, and encoding blocks the process.
-        await longAnswers.turn();
+        await longPieces.turn();
       }
       const after: ListPosition | undefined = page.items.at(-1)?.key;
       page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;
@@ -254,7 +254,7 @@ async function pump(
   };
   const takePieces = async (pieces: readonly (readonly Change[])[], batch: ChangeBatch): Promise<void> => {
     for (const [i, changes] of pieces.entries()) {
-      if (i > 0) await longAnswers.turn();
+      if (i > 0) await longPieces.turn();
       if (stream.isClosed) return;
       const isLast = i === pieces.length - 1;
       await takePiece({ changes, position: isLast ? batch.position : (changes.at(-1) as Change).resourceVersion });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { largeLimits, leaveLargeBody, leaveLong } from '../../../base/machinery/large-work.js';
+import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -22,6 +23,8 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   if (seated !== undefined) await seated;
   context.body = body;
   context.mark('body');
+  const turn = turnFor(context, body.length);
+  if (turn !== undefined) await turn;
   leaveLargeBody(context, body);
   // Only the structure of JSON is checked.
   if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
