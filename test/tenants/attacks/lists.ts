@@ -30,7 +30,8 @@ export const lists: readonly Attack[] = [
   },
   {
     name: 'list-sets',
-    about: 'sixteen lists whose one term has 8,000 values, and field selectors of 1,000 and 2,000 terms, over 3,000 objects',
+    about:
+      'sixteen lists whose one term has 8,000 values, and field selectors of 1,000 and 2,000 terms, over 3,000 objects',
     parallel: 16,
     prepare: (attacker) => fill(attacker, 3000),
     act: (attacker, n) => {
