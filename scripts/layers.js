@@ -110,7 +110,9 @@ export const layers = [
     ],
     wiring: ['server/authorization', 'server/admission'],
   },
-  { folder: 'nodes/simulated', imports: [...base, 'base/outgoing', 'objects/apis'] },
+  { folder: 'nodes/connection', imports: [...base, 'base/outgoing', 'objects/apis'] },
+  { folder: 'nodes/simulated', imports: [...base, 'base/outgoing', 'objects/apis', 'nodes/connection'] },
+  { folder: 'nodes/agent', imports: [...base, 'base/outgoing', 'objects/apis', 'nodes/connection'] },
 
   {
     folder: 'server/bootstrap',
@@ -216,7 +218,7 @@ export const layers = [
         'server/advertise',
         'loops/controllers',
       ],
-      ...['nodes/simulated'],
+      ...['nodes/connection', 'nodes/simulated', 'nodes/agent'],
       ...['base/process', 'controllers-app.module.ts', 'resources-app.module.ts', 'start-server.ts'],
       ...['tools/console', 'tools/backup', 'tools/backup/restore', 'tools/local-postgres'],
     ],

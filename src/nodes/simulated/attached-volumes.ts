@@ -4,7 +4,7 @@ import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-vol
 import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import { simulatedDriver } from './volume-object.js';
 
 /** Reads as a node what the volumes of its pods need. */

@@ -3,7 +3,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import type { ApiUser } from './api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
 import { AttachedVolumes, hasClaims } from './attached-volumes.js';
 
 export interface NodeVolumesDependencies {

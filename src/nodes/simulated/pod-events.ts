@@ -1,6 +1,6 @@
 import { formatTime } from '../../base/machinery/clock.js';
 import type { Timers } from '../../base/machinery/timers.js';
-import type { ApiUser } from './api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
 import type { ContainerEvent } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
 

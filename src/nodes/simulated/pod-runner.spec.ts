@@ -4,7 +4,7 @@ import { parseCidr } from '../../base/config/network.js';
 import { Logger } from '../../base/observability/logger.js';
 import { ManualTimers } from '../../loops/controllers/testing/manual-timers.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import type { ApiUser } from './api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import type { BackOff, ContainerEvent } from './container-run.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { PodMachine } from './pod-machine.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import { namesOfServer } from './server-names.js';
 
 type Answer = object | number;

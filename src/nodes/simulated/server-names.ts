@@ -2,7 +2,7 @@ import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { upstreamSuffix, type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
 
 export interface ServerNamesDependencies {
   readonly api: Pick<ApiUser, 'send'>;

@@ -1,11 +1,13 @@
 import { parseCidr } from '../../base/config/network.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
-import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import { renewNodeLease } from '../connection/node-lease.js';
+import { watchPods } from '../connection/pod-watch.js';
 import type { BackOff } from './container-run.js';
 import {
   attachAnnotation,
@@ -19,7 +21,6 @@ import { NodeVolumes } from './node-volumes.js';
 import { PodAddresses } from './pod-addresses.js';
 import type { PodEvents } from './pod-events.js';
 import { PodRunner } from './pod-runner.js';
-import { watchPods } from './pod-watch.js';
 
 export interface SimulatedNodeDependencies {
   readonly api: ApiUser;
@@ -177,31 +178,9 @@ export class SimulatedNode {
     }
   }
 
-  private async renewLease(signal: AbortSignal): Promise<void> {
+  private renewLease(signal: AbortSignal): Promise<void> {
     const { api, names, timers, leaseMs } = this.dependencies;
-    const { name } = this;
-    const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
-    const renewTime = new Date(timers.now()).toISOString().replace('Z', '000Z');
-    try {
-      const contentType = 'application/merge-patch+json';
-      await api.send('PATCH', `${leases}/${name}`, {
-        body: { spec: { holderIdentity: name, renewTime } },
-        contentType,
-        rank: 'urgent',
-        signal,
-      });
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.uid };
-      await api.send('POST', leases, {
-        body: {
-          metadata: { name, ...(this.uid === '' ? {} : { ownerReferences: [owner] }) },
-          spec: { holderIdentity: name, leaseDurationSeconds: Math.ceil(leaseMs / 1000), renewTime },
-        },
-        rank: 'urgent',
-        signal,
-      });
-    }
+    return renewNodeLease({ api, names, node: this.name, uid: this.uid, leaseMs, now: timers.now(), signal });
   }
 
   private async followPods(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
-import { ApiConnection } from './api-connection.js';
+import { ApiConnection } from '../connection/api-connection.js';
 import { nodeAddresses } from './node-addresses.js';
 import { NodeServer } from './node-server.js';
 import { PodAddresses } from './pod-addresses.js';

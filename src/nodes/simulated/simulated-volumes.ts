@@ -7,8 +7,8 @@ import { volumeAnnotations } from '../../base/machinery/volume-annotations.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
-import { ApiConnection, ApiError, type ApiUser } from './api-connection.js';
-import { watchObjects } from './object-watch.js';
+import { ApiConnection, ApiError, type ApiUser } from '../connection/api-connection.js';
+import { watchObjects } from '../connection/object-watch.js';
 import {
   asksForVolume,
   nextVolumeStep,

@@ -1,7 +1,9 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { Http2Connections } from './http2-connections.js';
+import type { RateLimiter } from './rate-limiter.js';
 
 /** An answer of the API that is no success. */
 export class ApiError extends Error {
@@ -59,6 +61,15 @@ const mostUrgent = 32;
 const mostMinor = 16;
 const mostMinorWaiting = 1000;
 
+export interface ConnectionSettings {
+  /** Requests under way at a time that are neither urgent nor minor. */
+  readonly atOnce?: number;
+  /** Name of this program in the field `User-Agent`. */
+  readonly userAgent?: string;
+  /** Limits how often requests of every rank but `urgent` begin; they begin in their order. */
+  readonly rate?: RateLimiter;
+}
+
 /**
  * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. None
  * holds up those of a higher rank.
@@ -72,11 +83,11 @@ export class ApiConnection {
 
   constructor(
     private readonly access: ApiAccess,
-    atOnce = 100,
+    private readonly settings: ConnectionSettings = {},
   ) {
     this.connections = new Http2Connections(access.server, access.tls);
     this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
-    this.major = new Places(atOnce);
+    this.major = new Places(settings.atOnce ?? 100);
   }
 
   /** How many connections there are now. */
@@ -94,6 +105,11 @@ export class ApiConnection {
     return new ApiUser(this, {});
   }
 
+  /** Shows other certificates from now on. Requests that are under way go on. */
+  renewTls(tls: ClientTls): void {
+    this.connections.renewTls(tls);
+  }
+
   stop(): void {
     this.connections.stop();
   }
@@ -107,6 +123,7 @@ export class ApiConnection {
   ): Promise<T> {
     const places = rank === 'minor' ? this.minor : rank === 'urgent' ? this.urgent : this.major;
     if (rank === 'minor' && places.waiting >= mostMinorWaiting) throw new TooManyWait();
+    if (rank !== 'urgent') await this.settings.rate?.take(signal);
     await places.take();
     try {
       const text = body === undefined ? undefined : JSON.stringify(body);
@@ -150,7 +167,7 @@ export class ApiConnection {
       ':method': method,
       ':path': `${this.prefix}${path}`,
       accept: 'application/json',
-      'user-agent': 'plinth-nodes',
+      'user-agent': this.settings.userAgent ?? 'plinth-nodes',
       ...(authorization === undefined ? {} : { authorization }),
       ...headers,
     };

@@ -26,7 +26,7 @@ export class Http2Connections {
   /** @param server an https URL */
   constructor(
     private readonly server: string,
-    private readonly tls: ClientTls,
+    private tls: ClientTls,
   ) {}
 
   /** How many connections there are. */
@@ -48,6 +48,15 @@ export class Http2Connections {
       if (connection.isLeaving && connection.streams === 0) connection.session.close();
     });
     return stream;
+  }
+
+  /** New connections use these certificates; the present ones end with their last request. */
+  renewTls(tls: ClientTls): void {
+    this.tls = tls;
+    for (const connection of this.open) {
+      connection.isLeaving = true;
+      if (connection.streams === 0) connection.session.close();
+    }
   }
 
   /** Closes all connections and with them all requests. */

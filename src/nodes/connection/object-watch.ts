@@ -44,7 +44,7 @@ export async function watchObjects<T extends ApiObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 410) version = undefined;
-      else logger.debug('the simulation lost a watch', { ...parts.query, path: parts.path, error });
+      else logger.debug('a node lost a watch', { ...parts.query, path: parts.path, error });
     }
     // Those whose server went away come back one after another.
     pauseMs = timers.elapsed() - began > longestPauseMs ? firstPauseMs : Math.min(2 * pauseMs, longestPauseMs);

@@ -1,0 +1,40 @@
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import { ApiError, type ApiUser } from './api-connection.js';
+
+export interface LeaseRenewal {
+  readonly api: ApiUser;
+  readonly names: VendorNames;
+  /** Name of the node. */
+  readonly node: string;
+  /** Its uid, which makes it the owner of the lease; empty if it isn't known. */
+  readonly uid: string;
+  readonly leaseMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/** Says that a node is alive: renews its lease, or makes it. @throws the error of the request */
+export async function renewNodeLease({ api, names, node, uid, leaseMs, now, signal }: LeaseRenewal): Promise<void> {
+  const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
+  const renewTime = new Date(now).toISOString().replace('Z', '000Z');
+  try {
+    await api.send('PATCH', `${leases}/${node}`, {
+      body: { spec: { holderIdentity: node, renewTime } },
+      contentType: 'application/merge-patch+json',
+      rank: 'urgent',
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid };
+    await api.send('POST', leases, {
+      body: {
+        metadata: { name: node, ...(uid === '' ? {} : { ownerReferences: [owner] }) },
+        spec: { holderIdentity: node, leaseDurationSeconds: Math.ceil(leaseMs / 1000), renewTime },
+      },
+      rank: 'urgent',
+      signal,
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import type { Timers } from '../../base/machinery/timers.js';
+
+/** Lets `burst` pass at once and then `perSecond`, in the order in which they came. A rate of 0 has no limit. */
+export class RateLimiter {
+  /** When the next one may pass, if all that is allowed at once were used up. */
+  private nextAt: number;
+
+  constructor(
+    private readonly perSecond: number,
+    private readonly burst: number,
+    private readonly timers: Timers,
+  ) {
+    this.nextAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Resolves when the caller may go on, or at the abort. */
+  async take(signal: AbortSignal): Promise<void> {
+    if (this.perSecond <= 0) return;
+    const now = this.timers.elapsed();
+    const at = this.reserve(now);
+    if (at > now) await this.timers.wait(at - now, signal);
+  }
+
+  /** Whether one may pass at once. If not, nothing is used up. */
+  tryTake(): boolean {
+    if (this.perSecond <= 0) return true;
+    const now = this.timers.elapsed();
+    const before = this.nextAt;
+    if (this.reserve(now) <= now) return true;
+    this.nextAt = before;
+    return false;
+  }
+
+  private reserve(now: number): number {
+    const spacingMs = 1000 / this.perSecond;
+    const earliest = now - (Math.max(1, this.burst) - 1) * spacingMs;
+    const at = Math.max(this.nextAt, earliest);
+    this.nextAt = at + spacingMs;
+    return at;
+  }
+}
