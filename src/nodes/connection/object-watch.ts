@@ -16,6 +16,8 @@ export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly onObject: (object: T) => void;
   /** Takes the uid of an object that is gone. */
   readonly onGone: (uid: string) => void;
+  /** Called after each list, when all of it has been handed over. */
+  readonly onListed?: () => void;
   /** The uids of all objects that were told and are not known to be gone. */
   readonly known: () => Iterable<string>;
 }
@@ -66,6 +68,7 @@ async function list<T extends ApiObject>(parts: ObjectWatchDependencies<T>, sign
   const present = new Set(found.items.map(({ metadata }) => metadata.uid ?? ''));
   for (const uid of [...known()]) if (!present.has(uid)) onGone(uid);
   for (const object of found.items) onObject(object);
+  parts.onListed?.();
   return found.metadata.resourceVersion;
 }
 

@@ -13,6 +13,7 @@ import { importCommand } from './commands/import.command.js';
 import { kubeApiServerCommand } from './commands/kube-apiserver.command.js';
 import { kubeconfigCommand } from './commands/kubeconfig.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
+import { nodeCommand } from './commands/node.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { pruneCommand } from './commands/prune.command.js';
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   devCommand,
   serveCommand,
   controllersCommand,
+  nodeCommand,
   nodesCommand,
   migrateCommand,
   fenceCommand,

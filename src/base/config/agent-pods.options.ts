@@ -1,0 +1,135 @@
+import { isIP } from 'node:net';
+import { Min } from 'class-validator';
+import { Check } from './check.js';
+import { Flag } from './flag.js';
+
+function addressesProblem(addresses: readonly string[]): string | undefined {
+  return addresses.every((address) => isIP(address) !== 0) ? undefined : 'must be IP addresses';
+}
+
+function absoluteProblem(path: string): string | undefined {
+  return path.startsWith('/') ? undefined : 'must be an absolute path';
+}
+
+function socketProblem(endpoint: string | undefined): string | undefined {
+  return endpoint === undefined || endpoint.startsWith('unix://')
+    ? undefined
+    : 'must be a socket such as unix:///run/x.sock';
+}
+
+function only(choice: string): (value: string) => string | undefined {
+  return (value) => (value === choice ? undefined : `must be ${choice}, which is the only choice so far`);
+}
+
+/** The runtime of a node agent, and what pods get of their node (specification 8). */
+export class AgentPodsOptions {
+  @Flag({
+    name: 'container-runtime-endpoint',
+    type: 'string',
+    unit: 'socket',
+    usage: 'Socket of a runtime that speaks version 1 of the container runtime interface.',
+  })
+  @Check('socket', socketProblem)
+  readonly containerRuntimeEndpoint: string = 'unix:///run/containerd/containerd.sock';
+
+  @Flag({
+    name: 'image-service-endpoint',
+    type: 'string',
+    unit: 'socket',
+    usage: 'Socket of its image service, if that is another one.',
+  })
+  @Check('socket', socketProblem)
+  readonly imageServiceEndpoint: string | undefined = undefined;
+
+  @Flag({
+    name: 'runtime-request-timeout',
+    type: 'duration',
+    usage:
+      'How long the runtime may take to answer, apart from calls that take long by nature: pulls, stops, commands.',
+  })
+  @Check<number>('positive', (value) => (value > 0 ? undefined : 'must be more than 0'))
+  readonly runtimeRequestTimeoutMs: number = 120_000;
+
+  @Flag({
+    name: 'root-dir',
+    type: 'string',
+    unit: 'folder',
+    usage: 'Where volumes and other files of pods are. The agent writes nothing of pods elsewhere but their logs.',
+  })
+  @Check('absolute', absoluteProblem)
+  readonly rootDir: string = '/var/lib/kubelet';
+
+  @Flag({ name: 'pod-logs-dir', type: 'string', unit: 'folder', usage: 'Where the runtime writes logs of containers.' })
+  @Check('absolute', absoluteProblem)
+  readonly podLogsDir: string = '/var/log/pods';
+
+  @Flag({
+    name: 'cluster-dns',
+    type: 'list',
+    unit: 'addresses',
+    usage: 'Servers that pods ask for names. Without any, pods ask those of the machine.',
+  })
+  @Check('addresses', addressesProblem)
+  readonly clusterDns: readonly string[] = [];
+
+  @Flag({ name: 'cluster-domain', type: 'string', unit: 'domain', usage: 'Domain of services, searched by pods.' })
+  readonly clusterDomain: string = '';
+
+  @Flag({
+    name: 'resolv-conf',
+    type: 'string',
+    unit: 'file',
+    usage: "The machine's settings for name lookups, which pods get. Empty: none.",
+  })
+  readonly resolvConf: string = '/etc/resolv.conf';
+
+  @Flag({
+    name: 'cgroup-root',
+    type: 'string',
+    unit: 'cgroup',
+    usage: 'Cgroup below which those of pods are made. Two agents on one machine need different ones.',
+  })
+  @Check('absolute', absoluteProblem)
+  readonly cgroupRoot: string = '/';
+
+  @Flag({
+    name: 'cgroup-driver',
+    type: 'string',
+    values: ['cgroupfs'],
+    usage: 'How cgroups are made: cgroupfs writes to the file system of the kernel. The runtime must do the same.',
+  })
+  @Check('driver', only('cgroupfs'))
+  readonly cgroupDriver: string = 'cgroupfs';
+
+  @Flag({ name: 'cpu-cfs-quota', type: 'bool', usage: 'Whether CPU limits of containers are enforced.' })
+  readonly cpuCfsQuota: boolean = true;
+
+  @Flag({ name: 'cpu-cfs-quota-period', type: 'duration', usage: 'Period over which CPU limits hold: 1ms to 1s.' })
+  @Check<number>('period', (value) => (value >= 1 && value <= 1000 ? undefined : 'must be between 1ms and 1s'))
+  readonly cpuCfsQuotaPeriodMs: number = 100;
+
+  @Flag({
+    name: 'cpu-manager-policy',
+    type: 'string',
+    values: ['none'],
+    usage: 'How containers get processors of their own: none.',
+  })
+  @Check('policy', only('none'))
+  readonly cpuManagerPolicy: string = 'none';
+
+  @Flag({ name: 'serialize-image-pulls', type: 'bool', usage: 'Whether images are pulled one at a time.' })
+  readonly serializeImagePulls: boolean = true;
+
+  @Flag({
+    name: 'event-qps',
+    type: 'int',
+    unit: 'events/s',
+    usage: 'Events that the agent writes each second, after a burst; others are left out. 0: no limit.',
+  })
+  @Min(0, { message: 'must be 0 or more' })
+  readonly eventQps: number = 5;
+
+  @Flag({ name: 'event-burst', type: 'int', unit: 'events', usage: 'Events that may be written at once.' })
+  @Min(1, { message: 'must be 1 or more' })
+  readonly eventBurst: number = 10;
+}

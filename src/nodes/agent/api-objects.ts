@@ -1,0 +1,103 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
+import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
+import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import type { Secret } from '../../objects/apis/core/v1/secret.types.js';
+import type { Volume } from '../../objects/apis/core/v1/volume.types.js';
+import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ObjectReader } from './containers/environment.js';
+import { type TrustBundleSource, VolumeProblem } from './volumes/volume-sources.js';
+
+/** Containers of a pod that start together share what was read. */
+const freshMs = 1_000;
+
+interface Kept {
+  readonly at: number;
+  readonly object: Promise<unknown>;
+}
+
+/** Reads from the API what pods refer to. */
+export class ApiObjects implements ObjectReader {
+  private readonly kept = new Map<string, Kept>();
+
+  constructor(
+    private readonly api: ApiUser,
+    private readonly names: VendorNames,
+    private readonly timers: Timers,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
+    return this.get(`/api/v1/namespaces/${namespace}/configmaps/${name}`);
+  }
+
+  secret(namespace: string, name: string): Promise<Secret | undefined> {
+    return this.get(`/api/v1/namespaces/${namespace}/secrets/${name}`);
+  }
+
+  /** The handler that a class of runtimes names; empty for pods without a class. */
+  async handlerOf({ spec }: Pod): Promise<string> {
+    const name = spec.runtimeClassName;
+    if (!name) return '';
+    const path = `/apis/${groupName('node', this.names)}/v1/runtimeclasses/${name}`;
+    const found = await this.get<{ handler: string }>(path);
+    if (found === undefined) throw new Error(`failed to get sandbox runtime: RuntimeClass "${name}" not found`);
+    return found.handler;
+  }
+
+  /** The volume behind a claim, as a volume of a pod. @throws VolumeProblem for kinds that this agent does not know */
+  async resolveClaim({ metadata }: Pod, claimName: string): Promise<Volume> {
+    const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
+    const claim = await this.get<PersistentVolumeClaim>(path);
+    if (claim === undefined) throw new VolumeProblem(`persistentvolumeclaim "${claimName}" not found`);
+    const name = claim.spec.volumeName;
+    if (!name || claim.status.phase !== 'Bound')
+      throw new VolumeProblem(`persistentvolumeclaim "${claimName}" is not bound`);
+    const volume = await this.get<PersistentVolume>(`/api/v1/persistentvolumes/${name}`);
+    if (volume === undefined) throw new VolumeProblem(`persistentvolume "${name}" not found`);
+    const { hostPath, local, nfs } = volume.spec;
+    if (volume.spec.claimRef?.uid !== claim.metadata.uid)
+      throw new VolumeProblem(`persistentvolume "${name}" belongs to another claim`);
+    if (hostPath) return { name, hostPath } as Volume;
+    if (local) return { name, hostPath: { path: local.path, type: '' } } as Volume;
+    if (nfs) return { name, nfs } as Volume;
+    const [type] = Object.keys(volume.spec).filter(
+      (key) =>
+        typeof (volume.spec as Record<string, unknown>)[key] === 'object' &&
+        !['capacity', 'claimRef', 'accessModes', 'nodeAffinity', 'mountOptions'].includes(key),
+    );
+    throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
+  }
+
+  async trustBundle({ name, signerName, labels }: TrustBundleSource): Promise<string | undefined> {
+    const base = `/apis/${groupName('certificates', this.names)}/v1beta1/clustertrustbundles`;
+    const one = (object: unknown) => (object as { spec: { trustBundle: string } }).spec.trustBundle;
+    if (name !== undefined) {
+      const found = await this.get(`${base}/${name}`);
+      return found === undefined ? undefined : one(found);
+    }
+    const query = new URLSearchParams({
+      fieldSelector: `spec.signerName=${signerName}`,
+      ...(labels === '' ? {} : { labelSelector: labels }),
+    });
+    const list = await this.get<{ items: unknown[] }>(`${base}?${query}`);
+    return list === undefined || list.items.length === 0 ? undefined : list.items.map(one).join('\n');
+  }
+
+  private get<T>(path: string): Promise<T | undefined> {
+    const now = this.timers.elapsed();
+    const known = this.kept.get(path);
+    if (known !== undefined && now < known.at + freshMs) return known.object as Promise<T | undefined>;
+    for (const [key, { at }] of this.kept) if (now >= at + freshMs) this.kept.delete(key);
+    const object = this.api.send<ApiObject>('GET', path, { signal: this.signal }).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      this.kept.delete(path);
+      throw error;
+    });
+    this.kept.set(path, { at: now, object });
+    return object as Promise<T | undefined>;
+  }
+}

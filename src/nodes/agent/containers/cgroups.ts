@@ -1,0 +1,139 @@
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import { folderName } from '../pod-folders.js';
+import { podUid } from '../pods/pod-form.js';
+import { cpuQuota, cpuShares, podAmounts } from './resources.js';
+
+/** Classes of service with a cgroup of their own below that of all pods. */
+const classes = ['burstable', 'besteffort'] as const;
+
+/** The cgroup of a pod: `/kubepods/burstable/pod<uid>`. Guaranteed pods have no class between. */
+export function podCgroup(pod: Pod, podsCgroup: string): string {
+  const qosClass = podQosClass(pod.spec).toLowerCase();
+  const parent = qosClass === 'guaranteed' ? podsCgroup : join(podsCgroup, qosClass);
+  return join(parent, `pod${folderName(podUid(pod))}`);
+}
+
+/** Groups of processes of the kernel, in either of its forms. */
+export class Cgroups {
+  private constructor(
+    private readonly mountPoint: string,
+    /** Controllers with hierarchies of their own; empty for the one hierarchy of version 2. */
+    private readonly hierarchies: readonly string[],
+  ) {}
+
+  static async find(mountPoint = '/sys/fs/cgroup'): Promise<Cgroups> {
+    const isUnified = await exists(join(mountPoint, 'cgroup.controllers'));
+    if (isUnified) return new Cgroups(mountPoint, []);
+    const entries = await fs.readdir(mountPoint, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isDirectory() && entry.name !== 'unified').map(({ name }) => name);
+    return new Cgroups(mountPoint, names);
+  }
+
+  get isUnified(): boolean {
+    return this.hierarchies.length === 0;
+  }
+
+  /** Makes the cgroups of all pods and of the classes of service. */
+  async prepare(podsCgroup: string): Promise<void> {
+    await this.make(podsCgroup);
+    for (const name of classes) await this.make(join(podsCgroup, name));
+    await this.set(join(podsCgroup, 'besteffort'), 'cpu', 'cpu.shares', '2');
+  }
+
+  /** Makes the cgroup of a pod with its limits, or sets them again. */
+  async makePod(pod: Pod, podsCgroup: string, periodMs: number): Promise<void> {
+    const path = podCgroup(pod, podsCgroup);
+    await this.make(path);
+    const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = podAmounts(pod);
+    const period = periodMs * 1000;
+    const shares = cpuShares(cpuRequestMilli);
+    if (this.isUnified) {
+      await this.set(path, 'cpu', 'cpu.weight', String(weightOf(shares)));
+      const quota = cpuLimitMilli === undefined ? 'max' : String(cpuQuota(cpuLimitMilli, period));
+      await this.set(path, 'cpu', 'cpu.max', `${quota} ${period}`);
+      await this.set(path, 'memory', 'memory.max', memoryLimit === undefined ? 'max' : String(memoryLimit));
+      return;
+    }
+    await this.set(path, 'cpu', 'cpu.shares', String(shares));
+    if (cpuLimitMilli !== undefined) {
+      await this.set(path, 'cpu', 'cpu.cfs_period_us', String(period));
+      await this.set(path, 'cpu', 'cpu.cfs_quota_us', String(cpuQuota(cpuLimitMilli, period)));
+    }
+    if (memoryLimit !== undefined) await this.set(path, 'memory', 'memory.limit_in_bytes', String(memoryLimit));
+  }
+
+  /** Removes the cgroup of a pod in which nothing runs any more; its class may have been another one before. */
+  async removePod(uid: string, podsCgroup: string): Promise<void> {
+    const name = `pod${folderName(uid)}`;
+    for (const parent of [podsCgroup, ...classes.map((each) => join(podsCgroup, each))]) {
+      for (const root of this.roots()) await removeTree(join(root, parent, name));
+    }
+  }
+
+  private roots(): string[] {
+    return this.isUnified ? [this.mountPoint] : this.hierarchies.map((name) => join(this.mountPoint, name));
+  }
+
+  private async make(path: string): Promise<void> {
+    for (const root of this.roots()) {
+      const whole = join(root, path);
+      if (await exists(whole)) continue;
+      await fs.mkdir(whole, { recursive: true });
+      if (this.isUnified) await enableControllers(this.mountPoint, path);
+      else if (root.endsWith('/cpuset')) await inheritCpuset(root, path);
+    }
+  }
+
+  private async set(path: string, controller: string, file: string, value: string): Promise<void> {
+    const root = this.isUnified ? this.mountPoint : join(this.mountPoint, controller);
+    // A kernel without the controller doesn't limit; runtimes don't refuse that either.
+    await fs.writeFile(join(root, path, file), value).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+}
+
+/** The weight of version 2 for shares of version 1. */
+export function weightOf(shares: number): number {
+  return Math.floor(1 + ((shares - 2) * 9999) / 262_142);
+}
+
+async function enableControllers(mountPoint: string, path: string): Promise<void> {
+  let folder = mountPoint;
+  for (const part of ['', ...path.split('/').filter(Boolean).slice(0, -1)]) {
+    folder = join(folder, part);
+    for (const controller of ['cpu', 'memory', 'pids', 'cpuset', 'hugetlb']) {
+      await fs.writeFile(join(folder, 'cgroup.subtree_control'), `+${controller}`).catch(() => undefined);
+    }
+  }
+}
+
+/** A new cpuset takes nothing until it is told of processors and memory. */
+async function inheritCpuset(root: string, path: string): Promise<void> {
+  let parent = root;
+  for (const part of path.split('/').filter(Boolean)) {
+    const folder = join(parent, part);
+    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+      const own = (await fs.readFile(join(folder, file), 'utf8').catch(() => 'x')).trim();
+      if (own !== '') continue;
+      await fs.writeFile(join(folder, file), await fs.readFile(join(parent, file))).catch(() => undefined);
+    }
+    parent = folder;
+  }
+}
+
+async function removeTree(folder: string): Promise<void> {
+  const entries = await fs.readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(folder, entry.name));
+  await fs.rmdir(folder).catch(() => undefined);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return fs.access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { LifecycleHandler } from '../../../objects/apis/core/v1/probe.types.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { runtimeAnnotations } from '../cri/labels.js';
+import type { EventType } from '../events.js';
+import type { RuntimeContainer } from '../pods/runtime-pod.js';
+import { runHook } from './hooks.js';
+
+export interface KillRequest {
+  readonly run: RuntimeContainer;
+  readonly message: string;
+  readonly graceSeconds: number;
+  readonly address: string;
+  /** Cuts the hook and the grace period short, to so many seconds from then on. */
+  readonly hurry: AbortSignal;
+  readonly event: (type: EventType, reason: string, message: string) => void;
+}
+
+/** What a container has at least to end after its hook, in seconds. */
+const leastGraceSeconds = 2;
+
+/** Ends a run: its hook first, then the signal, and after the grace period without mercy. */
+export async function killContainer(
+  {
+    runtime,
+    timers,
+    userAgent,
+  }: { readonly runtime: ContainerRuntime; readonly timers: Timers; readonly userAgent: string },
+  { run, message, graceSeconds, address, hurry, event }: KillRequest,
+): Promise<void> {
+  event('Normal', 'Killing', message);
+  const hook = preStopOf(run);
+  let left = graceSeconds;
+  if (hook !== undefined && graceSeconds > 0) {
+    const began = timers.elapsed();
+    const limit = AbortSignal.any([AbortSignal.timeout(graceSeconds * 1000), hurry]);
+    const container = { name: '', ports: portsOf(run) };
+    try {
+      await runHook(hook, { runtime, timers, containerId: run.id, container, address, userAgent, signal: limit });
+    } catch (error) {
+      if (!limit.aborted) event('Warning', 'FailedPreStopHook', `PreStopHook failed: ${(error as Error).message}`);
+    }
+    left = Math.floor(graceSeconds - (timers.elapsed() - began) / 1000);
+    left = Math.max(left, leastGraceSeconds);
+  }
+  await runtime.stopContainer(run.id, left);
+}
+
+/** The hook is kept with the container: the declaration of its pod may be gone. */
+function preStopOf({ annotations }: RuntimeContainer): LifecycleHandler | undefined {
+  return parsed<{ lifecycle?: { preStop?: LifecycleHandler } }>(annotations[runtimeAnnotations.preStopHandler])
+    ?.lifecycle?.preStop;
+}
+
+function portsOf({ annotations }: RuntimeContainer): Container['ports'] {
+  return parsed<Container['ports']>(annotations[runtimeAnnotations.ports]) ?? [];
+}
+
+function parsed<T>(text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,189 @@
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { containerStates } from '../cri/container-messages.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { Image } from '../cri/image-messages.js';
+import { runtimeAnnotations } from '../cri/labels.js';
+import type { SandboxConfig } from '../cri/sandbox-messages.js';
+import type { EventType } from '../events.js';
+import { type ImagePuller, StartFailure } from '../images/image-puller.js';
+import type { NodeSettings } from '../node-settings.js';
+import type { PodFolders } from '../pod-folders.js';
+import type { ContainerStart } from '../pods/pod-actions.js';
+import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
+import type { ReadyVolume } from '../volumes/pod-volumes.js';
+import { containerConfigOf } from './container-config.js';
+import type { ObjectReader } from './environment.js';
+import { runHook } from './hooks.js';
+
+export interface StarterParts {
+  readonly runtime: ContainerRuntime;
+  readonly images: ImagePuller;
+  readonly objects: ObjectReader;
+  readonly settings: NodeSettings;
+  readonly folders: PodFolders;
+  readonly timers: Timers;
+  readonly userAgent: string;
+  /** Variables of the services that pods of a namespace may see. @throws Error while the services are not known */
+  readonly servicesOf: (pod: Pod) => ReadonlyMap<string, string>;
+}
+
+export interface StartRequest {
+  readonly pod: Pod;
+  readonly start: ContainerStart;
+  readonly runtime: RuntimePod;
+  readonly sandboxId: string;
+  readonly sandbox: SandboxConfig;
+  readonly podIPs: readonly string[];
+  readonly volumes: ReadonlyMap<string, ReadyVolume>;
+  readonly signal: AbortSignal;
+  readonly event: (type: EventType, reason: string, message: string) => void;
+}
+
+/** Starts containers. A run that an earlier process made and did not start is replaced, so that none is there twice. */
+export class ContainerStarter {
+  constructor(private readonly parts: StarterParts) {}
+
+  /** Returns when the container runs and its hook has ended. @throws StartFailure */
+  async start(request: StartRequest): Promise<void> {
+    const { runtime, images } = this.parts;
+    const { pod, start, sandbox, signal, event } = request;
+    const { container } = start.declared;
+    const { image, ref } = await images.ensure({ pod, container, sandbox, signal, event });
+    signal.throwIfAborted();
+    const restartCount = await this.prepareRun(request);
+    const config = await this.configOf(request, image, ref, restartCount);
+    let id: string;
+    try {
+      id = await runtime.createContainer(request.sandboxId, config, sandbox);
+    } catch (error) {
+      throw failed(event, 'CreateContainerError', error);
+    }
+    event('Normal', 'Created', 'Container created');
+    try {
+      await runtime.startContainer(id);
+    } catch (error) {
+      throw failed(event, 'RunContainerError', error);
+    }
+    event('Normal', 'Started', 'Container started');
+    await this.afterStart(request, id);
+  }
+
+  /** How often the container was started before; what was made of it and never ran goes. */
+  private async prepareRun({ runtime: known, start }: StartRequest): Promise<number> {
+    const { name } = start.declared.container;
+    for (const run of known.containers) {
+      if (nameOf(run) === name && run.state === containerStates.created)
+        await this.parts.runtime.removeContainer(run.id);
+    }
+    const { before } = start;
+    if (before === undefined) return start.reportedRestarts === undefined ? 0 : start.reportedRestarts + 1;
+    return before.state === containerStates.created ? restartCountOf(before) : restartCountOf(before) + 1;
+  }
+
+  private async configOf(request: StartRequest, image: Image, imageRef: string, restartCount: number) {
+    const { objects, settings, folders, servicesOf } = this.parts;
+    const { pod, start, volumes, podIPs, event } = request;
+    const { declared } = start;
+    try {
+      return await containerConfigOf({
+        ...{ pod, declared, image, imageRef, restartCount, podIPs, volumes, objects, settings, folders },
+        targetId: targetOf(request),
+        services: servicesOf(pod),
+      });
+    } catch (error) {
+      throw failed(event, 'CreateContainerConfigError', error);
+    }
+  }
+
+  private async afterStart({ pod, start, signal, event, podIPs }: StartRequest, id: string): Promise<void> {
+    const { runtime, timers, userAgent } = this.parts;
+    const container = start.declared.container as Container;
+    const hook = container.lifecycle?.postStart;
+    if (!hook) return;
+    try {
+      const address = podIPs[0] ?? this.parts.settings.hostIPs()[0] ?? '';
+      await runHook(hook, { runtime, timers, containerId: id, container, address, userAgent, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `PostStartHook failed: ${(error as Error).message}`;
+      event('Warning', 'FailedPostStartHook', message);
+      event('Normal', 'Killing', 'FailedPostStartHook');
+      await runtime.stopContainer(id, Number(pod.spec.terminationGracePeriodSeconds ?? 30));
+      throw new StartFailure({ reason: 'PostStartHookError', message });
+    }
+  }
+}
+
+function failed(event: StartRequest['event'], reason: string, error: unknown): StartFailure {
+  if (error instanceof StartFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  event('Warning', 'Failed', `Error: ${message}`);
+  return new StartFailure({ reason, message });
+}
+
+function targetOf({ start, runtime }: StartRequest): string | undefined {
+  const { declared } = start;
+  if (declared.role !== 'ephemeral') return undefined;
+  const { targetContainerName } = declared.container as { readonly targetContainerName?: string };
+  if (!targetContainerName) return undefined;
+  const target = runtime.containers.find(
+    (run) => nameOf(run) === targetContainerName && run.state === containerStates.running,
+  );
+  if (target === undefined)
+    throw new StartFailure({
+      reason: 'CreateContainerConfigError',
+      message: `container ${targetContainerName} is not running`,
+    });
+  return target.id;
+}
+
+/** Longer messages of containers are cut, and so is what is taken from logs. */
+const mostMessageBytes = 4096;
+const mostLogLines = 80;
+const mostLogBytes = 2048;
+
+/** What a run that has ended says about its end: the file that it may write, or the end of its log. */
+export async function terminationMessage(run: RuntimeContainer, logFolder: string): Promise<string | undefined> {
+  const path = run.annotations[runtimeAnnotations.terminationMessagePath];
+  const mount = run.mounts.find(({ containerPath }) => containerPath === path);
+  const text = mount === undefined ? '' : await readEnd(mount.hostPath, mostMessageBytes, 'start');
+  if (text !== '') return text;
+  const policy = run.annotations[runtimeAnnotations.terminationMessagePolicy];
+  if (policy !== 'FallbackToLogsOnError' || run.exitCode === 0) return undefined;
+  const log = await readEnd(join(logFolder, nameOf(run), `${restartCountOf(run)}.log`), 4 * mostLogBytes, 'end');
+  const lines = log
+    .split('\n')
+    .filter((line) => line !== '')
+    .slice(-mostLogLines)
+    .map((line) => {
+      // Time, stream and tag stand before the text.
+      const [, , tag = '', ...rest] = line.split(' ');
+      return rest.join(' ') + (tag.startsWith('P') ? '' : '\n');
+    });
+  return lines.join('').slice(-mostLogBytes) || undefined;
+}
+
+async function readEnd(path: string, most: number, from: 'start' | 'end'): Promise<string> {
+  try {
+    const handle = await fs.open(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+    try {
+      const { size } = await handle.stat();
+      const length = Math.min(size, most);
+      const { buffer, bytesRead } = await handle.read(
+        Buffer.alloc(length),
+        0,
+        length,
+        from === 'start' ? 0 : size - length,
+      );
+      return buffer.subarray(0, bytesRead).toString('utf8');
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  type Quantity,
+  quantityMilliValue,
+  quantityOf,
+  quantityValue,
+} from '../../../base/machinery/values/quantity.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+
+/** Addresses of a pod and its node, which its status may not hold yet. */
+export interface PodAddresses {
+  readonly podIPs: readonly string[];
+  readonly hostIPs: readonly string[];
+}
+
+/** The value of a field of a pod that containers may see. @throws Error for a field that they may not see */
+export function podFieldValue(pod: Pod, path: string, { podIPs, hostIPs }: PodAddresses): string {
+  const { metadata, spec } = pod;
+  switch (path) {
+    case 'metadata.name':
+      return metadata.name ?? '';
+    case 'metadata.namespace':
+      return metadata.namespace ?? '';
+    case 'metadata.uid':
+      return metadata.uid ?? '';
+    case 'metadata.labels':
+      return formatMap(metadata.labels ?? {});
+    case 'metadata.annotations':
+      return formatMap(metadata.annotations ?? {});
+    case 'spec.nodeName':
+      return spec.nodeName ?? '';
+    case 'spec.serviceAccountName':
+      return spec.serviceAccountName ?? '';
+    case 'status.hostIP':
+      return hostIPs[0] ?? '';
+    case 'status.hostIPs':
+      return hostIPs.join(',');
+    case 'status.podIP':
+      return podIPs[0] ?? '';
+    case 'status.podIPs':
+      return podIPs.join(',');
+  }
+  const keyed = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(path);
+  if (keyed === null) throw new Error(`unsupported fieldPath: ${path}`);
+  return metadata[keyed[1] as 'labels' | 'annotations']?.[keyed[2] as string] ?? '';
+}
+
+/** A line for each entry, sorted: `key="value"`. */
+function formatMap(map: Readonly<Record<string, string>>): string {
+  return Object.keys(map)
+    .sort()
+    .map((key) => `${key}=${JSON.stringify(map[key])}`)
+    .join('\n');
+}
+
+/**
+ * The value of a request or limit of a container in units of a divisor, rounded up. Limits that the container does not have
+ * are those of the node.
+ *
+ * @param allocatable what pods may use of the node
+ */
+export function resourceFieldValue(
+  { resources }: Pick<Container, 'resources'>,
+  resource: string,
+  divisor: string | undefined,
+  allocatable: Readonly<Record<string, string>>,
+): string {
+  const [kind, name = ''] = splitOnce(resource);
+  const limit = resources?.limits?.[name];
+  const request = resources?.requests?.[name] ?? limit;
+  if (kind !== 'limits' && kind !== 'requests') throw new Error(`unsupported container resource: ${resource}`);
+  const found = kind === 'limits' ? (limit ?? allocatable[name]) : request;
+  const amount = quantityOf(found ?? '0');
+  const unit = quantityOf(divisor === undefined || divisor === '0' ? '1' : divisor);
+  return name === 'cpu' ? inUnits(amount, unit, quantityMilliValue) : inUnits(amount, unit, quantityValue);
+}
+
+function inUnits(amount: Quantity, unit: Quantity, read: (quantity: Quantity) => number): string {
+  return String(Math.ceil(read(amount) / Math.max(1, read(unit))));
+}
+
+function splitOnce(text: string): [string, string?] {
+  const dot = text.indexOf('.');
+  return dot < 0 ? [text] : [text.slice(0, dot), text.slice(dot + 1)];
+}

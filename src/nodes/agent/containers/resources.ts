@@ -1,0 +1,103 @@
+import { quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import type { LinuxResources } from '../cri/sandbox-messages.js';
+
+const leastShares = 2;
+const mostShares = 262_144;
+/** A quota below this makes no sense to the kernel, in microseconds. */
+const leastQuota = 1000;
+/** Pods of this priority and above keep the machine going. */
+const criticalPriority = 2_000_000_000;
+const criticalScore = -997;
+const bestEffortScore = 1000;
+
+export interface ResourceSettings {
+  /** Period of CPU quotas, in milliseconds. */
+  readonly cfsQuotaPeriodMs: number;
+  /** Whether limits of CPU are enforced. */
+  readonly cfsQuota: boolean;
+  /** Memory of the machine, in bytes. */
+  readonly memoryCapacity: number;
+}
+
+/** Shares of CPU time for so many thousandths of a CPU. */
+export function cpuShares(milli: number): number {
+  return Math.min(mostShares, Math.max(leastShares, Math.floor((milli * 1024) / 1000)));
+}
+
+/** The quota in microseconds for so many thousandths of a CPU; 0: none. */
+export function cpuQuota(milli: number, periodMicros: number): number {
+  return milli === 0 ? 0 : Math.max(leastQuota, Math.floor((milli * periodMicros) / 1000));
+}
+
+/** How gladly the kernel ends the container when memory runs out: by the quality of service of its pod. */
+export function oomScore(pod: Pod, container: Pick<Container, 'resources'>, memoryCapacity: number): number {
+  if ((pod.spec.priority ?? 0) >= criticalPriority) return criticalScore;
+  const qosClass = podQosClass(pod.spec);
+  if (qosClass === 'Guaranteed') return criticalScore;
+  if (qosClass === 'BestEffort') return bestEffortScore;
+  const request = quantityValue(container.resources?.requests?.memory ?? container.resources?.limits?.memory ?? '0');
+  const score = 1000 - Math.floor((1000 * request) / memoryCapacity);
+  return Math.min(bestEffortScore - 1, Math.max(1000 + criticalScore, score));
+}
+
+/** Requests and limits of a container as the kernel knows them. */
+export function linuxResourcesOf(pod: Pod, container: Container, settings: ResourceSettings): LinuxResources {
+  const { limits, requests } = container.resources ?? {};
+  const cpuLimit = quantityMilliValue(limits?.cpu ?? '0');
+  const cpuRequest = quantityMilliValue(requests?.cpu ?? limits?.cpu ?? '0');
+  const memoryLimit = quantityValue(limits?.memory ?? '0');
+  const period = settings.cfsQuotaPeriodMs * 1000;
+  const quota = settings.cfsQuota ? cpuQuota(cpuLimit, period) : 0;
+  return {
+    cpuShares: cpuShares(cpuRequest),
+    ...(settings.cfsQuota ? { cpuPeriod: period, ...(quota === 0 ? {} : { cpuQuota: quota }) } : {}),
+    ...(memoryLimit === 0 ? {} : { memoryLimitInBytes: memoryLimit }),
+    oomScoreAdj: oomScore(pod, container, settings.memoryCapacity),
+    hugepageLimits: Object.entries(limits ?? {}).flatMap(([name, amount]) =>
+      name.startsWith('hugepages-')
+        ? [{ pageSize: pageSizeOf(name.slice('hugepages-'.length)), limit: quantityValue(amount) }]
+        : [],
+    ),
+  };
+}
+
+/** `2Mi` -> `2MB`, as the kernel's files are named. */
+function pageSizeOf(quantity: string): string {
+  const bytes = quantityValue(quantity);
+  if (bytes >= 2 ** 30) return `${bytes / 2 ** 30}GB`;
+  return bytes >= 2 ** 20 ? `${bytes / 2 ** 20}MB` : `${bytes / 2 ** 10}KB`;
+}
+
+/** What all containers of a pod may use together; undefined parts are not limited. */
+export interface PodAmounts {
+  readonly cpuRequestMilli: number;
+  readonly cpuLimitMilli: number | undefined;
+  readonly memoryLimit: number | undefined;
+}
+
+/** Sums over the containers; a pod of which some container has no limit has none, unless it has its own. */
+export function podAmounts({ spec }: Pod): PodAmounts {
+  const apps = spec.containers ?? [];
+  const inits = spec.initContainers ?? [];
+  const sidecars = inits.filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const tasks = inits.filter(({ restartPolicy }) => restartPolicy !== 'Always');
+  const sum = (kind: 'limits' | 'requests', name: string, read: (text: string) => number): number | undefined => {
+    const own = spec.resources?.[kind]?.[name];
+    if (own !== undefined) return read(own);
+    const of = ({ resources }: Container) =>
+      resources?.[kind]?.[name] ?? (kind === 'requests' ? resources?.limits?.[name] : undefined);
+    if (kind === 'limits' && [...apps, ...inits].some((each) => of(each) === undefined)) return undefined;
+    const total = (all: readonly Container[]) => all.reduce((amount, each) => amount + read(of(each) ?? '0'), 0);
+    const overhead = read(spec.overhead?.[name] ?? '0');
+    const running = total([...apps, ...sidecars]);
+    return Math.max(running, ...tasks.map((task) => read(of(task) ?? '0') + total(sidecars))) + overhead;
+  };
+  return {
+    cpuRequestMilli: sum('requests', 'cpu', quantityMilliValue) ?? 0,
+    cpuLimitMilli: sum('limits', 'cpu', quantityMilliValue),
+    memoryLimit: sum('limits', 'memory', quantityValue),
+  };
+}

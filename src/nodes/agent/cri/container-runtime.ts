@@ -1,0 +1,63 @@
+import type {
+  AttachRequest,
+  Container,
+  ContainerConfig,
+  ContainerStatus,
+  ExecRequest,
+  ExecResult,
+} from './container-messages.js';
+import type {
+  AuthConfig,
+  ContainerStats,
+  Image,
+  RuntimeStatus,
+  RuntimeVersion,
+  SandboxStats,
+} from './image-messages.js';
+import type { LinuxResources, Sandbox, SandboxConfig, SandboxStatus } from './sandbox-messages.js';
+
+/**
+ * What the agent needs of a container runtime. All calls throw a {@link RuntimeError}. What does not exist any more counts
+ * as stopped and removed.
+ */
+export interface ContainerRuntime {
+  version(): Promise<RuntimeVersion>;
+  status(): Promise<RuntimeStatus>;
+  setPodCidr(podCidr: string): Promise<void>;
+
+  /** @param podUid only those of this pod */
+  listSandboxes(podUid?: string): Promise<readonly Sandbox[]>;
+  sandboxStatus(id: string): Promise<SandboxStatus | undefined>;
+  runSandbox(config: SandboxConfig, handler: string, signal: AbortSignal): Promise<string>;
+  stopSandbox(id: string): Promise<void>;
+  removeSandbox(id: string): Promise<void>;
+
+  listContainers(podUid?: string): Promise<readonly Container[]>;
+  containerStatus(id: string): Promise<ContainerStatus | undefined>;
+  createContainer(sandboxId: string, config: ContainerConfig, sandbox: SandboxConfig): Promise<string>;
+  startContainer(id: string): Promise<void>;
+  /** Asks the container to end, and kills it after the grace period. Resolves when it has ended. */
+  stopContainer(id: string, graceSeconds: number): Promise<void>;
+  removeContainer(id: string): Promise<void>;
+  updateResources(id: string, resources: LinuxResources): Promise<void>;
+  reopenLog(id: string): Promise<void>;
+  /** Runs a command to its end. A timeout of 0 has no limit. */
+  exec(id: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecResult>;
+  /** Addresses of the runtime's own server, for one use. */
+  execUrl(request: ExecRequest): Promise<string>;
+  attachUrl(request: AttachRequest): Promise<string>;
+  portForwardUrl(sandboxId: string, ports: readonly number[]): Promise<string>;
+  containerStats(): Promise<readonly ContainerStats[]>;
+  /** Undefined for runtimes that have none. */
+  sandboxStats(): Promise<readonly SandboxStats[] | undefined>;
+
+  listImages(): Promise<readonly Image[]>;
+  imageStatus(image: string): Promise<Image | undefined>;
+  /** Returns the reference of the image. */
+  pullImage(image: string, auth: AuthConfig | undefined, sandbox: SandboxConfig, signal: AbortSignal): Promise<string>;
+  removeImage(id: string): Promise<void>;
+  /** Folders on whose file systems the images are. */
+  imageFolders(): Promise<readonly string[]>;
+
+  close(): void;
+}

@@ -1,0 +1,86 @@
+import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { WireMessage } from './wire.js';
+
+/** A call that the runtime refused, or that it did not answer. */
+export class RuntimeError extends Error {
+  constructor(
+    /** Status of gRPC: 5 for what does not exist, 14 while the runtime is away. */
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'RuntimeError';
+  }
+}
+
+/** Statuses of gRPC that the agent acts on. */
+export const grpcCodes = { notFound: 5, deadlineExceeded: 4, unimplemented: 12, unavailable: 14 } as const;
+
+const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
+/** Lists of all containers of a machine with long annotations. */
+const largestMessage = 64 * 1024 * 1024;
+
+export interface CallLimits {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls to one service of a runtime behind a socket. */
+export class CriConnection {
+  private constructor(
+    private readonly client: Client,
+    private readonly service: string,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /**
+   * @param endpoint `unix:///run/containerd/containerd.sock`
+   * @param timeoutMs limit of calls that have none of their own
+   */
+  static async open(endpoint: string, service: string, timeoutMs: number): Promise<CriConnection> {
+    // The default of the module is what it has both bundled and not.
+    const { Client, credentials } = (await import('@grpc/grpc-js')).default;
+    const address = endpoint.replace(/^unix:\/\//, 'unix:');
+    const client = new Client(address, credentials.createInsecure(), {
+      ...reconnecting,
+      'grpc.max_receive_message_length': largestMessage,
+      'grpc.max_send_message_length': largestMessage,
+      // A socket of this machine has no other name; some servers refuse the path.
+      'grpc.default_authority': 'localhost',
+    });
+    return new CriConnection(client, service, timeoutMs);
+  }
+
+  /** @throws RuntimeError */
+  call<ReqIn, ReqOut, ResOut, ResIn>(
+    method: string,
+    request: WireMessage<ReqOut, ReqIn>,
+    response: WireMessage<ResOut, ResIn>,
+    value: ReqIn,
+    { timeoutMs = this.timeoutMs, signal }: CallLimits = {},
+  ): Promise<ResOut> {
+    return new Promise((resolve, reject) => {
+      const deadline = Number.isFinite(timeoutMs) ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
+      const done = (error: ServiceError | null, answer?: ResOut) => {
+        signal?.removeEventListener('abort', cancel);
+        if (error === null && answer !== undefined) resolve(answer);
+        else reject(new RuntimeError(error?.code ?? 2, error?.details || error?.message || 'no answer'));
+      };
+      const call = this.client.makeUnaryRequest(
+        `/runtime.v1.${this.service}/${method}`,
+        (sent: ReqIn) => request.encode(sent),
+        (bytes: Buffer) => response.decode(bytes),
+        value,
+        { deadline },
+        done,
+      );
+      const cancel = () => call.cancel();
+      if (signal?.aborted) cancel();
+      else signal?.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}

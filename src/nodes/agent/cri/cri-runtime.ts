@@ -1,0 +1,207 @@
+import * as containers from './container-messages.js';
+import type { ContainerRuntime } from './container-runtime.js';
+import { CriConnection, grpcCodes, RuntimeError } from './cri-connection.js';
+import * as images from './image-messages.js';
+import { runtimeLabels } from './labels.js';
+import * as sandboxes from './sandbox-messages.js';
+
+/** What a stop may take beyond its grace period. */
+const stopMarginMs = 30_000;
+const noLimit = { timeoutMs: Number.POSITIVE_INFINITY } as const;
+
+async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === grpcCodes.notFound) return undefined;
+    throw error;
+  }
+}
+
+function filterOf(podUid: string | undefined) {
+  return podUid === undefined ? {} : { filter: { labelSelector: { [runtimeLabels.podUid]: podUid } } };
+}
+
+/** A runtime that speaks version 1 of the container runtime interface. */
+export class CriRuntime implements ContainerRuntime {
+  private constructor(
+    private readonly runtime: CriConnection,
+    private readonly images: CriConnection,
+  ) {}
+
+  /** Does not wait for the runtime to be there. */
+  static async open(endpoint: string, imageEndpoint: string, timeoutMs: number): Promise<CriRuntime> {
+    return new CriRuntime(
+      await CriConnection.open(endpoint, 'RuntimeService', timeoutMs),
+      await CriConnection.open(imageEndpoint, 'ImageService', timeoutMs),
+    );
+  }
+
+  version() {
+    return this.runtime.call('Version', images.versionRequest, images.versionResponse, { version: 'v1' });
+  }
+
+  status() {
+    return this.runtime.call('Status', images.statusRequest, images.statusResponse, {});
+  }
+
+  async setPodCidr(podCidr: string): Promise<void> {
+    const runtimeConfig = { networkConfig: { podCidr } };
+    await this.runtime.call('UpdateRuntimeConfig', images.updateRuntimeConfigRequest, sandboxes.empty, {
+      runtimeConfig,
+    });
+  }
+
+  async listSandboxes(podUid?: string) {
+    const { listSandboxesRequest, listSandboxesResponse } = sandboxes;
+    const request = filterOf(podUid);
+    return (await this.runtime.call('ListPodSandbox', listSandboxesRequest, listSandboxesResponse, request)).items;
+  }
+
+  async sandboxStatus(id: string) {
+    const { idMessage, sandboxStatusResponse } = sandboxes;
+    const answer = await unlessGone(this.runtime.call('PodSandboxStatus', idMessage, sandboxStatusResponse, { id }));
+    return answer?.status;
+  }
+
+  async runSandbox(config: sandboxes.SandboxConfig, runtimeHandler: string, signal: AbortSignal): Promise<string> {
+    const request = { config, runtimeHandler };
+    const { runSandboxRequest, idMessage } = sandboxes;
+    return (
+      await this.runtime.call('RunPodSandbox', runSandboxRequest, idMessage, request, { timeoutMs: 240_000, signal })
+    ).id;
+  }
+
+  async stopSandbox(id: string): Promise<void> {
+    await unlessGone(this.runtime.call('StopPodSandbox', sandboxes.idMessage, sandboxes.empty, { id }));
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    await unlessGone(this.runtime.call('RemovePodSandbox', sandboxes.idMessage, sandboxes.empty, { id }));
+  }
+
+  async listContainers(podUid?: string) {
+    const { listContainersRequest, listContainersResponse } = containers;
+    const request = filterOf(podUid);
+    return (await this.runtime.call('ListContainers', listContainersRequest, listContainersResponse, request))
+      .containers;
+  }
+
+  async containerStatus(id: string) {
+    const { containerStatusResponse } = containers;
+    const request = this.runtime.call('ContainerStatus', sandboxes.idMessage, containerStatusResponse, { id });
+    return (await unlessGone(request))?.status;
+  }
+
+  async createContainer(
+    podSandboxId: string,
+    config: containers.ContainerConfig,
+    sandboxConfig: sandboxes.SandboxConfig,
+  ) {
+    const request = { podSandboxId, config, sandboxConfig };
+    const { createContainerRequest } = containers;
+    return (await this.runtime.call('CreateContainer', createContainerRequest, sandboxes.idMessage, request)).id;
+  }
+
+  async startContainer(id: string): Promise<void> {
+    await this.runtime.call('StartContainer', sandboxes.idMessage, sandboxes.empty, { id });
+  }
+
+  async stopContainer(containerId: string, timeout: number): Promise<void> {
+    const limits = { timeoutMs: timeout * 1000 + stopMarginMs };
+    const request = { containerId, timeout };
+    await unlessGone(
+      this.runtime.call('StopContainer', containers.stopContainerRequest, sandboxes.empty, request, limits),
+    );
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    await unlessGone(this.runtime.call('RemoveContainer', sandboxes.idMessage, sandboxes.empty, { id }));
+  }
+
+  async updateResources(containerId: string, linux: sandboxes.LinuxResources): Promise<void> {
+    const request = { containerId, linux };
+    await this.runtime.call('UpdateContainerResources', containers.updateResourcesRequest, sandboxes.empty, request);
+  }
+
+  async reopenLog(id: string): Promise<void> {
+    await this.runtime.call('ReopenContainerLog', sandboxes.idMessage, sandboxes.empty, { id });
+  }
+
+  exec(containerId: string, cmd: readonly string[], timeout: number, signal?: AbortSignal) {
+    const { execSyncRequest, execSyncResponse } = containers;
+    // The runtime ends the command in time; the call waits a little longer for it.
+    const timeoutMs = timeout > 0 ? timeout * 1000 + stopMarginMs : Number.POSITIVE_INFINITY;
+    const limits = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
+    return this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, { containerId, cmd, timeout }, limits);
+  }
+
+  async execUrl(request: containers.ExecRequest): Promise<string> {
+    return (await this.runtime.call('Exec', containers.execRequest, containers.urlResponse, request)).url;
+  }
+
+  async attachUrl(request: containers.AttachRequest): Promise<string> {
+    return (await this.runtime.call('Attach', containers.attachRequest, containers.urlResponse, request)).url;
+  }
+
+  async portForwardUrl(podSandboxId: string, port: readonly number[]): Promise<string> {
+    const request = { podSandboxId, port };
+    return (await this.runtime.call('PortForward', containers.portForwardRequest, containers.urlResponse, request)).url;
+  }
+
+  async containerStats() {
+    const { listContainerStatsRequest, listContainerStatsResponse } = images;
+    const answer = await this.runtime.call(
+      'ListContainerStats',
+      listContainerStatsRequest,
+      listContainerStatsResponse,
+      {},
+    );
+    return answer.stats;
+  }
+
+  async sandboxStats() {
+    try {
+      const call = this.runtime.call('ListPodSandboxStats', sandboxes.empty, images.listSandboxStatsResponse, {});
+      return (await call).stats;
+    } catch (error) {
+      if (error instanceof RuntimeError && error.code === grpcCodes.unimplemented) return undefined;
+      throw error;
+    }
+  }
+
+  async listImages() {
+    return (await this.images.call('ListImages', images.imageRequest, images.listImagesResponse, {})).images;
+  }
+
+  async imageStatus(image: string) {
+    const request = { image: { image } };
+    return (await this.images.call('ImageStatus', images.imageRequest, images.imageStatusResponse, request)).image;
+  }
+
+  async pullImage(
+    image: string,
+    auth: images.AuthConfig | undefined,
+    sandboxConfig: sandboxes.SandboxConfig,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const request = { image: { image }, sandboxConfig, ...(auth === undefined ? {} : { auth }) };
+    const limits = { ...noLimit, signal };
+    const { pullImageRequest, pullImageResponse } = images;
+    return (await this.images.call('PullImage', pullImageRequest, pullImageResponse, request, limits)).imageRef;
+  }
+
+  async removeImage(image: string): Promise<void> {
+    await unlessGone(this.images.call('RemoveImage', images.imageRequest, sandboxes.empty, { image: { image } }));
+  }
+
+  async imageFolders(): Promise<readonly string[]> {
+    const answer = await this.images.call('ImageFsInfo', sandboxes.empty, images.imageFsInfoResponse, {});
+    return answer.imageFilesystems.map(({ fsId }) => fsId?.mountpoint ?? '').filter((folder) => folder !== '');
+  }
+
+  close(): void {
+    this.runtime.close();
+    this.images.close();
+  }
+}

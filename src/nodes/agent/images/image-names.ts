@@ -1,0 +1,29 @@
+const domain =
+  '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::\\d+)?';
+const part = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const reference = new RegExp(
+  `^(?:(${domain})/)?(${part}(?:/${part})*)(?::([\\w][\\w.-]{0,127}))?(?:@(sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128}))?$`,
+);
+
+/** The parts of the name of an image. */
+export interface ImageName {
+  readonly registry: string;
+  readonly repository: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+const usualRegistry = 'docker.io';
+
+/** Undefined for a text that names no image. */
+export function parseImageName(text: string): ImageName | undefined {
+  const match = reference.exec(text);
+  if (match === null) return undefined;
+  const [, first, rest = '', tag, digest] = match;
+  // Without a dot or a port, the first part is no registry.
+  const isRegistry = first !== undefined && (/[.:]/.test(first) || first === 'localhost');
+  const path = isRegistry || first === undefined ? rest : `${first}/${rest}`;
+  const registry = isRegistry ? (first as string) : usualRegistry;
+  const repository = registry === usualRegistry && !path.includes('/') ? `library/${path}` : path;
+  return { registry, repository, tag, digest };
+}

@@ -1,0 +1,80 @@
+import { promises as fs } from 'node:fs';
+import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
+
+/** What the machine is, as nodes report it. */
+export interface Machine {
+  readonly machineID: string;
+  readonly systemUUID: string;
+  readonly bootID: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly architecture: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly hugePages: Readonly<Record<string, number>>;
+  readonly hasSwap: boolean;
+}
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
+
+export async function readMachine(): Promise<Machine> {
+  const read = async (path: string) => (await fs.readFile(path, 'utf8').catch(() => '')).trim();
+  const machineID = await read('/etc/machine-id');
+  const os = await read('/etc/os-release');
+  const swaps = (await read('/proc/swaps')).split('\n').slice(1);
+  return {
+    machineID,
+    systemUUID: (await read('/sys/class/dmi/id/product_uuid')) || machineID,
+    bootID: await read('/proc/sys/kernel/random/boot_id'),
+    kernelVersion: release(),
+    osImage: /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(os)?.[1] ?? 'Linux',
+    architecture: architectures[arch()] ?? arch(),
+    cpus: availableParallelism(),
+    memoryBytes: totalmem(),
+    hugePages: await readHugePages(),
+    hasSwap: swaps.some((line) => line.trim() !== '' && !line.includes('/dev/zram')),
+  };
+}
+
+/** Bytes that are set aside, by the name of the resource. */
+async function readHugePages(): Promise<Record<string, number>> {
+  const folder = '/sys/kernel/mm/hugepages';
+  const found: Record<string, number> = {};
+  for (const name of await fs.readdir(folder).catch(() => [] as string[])) {
+    const kilobytes = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1]);
+    if (!Number.isInteger(kilobytes)) continue;
+    const count = Number(await fs.readFile(`${folder}/${name}/nr_hugepages`, 'utf8').catch(() => '0'));
+    const size = kilobytes >= 2 ** 20 ? `${kilobytes / 2 ** 20}Gi` : `${kilobytes / 2 ** 10}Mi`;
+    found[`hugepages-${size}`] = count * kilobytes * 1024;
+  }
+  return found;
+}
+
+/** The address of the interface that the default route uses; else the first that is not the machine's own. */
+export async function ownAddresses(): Promise<string[]> {
+  const routes = await fs.readFile('/proc/net/route', 'utf8').catch(() => '');
+  const main = routes
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(([, destination]) => destination === '00000000')?.[0];
+  const all = Object.entries(networkInterfaces());
+  const ordered = [...all.filter(([name]) => name === main), ...all.filter(([name]) => name !== main)];
+  for (const [, addresses] of ordered) {
+    const found = addresses?.find(({ family, internal }) => family === 'IPv4' && !internal);
+    if (found !== undefined) return [found.address];
+  }
+  return ['127.0.0.1'];
+}
+
+/** Bytes of the file system that a folder is on. */
+export async function fileSystem(folder: string): Promise<FileSystem> {
+  const { bsize, blocks, bavail, files, ffree } = await fs.statfs(folder);
+  return { capacity: bsize * blocks, available: bsize * bavail, inodes: files, inodesFree: ffree };
+}
+
+export interface FileSystem {
+  readonly capacity: number;
+  readonly available: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+}

@@ -1,0 +1,81 @@
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { AgentOptions } from '../agent.js';
+import type { RuntimeHealth } from '../runtime-health.js';
+import { fileSystem, type Machine, ownAddresses, readMachine } from './machine.js';
+import type { NodeState, Pressure } from './node-status.js';
+
+/** What the node has and what pods may use of it. */
+export class NodeDescription {
+  /** What the machine is short of; set by who watches it. */
+  pressures: ReadonlySet<Pressure> = new Set();
+
+  private constructor(
+    private readonly options: AgentOptions,
+    readonly machine: Machine,
+    readonly addresses: readonly string[],
+    readonly capacity: Readonly<Record<string, string>>,
+    readonly allocatable: Readonly<Record<string, string>>,
+  ) {}
+
+  static async read(options: AgentOptions): Promise<NodeDescription> {
+    const machine = await readMachine();
+    const addresses = options.nodeIPs.length > 0 ? options.nodeIPs : await ownAddresses();
+    const { capacity: disk } = await fileSystem(options.rootFolder);
+    const { reserved } = options;
+    const hugePages = Object.entries(machine.hugePages);
+    const memory = machine.memoryBytes - hugePages.reduce((sum, [, bytes]) => sum + bytes, 0);
+    const capacity: Record<string, string> = {
+      cpu: String(machine.cpus),
+      'ephemeral-storage': `${Math.floor(disk / 1024)}Ki`,
+      ...Object.fromEntries(hugePages.map(([name, bytes]) => [name, bytes === 0 ? '0' : `${bytes / 1024}Ki`])),
+      memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
+      pods: String(options.maxPods),
+    };
+    const allocatable: Record<string, string> = {
+      ...capacity,
+      cpu: cpuText(machine.cpus * 1000 - (reserved.cpu ?? 0)),
+      'ephemeral-storage': String(Math.floor(disk) - (reserved['ephemeral-storage'] ?? 0)),
+      memory: `${Math.floor((memory - (reserved.memory ?? 0)) / 1024)}Ki`,
+    };
+    return new NodeDescription(options, machine, addresses, capacity, allocatable);
+  }
+
+  labels({ labelPrefix }: VendorNames): Record<string, string> {
+    const { hostname } = this.options;
+    const { architecture } = this.machine;
+    return {
+      [`beta.${labelPrefix}/arch`]: architecture,
+      [`beta.${labelPrefix}/os`]: 'linux',
+      [`${labelPrefix}/arch`]: architecture,
+      [`${labelPrefix}/hostname`]: hostname,
+      [`${labelPrefix}/os`]: 'linux',
+    };
+  }
+
+  state(health: RuntimeHealth): NodeState {
+    const { options } = this;
+    const { version, status } = health;
+    return {
+      machine: this.machine,
+      capacity: this.capacity,
+      allocatable: this.allocatable,
+      addresses: this.addresses,
+      nodeName: options.nodeName,
+      hostname: options.hostname,
+      port: options.port,
+      runtimeVersion: version === undefined ? 'unknown://' : `${version.runtimeName}://${version.runtimeVersion}`,
+      agentVersion: options.version,
+      handlers: (status?.runtimeHandlers ?? []).map(({ name, features }) => ({
+        name,
+        ...(features === undefined ? {} : { features: { ...features } }),
+      })),
+      images: health.images,
+      pressures: this.pressures,
+      problems: health.problems(),
+    };
+  }
+}
+
+function cpuText(milli: number): string {
+  return milli % 1000 === 0 ? String(milli / 1000) : `${milli}m`;
+}

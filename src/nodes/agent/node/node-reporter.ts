@@ -1,0 +1,183 @@
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import { renewNodeLease } from '../../connection/node-lease.js';
+import type { EventSink } from '../events.js';
+import { type Condition, type NodeState, nodeStatus } from './node-status.js';
+
+export interface ReporterParts {
+  readonly api: ApiUser;
+  readonly names: VendorNames;
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  /** Whether the agent makes the node; if not, somebody else does. */
+  readonly registers: boolean;
+  readonly unschedulable: boolean;
+  readonly leaseMs: number;
+  /** How often the state is looked at. */
+  readonly lookMs: number;
+  /** How often it is reported although nothing has changed. */
+  readonly reportMs: number;
+  readonly state: () => Promise<NodeState>;
+  readonly events: EventSink;
+  readonly onNode: (node: Node) => void;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+const retryMs = 1000;
+/** Times to renew a lease before it runs out. */
+const renewals = 4;
+
+/** Makes the node in the API, keeps its status up to date and its lease from running out. */
+export class NodeReporter {
+  private node: Node | undefined;
+  private reported = '';
+  private reportedAt = Number.NEGATIVE_INFINITY;
+  private wake = new AbortController();
+
+  constructor(private readonly parts: ReporterParts) {}
+
+  get present(): Node | undefined {
+    return this.node;
+  }
+
+  /** Something has changed that should be reported at once. */
+  changed(): void {
+    this.wake.abort();
+  }
+
+  /** @param registered called when the API has the node */
+  async run(signal: AbortSignal, registered: () => void): Promise<void> {
+    const { timers, logger, leaseMs, lookMs } = this.parts;
+    for (;;) {
+      try {
+        await this.register(signal);
+        break;
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.warn('the node could not be registered yet', { error: errorText(error) });
+        await timers.wait(retryMs, signal);
+        if (signal.aborted) return;
+      }
+    }
+    registered();
+    await Promise.all([
+      this.repeat('the lease of the node could not be renewed', leaseMs / renewals, signal, () => this.renew(signal)),
+      this.repeat('the status of the node could not be reported', lookMs, signal, () => this.report(signal)),
+    ]);
+  }
+
+  private async repeat(
+    failure: string,
+    everyMs: number,
+    signal: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const { timers, logger } = this.parts;
+    while (!signal.aborted) {
+      let pauseMs = everyMs;
+      this.wake = new AbortController();
+      try {
+        await work();
+      } catch (error) {
+        if (signal.aborted) return;
+        pauseMs = Math.min(everyMs, retryMs);
+        logger.warn(failure, { error: errorText(error) });
+      }
+      await timers.wait(pauseMs, AbortSignal.any([signal, this.wake.signal]));
+    }
+  }
+
+  private renew(signal: AbortSignal): Promise<void> {
+    const { api, names, nodeName, leaseMs, timers } = this.parts;
+    const uid = this.node?.metadata.uid ?? '';
+    return renewNodeLease({ api, names, node: nodeName, uid, leaseMs, now: timers.now(), signal });
+  }
+
+  private async register(signal: AbortSignal): Promise<void> {
+    const { api, nodeName, labels, taints, registers, unschedulable, timers } = this.parts;
+    if (registers) {
+      const status = nodeStatus(await this.parts.state(), [], timers.now());
+      const metadata = {
+        name: nodeName,
+        labels,
+        annotations: { [`volumes.${this.parts.names.labelPrefix}/controller-managed-attach-detach`]: 'true' },
+      };
+      const spec = { ...(taints.length === 0 ? {} : { taints }), ...(unschedulable ? { unschedulable } : {}) };
+      try {
+        this.take(
+          await api.send<Node>('POST', '/api/v1/nodes', {
+            body: { kind: 'Node', apiVersion: 'v1', metadata, spec, status },
+            signal,
+          }),
+        );
+        this.record('Normal', 'Starting', 'Starting kubelet.');
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 409)) throw error;
+      }
+      const contentType = 'application/strategic-merge-patch+json';
+      await api.send('PATCH', `/api/v1/nodes/${nodeName}`, { body: { metadata: { labels } }, contentType, signal });
+    }
+    this.record('Normal', 'Starting', 'Starting kubelet.');
+    await this.report(signal);
+  }
+
+  private take(node: Node): void {
+    this.node = node;
+    this.parts.onNode(node);
+  }
+
+  private record(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const { nodeName } = this.parts;
+    this.parts.events.record({ kind: 'Node', namespace: '', name: nodeName, uid: nodeName }, type, reason, message);
+  }
+
+  private async report(signal: AbortSignal): Promise<void> {
+    const { api, nodeName, timers, reportMs } = this.parts;
+    const path = `/api/v1/nodes/${nodeName}`;
+    const live = await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal });
+    this.take(live);
+    const known = (live.status?.conditions ?? []) as unknown as readonly Partial<Condition>[];
+    const status = nodeStatus(await this.parts.state(), known, timers.now());
+    const print = JSON.stringify({ ...status, conditions: status.conditions.map(withoutTimes) });
+    const isAsReported = status.conditions.every(
+      ({ type, status: value }) => known.find((each) => each.type === type)?.status === value,
+    );
+    const now = timers.elapsed();
+    if (print === this.reported && isAsReported && now < this.reportedAt + reportMs) return;
+    for (const { type, status: value, reason } of status.conditions) {
+      if (known.find((each) => each.type === type)?.status !== value) {
+        this.record(
+          'Normal',
+          eventReasons[type]?.[value] ?? reason,
+          `Node ${nodeName} status is now: ${eventReasons[type]?.[value] ?? reason}`,
+        );
+      }
+    }
+    const contentType = 'application/strategic-merge-patch+json';
+    const { addresses, ...others } = status;
+    const body = { status: { ...others, addresses: [{ $patch: 'replace' }, ...addresses] } };
+    await api.send('PATCH', `${path}/status`, { body, contentType, rank: 'urgent', signal });
+    this.reported = print;
+    this.reportedAt = now;
+  }
+}
+
+function withoutTimes({ type, status, reason, message }: Condition): object {
+  return { type, status, reason, message };
+}
+
+/** Events about changed conditions have words of their own. */
+const eventReasons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  MemoryPressure: { True: 'NodeHasInsufficientMemory', False: 'NodeHasSufficientMemory' },
+  DiskPressure: { True: 'NodeHasDiskPressure', False: 'NodeHasNoDiskPressure' },
+  PIDPressure: { True: 'NodeHasInsufficientPID', False: 'NodeHasSufficientPID' },
+  Ready: { True: 'NodeReady', False: 'NodeNotReady' },
+};

@@ -1,0 +1,179 @@
+import type { Timers } from '../../base/machinery/timers.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import { type AdmissionNode, admissionProblem } from './pods/pod-admission.js';
+import { podKey, podUid } from './pods/pod-form.js';
+import { PodWorker } from './pods/pod-worker.js';
+import type { RuntimeView } from './pods/runtime-view.js';
+import type { WorkerParts } from './pods/worker-parts.js';
+
+const relistMs = 1_000;
+
+export interface ManagerParts {
+  readonly view: RuntimeView;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** What the workers share, but for what the manager itself is asked. */
+  readonly shared: Omit<WorkerParts, 'onDone' | 'onMirrorGone'>;
+  /** The node, as far as pods must fit it. */
+  readonly node: () => AdmissionNode | undefined;
+  /** Called when the mirror of a static pod has gone. */
+  readonly onMirrorGone: (uid: string) => void;
+  /** Called when nothing is left of a pod. */
+  readonly onDone: (uid: string) => void;
+  /** Whether the runtime answers. */
+  readonly onRuntime: (error: unknown) => void;
+}
+
+/**
+ * The pods of the node, each with its worker. What agents made in the runtime for pods that nobody wants any more is ended
+ * and removed, once all sources have said which they want.
+ */
+export class PodManager {
+  private readonly workers = new Map<string, PodWorker>();
+  /** Static pods that wait for an older pod of the same name to end. */
+  private readonly waiting = new Map<string, Pod>();
+  private isComplete = false;
+
+  constructor(private readonly parts: ManagerParts) {}
+
+  pods(): readonly Pod[] {
+    return [...this.workers.values()].map(({ declaration, status }) => ({ ...declaration, status: status ?? {} }));
+  }
+
+  workersOf(): Iterable<PodWorker> {
+    return this.workers.values();
+  }
+
+  worker(uid: string): PodWorker | undefined {
+    return this.workers.get(uid);
+  }
+
+  find(namespace: string, name: string): PodWorker | undefined {
+    const found = [...this.workers.values()].filter(
+      ({ declaration: { metadata } }) => metadata.name === name && metadata.namespace === namespace,
+    );
+    return found.find((worker) => !worker.isOver) ?? found[0];
+  }
+
+  uids(): readonly string[] {
+    return [...this.workers.keys()];
+  }
+
+  /** A source wants the pod. */
+  want(pod: Pod, isStatic = false): void {
+    const uid = podUid(pod);
+    const known = this.workers.get(uid);
+    if (known !== undefined) {
+      known.update(pod);
+      return;
+    }
+    if (isStatic && this.find(pod.metadata.namespace ?? '', pod.metadata.name ?? '') !== undefined) {
+      this.waiting.set(podKey(pod), pod);
+      return;
+    }
+    const worker = this.begin(pod, isStatic);
+    this.admit(worker);
+  }
+
+  /** A source no longer wants the pod. */
+  drop(uid: string): void {
+    for (const [key, pod] of this.waiting) if (podUid(pod) === uid) this.waiting.delete(key);
+    this.workers.get(uid)?.forget();
+  }
+
+  private begin(pod: Pod, isStatic: boolean): PodWorker {
+    const { shared, logger } = this.parts;
+    const parts: WorkerParts = {
+      ...shared,
+      onDone: (uid) => this.done(uid),
+      onMirrorGone: this.parts.onMirrorGone,
+    };
+    const worker = new PodWorker(parts, pod, isStatic);
+    this.workers.set(podUid(pod), worker);
+    worker
+      .run()
+      .catch((error: unknown) => logger.error('a pod is no longer looked after', { pod: podKey(pod), error }));
+    return worker;
+  }
+
+  private done(uid: string): void {
+    this.workers.delete(uid);
+    this.parts.onDone(uid);
+    for (const [key, pod] of this.waiting) {
+      if (this.find(pod.metadata.namespace ?? '', pod.metadata.name ?? '') !== undefined) continue;
+      this.waiting.delete(key);
+      this.want(pod, true);
+    }
+  }
+
+  /** A pod that the node has not run yet must fit beside the others. */
+  private admit(worker: PodWorker): void {
+    const { status, metadata } = worker.declaration;
+    if (status?.startTime || metadata.deletionTimestamp || worker.isEnding) return;
+    const node = this.parts.node();
+    if (node === undefined) return;
+    const others = [...this.workers.values()]
+      .filter((each) => each !== worker && !each.isEnding)
+      .map(({ declaration }) => declaration);
+    const problem = admissionProblem(worker.declaration, others, node);
+    if (problem === undefined) return;
+    this.parts.shared.events.record(
+      {
+        kind: 'Pod',
+        namespace: metadata.namespace ?? '',
+        name: metadata.name ?? '',
+        uid: metadata.uid ?? '',
+        resourceVersion: metadata.resourceVersion,
+      },
+      'Warning',
+      problem.reason,
+      problem.message,
+    );
+    worker.fail({ reason: problem.reason, message: `Pod was rejected: ${problem.message}` });
+  }
+
+  /** All sources have been read once: what they did not name is no longer wanted. */
+  complete(): void {
+    if (this.isComplete) return;
+    this.isComplete = true;
+  }
+
+  /** Looks at the runtime again and again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { view, timers } = this.parts;
+    while (!signal.aborted) {
+      try {
+        for (const uid of await view.relist()) this.workers.get(uid)?.changed();
+        this.parts.onRuntime(undefined);
+        if (this.isComplete) await this.endOrphans();
+      } catch (error) {
+        this.parts.onRuntime(error);
+      }
+      await timers.wait(relistMs, signal);
+    }
+  }
+
+  private async endOrphans(): Promise<void> {
+    const { view, shared } = this.parts;
+    const known = new Map(view.pods().map((pod) => [pod.uid, pod]));
+    for (const uid of await shared.folders.uids()) {
+      if (!known.has(uid)) known.set(uid, { uid, namespace: '', name: '' });
+    }
+    for (const { uid, namespace, name } of known.values()) {
+      if (this.workers.has(uid) || /[^\w.-]/.test(uid)) continue;
+      this.begin(orphan(uid, namespace, name), false).forget();
+    }
+  }
+}
+
+/** What is left of a pod whose declaration is gone. */
+function orphan(uid: string, namespace: string, name: string): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { uid, namespace, name },
+    spec: { containers: [], terminationGracePeriodSeconds: 30 },
+    status: {},
+  } as unknown as Pod;
+}

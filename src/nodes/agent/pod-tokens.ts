@@ -1,0 +1,61 @@
+import type { Timers } from '../../base/machinery/timers.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import type { ApiUser } from '../connection/api-connection.js';
+
+interface IssuedToken {
+  readonly token: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** A token is renewed after this part of its life, or after a day. */
+const usedUp = 0.8;
+const longestUseMs = 24 * 3_600_000;
+
+/** Tokens of the service accounts of pods, each bound to its pod, kept until they should be renewed. */
+export class PodTokens {
+  private readonly issued = new Map<string, IssuedToken>();
+
+  constructor(
+    private readonly api: ApiUser,
+    private readonly timers: Timers,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async token({ metadata, spec }: Pod, audience: string, expirationSeconds: number): Promise<string> {
+    const { namespace = '', name = '', uid = '' } = metadata;
+    const account = spec.serviceAccountName || 'default';
+    const key = JSON.stringify([uid, account, audience, expirationSeconds]);
+    const known = this.issued.get(key);
+    const now = this.timers.now();
+    if (known !== undefined && now < renewalTime(known)) return known.token;
+    try {
+      const body = {
+        spec: {
+          audiences: audience === '' ? [] : [audience],
+          expirationSeconds,
+          boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+        },
+      };
+      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+      const { status } = await this.api.send<{ status: { token: string; expirationTimestamp: string } }>('POST', path, {
+        body,
+        signal: this.signal,
+      });
+      this.issued.set(key, { token: status.token, issuedAt: now, expiresAt: Date.parse(status.expirationTimestamp) });
+      return status.token;
+    } catch (error) {
+      // While the API is away, the present token serves to its end.
+      if (known !== undefined && now < known.expiresAt) return known.token;
+      throw error;
+    }
+  }
+
+  forget(uid: string): void {
+    for (const key of this.issued.keys()) if (key.includes(`"${uid}"`)) this.issued.delete(key);
+  }
+}
+
+function renewalTime({ issuedAt, expiresAt }: IssuedToken): number {
+  return issuedAt + Math.min(usedUp * (expiresAt - issuedAt), longestUseMs);
+}

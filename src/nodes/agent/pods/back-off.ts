@@ -1,0 +1,46 @@
+interface Pause {
+  readonly ms: number;
+  /** When it was last made longer. */
+  readonly at: number;
+}
+
+/** Pauses before something is tried again, by key: the first one, doubled at each further try, up to the longest. */
+export class BackOff {
+  private readonly pauses = new Map<string, Pause>();
+
+  constructor(
+    private readonly firstMs: number,
+    private readonly longestMs: number,
+  ) {}
+
+  /**
+   * When the pause ends that follows on a failure; undefined if there is none.
+   *
+   * @param since when it failed
+   */
+  endAfter(key: string, since: number): number | undefined {
+    const pause = this.pauses.get(key);
+    return pause === undefined || this.isOld(pause, since) ? undefined : since + pause.ms;
+  }
+
+  /** The present pause, in milliseconds. */
+  pauseMs(key: string): number {
+    return this.pauses.get(key)?.ms ?? 0;
+  }
+
+  /** Another try begins. After twice the longest pause without one, pauses begin with the first again. */
+  next(key: string, now: number): void {
+    const pause = this.pauses.get(key);
+    const ms = pause === undefined || this.isOld(pause, now) ? this.firstMs : Math.min(2 * pause.ms, this.longestMs);
+    this.pauses.set(key, { ms, at: now });
+  }
+
+  /** Forgets all keys that begin so. */
+  forget(prefix: string): void {
+    for (const key of this.pauses.keys()) if (key.startsWith(prefix)) this.pauses.delete(key);
+  }
+
+  private isOld(pause: Pause, now: number): boolean {
+    return now - pause.at > 2 * this.longestMs;
+  }
+}

@@ -1,0 +1,165 @@
+import { formatTime } from '../../../base/machinery/clock.js';
+import type {
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+} from '../../../objects/apis/core/v1/container-status.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { type ContainerRole, type DeclaredContainer, declaredContainers, isRestarted } from './pod-form.js';
+import {
+  hasExited,
+  isRunning,
+  millisOf,
+  type RuntimeContainer,
+  type RuntimePod,
+  restartCountOf,
+  runsOf,
+} from './runtime-pod.js';
+
+/** Why a container could not be started the last time. */
+export interface StartProblem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface StatusInput {
+  readonly pod: Pod;
+  readonly runtime: RuntimePod;
+  /** Name and version of the runtime begin its container ids: `containerd://…`. */
+  readonly runtimeName: string;
+  readonly problemOf: (container: string) => StartProblem | undefined;
+  /** Whether the run has passed its startup probe and its hook. */
+  readonly isStarted: (run: RuntimeContainer) => boolean;
+  readonly isReady: (run: RuntimeContainer) => boolean;
+  /** What the container left for its status. */
+  readonly terminationMessageOf: (run: RuntimeContainer) => string | undefined;
+  /** The statuses that were reported last. */
+  readonly before: readonly ContainerStatus[];
+  /** The pod runs nothing any more and never will. */
+  readonly isOver: boolean;
+}
+
+/** Exit code of a container that ended and left no trace. */
+const unknownExitCode = 137;
+
+/** The statuses of the containers with one of the roles, in the order of their declaration. */
+export function containerStatuses(input: StatusInput, roles: readonly ContainerRole[]): ContainerStatus[] {
+  const hasInits = (input.pod.spec.initContainers?.length ?? 0) > 0;
+  return declaredContainers(input.pod)
+    .filter(({ role }) => roles.includes(role))
+    .map((declared) => statusOf(input, declared, hasInits));
+}
+
+function statusOf(input: StatusInput, declared: DeclaredContainer, hasInits: boolean): ContainerStatus {
+  const { name, image = '' } = declared.container;
+  const runs = runsOf(input.runtime, name);
+  const [run, earlier] = runs;
+  const before = input.before.find((status) => status.name === name);
+  if (run === undefined) return withoutRun(input, declared, before, hasInits);
+  const problem = input.problemOf(name);
+  const isUp = isRunning(run);
+  const willRestart =
+    hasExited(run) && !input.isOver && isRestarted(input.pod, declared, run.exitCode) && problem !== undefined;
+  const last = willRestart ? run : earlier;
+  return {
+    name,
+    state: willRestart ? { waiting: { ...problem } } : stateOf(input, run, problem),
+    lastState: last === undefined || !hasExited(last) ? (before?.lastState ?? {}) : endedState(input, last),
+    ready: declared.role === 'init' ? hasExited(run) && run.exitCode === 0 : isUp && input.isReady(run),
+    restartCount: restartCountOf(run),
+    image: run.image?.image || image,
+    imageID: run.imageRef,
+    containerID: `${input.runtimeName}://${run.id}`,
+    started: isUp && (declared.role === 'init' || declared.role === 'ephemeral' || input.isStarted(run)),
+    ...resourcesOf(declared, isUp),
+    ...mountsOf(declared),
+    ...userOf(run),
+  } as ContainerStatus;
+}
+
+function stateOf(input: StatusInput, run: RuntimeContainer, problem: StartProblem | undefined): ContainerState {
+  if (isRunning(run)) return { running: { startedAt: formatTime(millisOf(run.startedAt)) } };
+  if (hasExited(run)) return endedState(input, run);
+  return { waiting: problem === undefined ? { reason: 'ContainerCreating' } : { ...problem } };
+}
+
+function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
+  const message = input.terminationMessageOf(run) ?? (run.message || undefined);
+  const reason = run.reason || (run.exitCode === 0 ? 'Completed' : 'Error');
+  const terminated: ContainerStateTerminated = {
+    exitCode: run.exitCode,
+    reason,
+    ...(message === undefined ? {} : { message }),
+    startedAt: formatTime(millisOf(run.startedAt)),
+    finishedAt: formatTime(millisOf(run.finishedAt)),
+    containerID: `${input.runtimeName}://${run.id}`,
+  };
+  return { terminated };
+}
+
+/** The runtime knows nothing of the container: it was never made, or it is gone. */
+function withoutRun(
+  input: StatusInput,
+  { role, container }: DeclaredContainer,
+  before: ContainerStatus | undefined,
+  hasInits: boolean,
+): ContainerStatus {
+  const { name, image = '' } = container;
+  if (before !== undefined && (before.state.terminated || (input.isOver && before.state.waiting))) {
+    return { ...before, ready: role === 'init' && before.state.terminated?.exitCode === 0, started: false };
+  }
+  const waiting = input.problemOf(name) ?? {
+    reason: hasInits && role !== 'ephemeral' ? 'PodInitializing' : 'ContainerCreating',
+  };
+  const status = {
+    name,
+    state: { waiting },
+    lastState: before?.lastState ?? {},
+    ready: false,
+    restartCount: before?.restartCount ?? 0,
+    image,
+    imageID: '',
+    started: false,
+  };
+  if (!before?.state.running) return status as ContainerStatus;
+  // It ran when it was last seen, and left no trace: the machine or the runtime has lost it.
+  const lost: ContainerStateTerminated = {
+    exitCode: unknownExitCode,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    startedAt: null,
+    finishedAt: null,
+    ...(before.containerID === undefined ? {} : { containerID: before.containerID }),
+  };
+  if (input.isOver) return { ...status, state: { terminated: lost } } as ContainerStatus;
+  return { ...status, lastState: { terminated: lost }, restartCount: before.restartCount + 1 } as ContainerStatus;
+}
+
+function resourcesOf({ role, container: { resources } }: DeclaredContainer, isUp: boolean): Partial<ContainerStatus> {
+  if (!isUp || role === 'ephemeral') return {};
+  const { limits, requests } = resources ?? {};
+  return {
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    resources: { ...(limits === undefined ? {} : { limits }), ...(requests === undefined ? {} : { requests }) },
+  };
+}
+
+function mountsOf({ container }: DeclaredContainer): Partial<ContainerStatus> {
+  const mounts = container.volumeMounts ?? [];
+  if (mounts.length === 0) return {};
+  return {
+    volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+      name,
+      mountPath,
+      ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' as const } : {}),
+    })),
+  } as Partial<ContainerStatus>;
+}
+
+function userOf({ user }: RuntimeContainer): Partial<ContainerStatus> {
+  const linux = user?.linux;
+  if (linux === undefined) return {};
+  const { uid, gid, supplementalGroups } = linux;
+  const groups = supplementalGroups.length === 0 ? {} : { supplementalGroups: [...supplementalGroups] };
+  return { user: { linux: { uid, gid, ...groups } } };
+}

@@ -1,0 +1,182 @@
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { runtimeAnnotations } from '../cri/labels.js';
+import { type DeclaredContainer, declaredContainers, isRestarted } from './pod-form.js';
+import {
+  addressesOf,
+  hasExited,
+  isRunning,
+  type RuntimeContainer,
+  type RuntimePod,
+  runsOf,
+  usableSandbox,
+} from './runtime-pod.js';
+
+/** What probes say of a run: its liveness or startup probe has failed for good, or its startup probe has passed. */
+export interface RunHealth {
+  readonly failed: 'Liveness' | 'Startup' | undefined;
+  readonly isStarted: boolean;
+}
+
+export interface ActionInput {
+  readonly pod: Pod;
+  readonly runtime: RuntimePod;
+  readonly healthOf: (run: RuntimeContainer) => RunHealth;
+  /** The hash of a declaration; a run with another one was made for an older declaration. */
+  readonly hashOf: (declared: DeclaredContainer) => string;
+}
+
+/** A container that must end though the pod goes on, with the message of its event. */
+export interface ContainerKill {
+  readonly run: RuntimeContainer;
+  readonly declared: DeclaredContainer;
+  readonly message: string;
+}
+
+/** A container that must be started; `before` is its last run. */
+export interface ContainerStart {
+  readonly declared: DeclaredContainer;
+  readonly before: RuntimeContainer | undefined;
+  /** How often it was restarted before the runtime forgot it; undefined: it never ran, or the runtime knows. */
+  readonly reportedRestarts?: number | undefined;
+}
+
+/** What must happen to bring the runtime closer to the declaration of a pod. */
+export interface PodActions {
+  /** Everything that runs must end: the sandbox is no longer usable, or the pod is over. */
+  readonly killAll: boolean;
+  /** A sandbox must be made before anything starts. */
+  readonly newSandbox: boolean;
+  readonly kills: readonly ContainerKill[];
+  readonly starts: readonly ContainerStart[];
+  /** Whether all init containers have done their work, as far as the runtime knows. */
+  readonly isInitialized: boolean;
+}
+
+const nothing = { kills: [], starts: [] } as const;
+
+/** Compares the declaration of a pod that should run with what the runtime has. Pure: the same input, the same actions. */
+export function podActions(input: ActionInput): PodActions {
+  const { pod, runtime } = input;
+  const all = declaredContainers(pod);
+  const sandbox = usableSandbox(runtime);
+  const hasAddress = pod.spec.hostNetwork === true || addressesOf(sandbox).length > 0;
+  if (sandbox === undefined || !hasAddress) return withoutSandbox(input, all);
+  const inSandbox: RuntimePod = {
+    ...runtime,
+    containers: runtime.containers.filter(({ sandboxId }) => sandboxId === sandbox.id),
+  };
+  const plan = new Plan(input, inSandbox);
+  const apps = all.filter(({ role }) => role === 'app');
+  const wasInitialized = apps.some(({ container }) => runsOf(inSandbox, container.name).length > 0);
+  const inits = plan.addInits(all, wasInitialized);
+  if (inits === 'failed') return { killAll: true, newSandbox: false, ...nothing, isInitialized: false };
+  const isInitialized = wasInitialized || inits === 'done';
+  let live = 0;
+  if (isInitialized) for (const declared of apps) live += plan.addApp(declared) ? 1 : 0;
+  else live = 1;
+  if (live === 0) return { killAll: true, newSandbox: false, ...nothing, isInitialized };
+  for (const declared of all) if (declared.role === 'ephemeral') plan.addEphemeral(declared);
+  return { killAll: false, newSandbox: false, kills: plan.kills, starts: plan.starts, isInitialized };
+}
+
+/** A pod whose sandbox is missing or has ended starts from the beginning, unless it must not run again. */
+function withoutSandbox({ pod, runtime }: ActionInput, all: readonly DeclaredContainer[]): PodActions {
+  const isFirst = runtime.sandboxes.length === 0 && runtime.containers.length === 0;
+  const killAll = runtime.sandboxes.length > 0;
+  const runnable = all.filter((declared) => {
+    if (declared.role !== 'app') return false;
+    const [last] = runsOf(runtime, declared.container.name);
+    return last === undefined || !hasExited(last) ? true : isRestarted(pod, declared, last.exitCode);
+  });
+  const mayRun = isFirst || pod.spec.restartPolicy !== 'Never' || !runtime.containers.some(hasExited);
+  if (runnable.length === 0 || !mayRun) return { killAll: true, newSandbox: false, ...nothing, isInitialized: false };
+  const [first] = all;
+  const starts = (first?.role === 'init' || first?.role === 'sidecar' ? [first] : runnable).map((declared) => ({
+    declared,
+    before: runsOf(runtime, declared.container.name)[0],
+  }));
+  return { killAll, newSandbox: true, kills: [], starts, isInitialized: first?.role === 'app' };
+}
+
+/** Collects what must happen to the containers of a sandbox. */
+class Plan {
+  readonly kills: ContainerKill[] = [];
+  readonly starts: ContainerStart[] = [];
+
+  constructor(
+    private readonly input: ActionInput,
+    private readonly runtime: RuntimePod,
+  ) {}
+
+  /** Goes through the init containers in their order, up to the first that must do its work before the next. */
+  addInits(all: readonly DeclaredContainer[], wasInitialized: boolean): 'done' | 'waiting' | 'failed' {
+    for (const declared of all) {
+      if (declared.role !== 'init' && declared.role !== 'sidecar') break;
+      const [run] = runsOf(this.runtime, declared.container.name);
+      if (declared.role === 'sidecar') {
+        const isUp = this.addSidecar(declared, run);
+        if (!isUp && !wasInitialized) return 'waiting';
+      } else if (!wasInitialized) {
+        const outcome = this.addInit(declared, run);
+        if (outcome !== 'done') return outcome;
+      }
+    }
+    return 'done';
+  }
+
+  private addSidecar(declared: DeclaredContainer, run: RuntimeContainer | undefined): boolean {
+    if (run === undefined || !isRunning(run)) {
+      this.start(declared);
+      return false;
+    }
+    if (this.killIfNeeded(declared, run)) return false;
+    return this.input.healthOf(run).isStarted;
+  }
+
+  private addInit(declared: DeclaredContainer, run: RuntimeContainer | undefined): 'done' | 'waiting' | 'failed' {
+    if (run !== undefined && isRunning(run)) return 'waiting';
+    if (run !== undefined && hasExited(run)) {
+      if (run.exitCode === 0) return 'done';
+      if (!isRestarted(this.input.pod, declared, run.exitCode)) return 'failed';
+    }
+    this.start(declared);
+    return 'waiting';
+  }
+
+  /** Returns whether the container runs or will run. */
+  addApp(declared: DeclaredContainer): boolean {
+    const [run] = runsOf(this.runtime, declared.container.name);
+    if (run !== undefined && isRunning(run)) {
+      this.killIfNeeded(declared, run);
+      return true;
+    }
+    if (run !== undefined && hasExited(run) && !isRestarted(this.input.pod, declared, run.exitCode)) return false;
+    this.start(declared);
+    return true;
+  }
+
+  addEphemeral(declared: DeclaredContainer): void {
+    if (runsOf(this.runtime, declared.container.name).length === 0) this.start(declared);
+  }
+
+  private start(declared: DeclaredContainer): void {
+    // Restarts are counted over all sandboxes.
+    const [before] = runsOf(this.input.runtime, declared.container.name);
+    this.starts.push({ declared, before });
+  }
+
+  /** A run that probes have given up, or that another declaration was made for, ends; its end leads to the next start. */
+  private killIfNeeded(declared: DeclaredContainer, run: RuntimeContainer): boolean {
+    const { name } = declared.container;
+    const { failed } = this.input.healthOf(run);
+    const hash = run.annotations[runtimeAnnotations.hash];
+    const isOutdated = hash !== undefined && hash !== this.input.hashOf(declared);
+    if (failed === undefined && !isOutdated) return false;
+    const message =
+      failed === undefined
+        ? `Container ${name} definition changed, will be restarted`
+        : `Container ${name} failed ${failed.toLowerCase()} probe, will be restarted`;
+    this.kills.push({ run, declared, message });
+    return true;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Container, EphemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+
+/** Where a pod came from. */
+export type PodSource = 'api' | 'file' | 'http' | 'submission';
+
+/** Annotations about pods that came past the API, by their last part. */
+export const podAnnotations = {
+  source: 'config.source',
+  hash: 'config.hash',
+  mirror: 'config.mirror',
+  seen: 'config.seen',
+} as const;
+
+/** What a container is in its pod. A sidecar is an init container that runs on. */
+export type ContainerRole = 'init' | 'sidecar' | 'app' | 'ephemeral';
+
+/** A container as it is declared, with its role. */
+export interface DeclaredContainer {
+  readonly role: ContainerRole;
+  readonly container: Container | EphemeralContainer;
+}
+
+export function roleOfInit(container: Container): 'init' | 'sidecar' {
+  return container.restartPolicy === 'Always' ? 'sidecar' : 'init';
+}
+
+/** All containers in the order in which they start. */
+export function declaredContainers({ spec }: Pod): DeclaredContainer[] {
+  return [
+    ...(spec.initContainers ?? []).map((container) => ({ role: roleOfInit(container), container })),
+    ...(spec.containers ?? []).map((container) => ({ role: 'app' as const, container })),
+    ...(spec.ephemeralContainers ?? []).map((container) => ({ role: 'ephemeral' as const, container })),
+  ];
+}
+
+/** Whether a container runs again after it ended so. */
+export function isRestarted(pod: Pod, { role, container }: DeclaredContainer, exitCode: number): boolean {
+  if (role === 'ephemeral') return false;
+  if (role === 'sidecar') return true;
+  for (const { action, exitCodes } of container.restartPolicyRules ?? []) {
+    const isListed = exitCodes?.values?.includes(exitCode) === true;
+    if (action === 'Restart' && (exitCodes?.operator === 'NotIn' ? !isListed : isListed)) return true;
+  }
+  const policy = container.restartPolicy ?? pod.spec.restartPolicy;
+  if (role === 'init') return exitCode !== 0 && policy !== 'Never';
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+}
+
+export function podKey({ metadata }: Pod): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+export function podUid({ metadata }: Pod): string {
+  return metadata.uid ?? '';
+}
+
+/** Seconds that the containers of a pod have to end. */
+export function graceSeconds({ metadata, spec }: Pod): number {
+  return Number(metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30);
+}

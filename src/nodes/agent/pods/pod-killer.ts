@@ -1,0 +1,101 @@
+import { promises as fs } from 'node:fs';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { killContainer } from '../containers/container-killer.js';
+import { sandboxReady } from '../cri/sandbox-messages.js';
+import { unmountBelow } from '../volumes/mounts.js';
+import { podUid, roleOfInit } from './pod-form.js';
+import {
+  addressesOf,
+  isRunning,
+  nameOf,
+  type RuntimeContainer,
+  type RuntimePod,
+  usableSandbox,
+} from './runtime-pod.js';
+import type { PodParts } from './worker-parts.js';
+
+/** Where an event about a container points. */
+export function containerPath(pod: Pod, name: string): string {
+  if (pod.spec.initContainers?.some((container) => container.name === name)) return `spec.initContainers{${name}}`;
+  if (pod.spec.ephemeralContainers?.some((container) => container.name === name)) {
+    return `spec.ephemeralContainers{${name}}`;
+  }
+  return `spec.containers{${name}}`;
+}
+
+/** Ends what runs of a pod, and removes what is left. */
+export class PodKiller {
+  constructor(private readonly parts: PodParts) {}
+
+  /** Ends all containers within the grace period: sidecars after the others, in the opposite order of their start. */
+  async stopContainers(pod: Pod, runtime: RuntimePod, grace: number, hurry: AbortSignal): Promise<void> {
+    const { timers } = this.parts;
+    const until = timers.elapsed() + grace * 1000;
+    const sidecars = (pod.spec.initContainers ?? [])
+      .filter((container) => roleOfInit(container) === 'sidecar')
+      .map(({ name }) => name);
+    const running = runtime.containers.filter(isRunning);
+    const [late, first] = [
+      running.filter((run) => sidecars.includes(nameOf(run))),
+      running.filter((run) => !sidecars.includes(nameOf(run))),
+    ];
+    await Promise.all(first.map((run) => this.stop(pod, runtime, run, grace, hurry)));
+    const reversed = late.sort((a, b) => sidecars.indexOf(nameOf(b)) - sidecars.indexOf(nameOf(a)));
+    for (const run of reversed) {
+      const left = Math.max(0, Math.ceil((until - timers.elapsed()) / 1000));
+      await this.stop(pod, runtime, run, Math.min(grace, Math.max(left, Math.min(grace, 2))), hurry);
+    }
+  }
+
+  /** Ends one container, with an event that says why. */
+  async stop(
+    pod: Pod,
+    runtime: RuntimePod,
+    run: RuntimeContainer,
+    graceSeconds: number,
+    hurry: AbortSignal,
+    message = `Stopping container ${nameOf(run)}`,
+  ): Promise<void> {
+    const address = addressesOf(usableSandbox(runtime))[0] ?? '';
+    const event = (type: 'Normal' | 'Warning', reason: string, text: string) =>
+      this.parts.event(type, reason, text, containerPath(pod, nameOf(run)));
+    const work = killContainer(this.parts, { run, message, graceSeconds, address, hurry, event });
+    await Promise.race([work, aborted(hurry)]);
+    work.catch(() => undefined);
+  }
+
+  async stopSandboxes({ sandboxes }: RuntimePod): Promise<void> {
+    for (const { id } of sandboxes) await this.parts.runtime.stopSandbox(id);
+  }
+
+  /** Unmounts what nobody uses any more. */
+  async releaseVolumes(pod: Pod): Promise<void> {
+    await unmountBelow(this.parts.folders.pod(podUid(pod)));
+  }
+
+  /** Removes the containers and sandboxes of a pod that has ended, its files, its logs and its cgroup. */
+  async removeEverything(pod: Pod): Promise<void> {
+    const { runtime, view, folders, cgroups, settings, backOff, images } = this.parts;
+    const uid = podUid(pod);
+    const { namespace = '', name = '' } = pod.metadata;
+    const left = await view.read(uid, namespace, name);
+    for (const { id } of left.containers) await runtime.removeContainer(id);
+    for (const { id, state } of left.sandboxes) {
+      if (state === sandboxReady) await runtime.stopSandbox(id);
+      await runtime.removeSandbox(id);
+    }
+    await folders.remove(uid);
+    await folders.removeLogs(namespace, name, uid);
+    if (settings.podsCgroup !== undefined) await cgroups.removePod(uid, settings.podsCgroup);
+    backOff.forget(`${uid} `);
+    images.forget(uid);
+    await fs.rm(folders.pod(uid), { recursive: true, force: true });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

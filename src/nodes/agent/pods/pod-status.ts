@@ -1,0 +1,167 @@
+import { formatTime } from '../../../base/machinery/clock.js';
+import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
+import type { Pod, PodCondition, PodPhase, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import { containerStatuses, type StatusInput } from './container-statuses.js';
+import { roleOfInit } from './pod-form.js';
+import { podPhase } from './pod-phase.js';
+import { addressesOf, usableSandbox } from './runtime-pod.js';
+
+/** Why a pod has failed beside its containers: refused by the node, evicted, over its deadline. */
+export interface PodEnd {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PodStatusInput extends Omit<StatusInput, 'before'> {
+  /** The status that was reported last, which keeps the times of conditions that did not change. */
+  readonly before: PodStatus | undefined;
+  readonly hostIPs: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly startTime: number;
+  readonly now: number;
+  readonly end: PodEnd | undefined;
+}
+
+interface Verdict {
+  readonly status: 'True' | 'False';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const yes: Verdict = { status: 'True' };
+
+function no(reason: string, message?: string): Verdict {
+  return { status: 'False', reason, ...(message === undefined ? {} : { message }) };
+}
+
+/** The whole status of a pod, as the API is told. */
+export function podStatus(input: PodStatusInput): PodStatus {
+  const { pod, before, end } = input;
+  const known = [
+    ...(before?.initContainerStatuses ?? []),
+    ...(before?.containerStatuses ?? []),
+    ...(before?.ephemeralContainerStatuses ?? []),
+  ];
+  const containers: StatusInput = { ...input, before: known };
+  const inits = containerStatuses(containers, ['init', 'sidecar']);
+  const apps = containerStatuses(containers, ['app']);
+  const ephemerals = containerStatuses(containers, ['ephemeral']);
+  const phase = end !== undefined ? 'Failed' : podPhase({ pod, inits, apps, isOver: input.isOver });
+  const { generation } = pod.metadata;
+  return {
+    ...(generation ? { observedGeneration: generation } : {}),
+    phase,
+    conditions: conditionsOf(input, phase, inits, apps),
+    ...(end === undefined ? {} : { reason: end.reason, message: end.message }),
+    ...addressFields(input, phase),
+    startTime: formatTime(input.startTime),
+    ...(inits.length === 0 ? {} : { initContainerStatuses: inits }),
+    containerStatuses: apps,
+    qosClass: pod.status?.qosClass ?? podQosClass(pod.spec),
+    ...(ephemerals.length === 0 ? {} : { ephemeralContainerStatuses: ephemerals }),
+  } as PodStatus;
+}
+
+function conditionsOf(
+  { pod, runtime, before, now }: PodStatusInput,
+  phase: PodPhase,
+  inits: readonly ContainerStatus[],
+  apps: readonly ContainerStatus[],
+): PodCondition[] {
+  const isDone = phase === 'Succeeded' || phase === 'Failed';
+  const containersReady = containersVerdict(pod, phase, inits, apps);
+  const verdicts: [string, Verdict][] = [
+    ['PodReadyToStartContainers', usableSandbox(runtime) !== undefined && !isDone ? yes : { status: 'False' }],
+    ['Initialized', initializedVerdict(pod, phase, inits, apps)],
+    ['Ready', readyVerdict(pod, containersReady)],
+    ['ContainersReady', containersReady],
+    ['PodScheduled', yes],
+  ];
+  return verdicts.map(([type, verdict]) => conditionOf(type, verdict, pod, before, now));
+}
+
+function conditionOf(
+  type: string,
+  { status, reason, message }: Verdict,
+  { metadata: { generation } }: Pod,
+  before: PodStatus | undefined,
+  now: number,
+): PodCondition {
+  const known = before?.conditions?.find((condition) => condition.type === type);
+  const since = known?.status === status ? known.lastTransitionTime : undefined;
+  return {
+    type,
+    ...(generation ? { observedGeneration: generation } : {}),
+    status,
+    lastProbeTime: null,
+    lastTransitionTime: since ?? formatTime(now),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  } as PodCondition;
+}
+
+function addressFields({ pod, runtime, hostIPs, before }: PodStatusInput, phase: PodPhase): Partial<PodStatus> {
+  const { hostNetwork } = pod.spec;
+  const sandbox = usableSandbox(runtime) ?? runtime.sandboxes[0];
+  const isDone = phase === 'Succeeded' || phase === 'Failed';
+  let addresses = hostNetwork ? hostIPs : addressesOf(sandbox);
+  // A stopped sandbox no longer names its addresses.
+  if (addresses.length === 0 && before?.podIPs !== undefined && (isDone || sandbox !== undefined)) {
+    addresses = before.podIPs.map(({ ip }) => ip);
+  }
+  return {
+    ...(hostIPs[0] === undefined ? {} : { hostIP: hostIPs[0], hostIPs: hostIPs.map((ip) => ({ ip })) }),
+    ...(addresses[0] === undefined ? {} : { podIP: addresses[0], podIPs: addresses.map((ip) => ({ ip })) }),
+  };
+}
+
+function initializedVerdict(
+  { spec }: Pod,
+  phase: PodPhase,
+  inits: readonly ContainerStatus[],
+  apps: readonly ContainerStatus[],
+): Verdict {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  const roles = new Map((spec.initContainers ?? []).map((container) => [container.name, roleOfInit(container)]));
+  const hasBegun = apps.some(({ state, lastState }) => state.running || state.terminated || lastState.terminated);
+  const incomplete = inits.filter(({ name, ready, started }) =>
+    roles.get(name) === 'sidecar' ? started !== true : !ready,
+  );
+  if (incomplete.length === 0 || (hasBegun && phase === 'Running')) return yes;
+  const names = incomplete.map(({ name }) => name).join(' ');
+  return no('ContainersNotInitialized', `containers with incomplete status: [${names}]`);
+}
+
+function containersVerdict(
+  { spec }: Pod,
+  phase: PodPhase,
+  inits: readonly ContainerStatus[],
+  apps: readonly ContainerStatus[],
+): Verdict {
+  if (phase === 'Succeeded') return no('PodCompleted');
+  if (phase === 'Failed') return no('PodFailed');
+  const sidecars = new Set(
+    (spec.initContainers ?? []).filter((each) => roleOfInit(each) === 'sidecar').map(({ name }) => name),
+  );
+  const serving = [...inits.filter(({ name }) => sidecars.has(name)), ...apps];
+  const unready = serving.filter(({ ready }) => !ready).map(({ name }) => name);
+  return unready.length === 0
+    ? yes
+    : no('ContainersNotReady', `containers with unready status: [${unready.join(' ')}]`);
+}
+
+function readyVerdict({ spec, status }: Pod, containers: Verdict): Verdict {
+  if (containers.status === 'False') return containers;
+  const problems = (spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const found = status?.conditions?.find(({ type }) => type === conditionType)?.status;
+    if (found === 'True') return [];
+    const gate = `pod readiness gate "${conditionType}"`;
+    return [
+      found === undefined
+        ? `corresponding condition of ${gate} does not exist.`
+        : `the status of ${gate} is not "True", but ${found}`,
+    ];
+  });
+  return problems.length === 0 ? yes : no('ReadinessGatesNotReady', problems.join(', '));
+}

@@ -1,0 +1,222 @@
+import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import type { EventType } from '../events.js';
+import { graceSeconds, podUid } from './pod-form.js';
+import { PodKiller } from './pod-killer.js';
+import type { PodEnd } from './pod-status.js';
+import { PodSync } from './pod-sync.js';
+import type { RuntimePod } from './runtime-pod.js';
+import { isRunning, usableSandbox } from './runtime-pod.js';
+import { type StatusTarget, StatusWriter } from './status-writer.js';
+import type { WorkerParts } from './worker-parts.js';
+
+/** A pod is looked at again after this time, even if nothing is known to have changed. */
+const resyncMs = 55_000;
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/**
+ * Runs one pod. Its life: `running` until somebody deletes it, it has ended, or the node ends it; then `ending`, while its
+ * containers end; then `over`. Whatever an earlier process began, this finds in the runtime. Nothing is done twice at a time.
+ */
+export class PodWorker {
+  private phase: 'running' | 'ending' | 'over' = 'running';
+  private end: PodEnd | undefined;
+  private wake = new AbortController();
+  /** Ends what a turn waits for when the pod shall end. */
+  private turn = new AbortController();
+  private hurry = new AbortController();
+  private grace: number | undefined;
+  private isForgotten = false;
+  private readonly sync: PodSync;
+  private readonly killer: PodKiller;
+  readonly writer: StatusWriter;
+  /** The status as the worker knows it, whether or not the API has it. */
+  status: PodStatus | undefined;
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private pod: Pod,
+    /** Whether the API only has a mirror of the pod, or nothing. */
+    readonly isStatic = false,
+  ) {
+    this.status = pod.status;
+    const { api, timers, logger, signal } = parts;
+    this.writer = new StatusWriter({ api, timers, logger, signal, onGone: () => this.onGone() });
+    const shared = { ...parts, event: this.event, changed: () => this.changed() };
+    this.sync = new PodSync(shared, pod);
+    this.killer = new PodKiller(shared);
+    if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') {
+      this.end = pod.status.reason ? { reason: pod.status.reason, message: pod.status.message ?? '' } : undefined;
+      this.beginEnding();
+    }
+    this.takeDeletion();
+    if (!isStatic) this.writer.aim(targetOf(pod));
+  }
+
+  /** The API no longer has what the status was written to. That ends the pod, unless it did not come from there. */
+  private onGone(): void {
+    if (this.isStatic) this.parts.onMirrorGone(podUid(this.pod));
+    else this.forget();
+  }
+
+  get declaration(): Pod {
+    return this.pod;
+  }
+
+  /** Whether nothing of the pod runs any more and nothing will. */
+  get isOver(): boolean {
+    return this.phase === 'over';
+  }
+
+  get isEnding(): boolean {
+    return this.phase !== 'running';
+  }
+
+  /** The declaration or the status in the API has changed. */
+  update(pod: Pod): void {
+    this.pod = pod;
+    if (this.status !== undefined && contradicts(pod.status, this.status)) this.writer.contradict();
+    this.takeDeletion();
+    this.changed();
+  }
+
+  private takeDeletion(): void {
+    if (!this.pod.metadata.deletionTimestamp) return;
+    const grace = graceSeconds(this.pod);
+    if (this.grace !== undefined && grace < this.grace) {
+      // The second deletion is in more of a hurry.
+      this.grace = grace;
+      this.hurry.abort();
+    }
+    this.grace ??= grace;
+    this.beginEnding();
+  }
+
+  /** The node ends the pod, which has failed by that. */
+  fail(end: PodEnd, grace?: number): void {
+    if (this.phase !== 'running') return;
+    this.end = end;
+    this.grace ??= grace;
+    this.beginEnding();
+    this.changed();
+  }
+
+  /** The API or the source of the pod no longer has it: everything ends and is removed. */
+  forget(): void {
+    this.isForgotten = true;
+    this.grace ??= graceSeconds(this.pod);
+    this.beginEnding();
+    this.changed();
+  }
+
+  private beginEnding(): void {
+    if (this.phase === 'running') this.phase = 'ending';
+    this.turn.abort();
+  }
+
+  /** Something has happened that the worker should look at. */
+  changed(): void {
+    this.wake.abort();
+  }
+
+  private readonly event = (type: EventType, reason: string, message: string, container?: string): void => {
+    const { metadata } = this.pod;
+    const target = {
+      kind: 'Pod',
+      namespace: metadata.namespace ?? '',
+      name: metadata.name ?? '',
+      uid: metadata.uid ?? '',
+      resourceVersion: metadata.resourceVersion,
+      fieldPath: container,
+    };
+    this.parts.events.record(target, type, reason, message);
+  };
+
+  /** Works until everything of the pod is gone and it is no longer wanted. */
+  async run(): Promise<void> {
+    const { timers, logger, signal } = this.parts;
+    let pauseMs = firstPauseMs;
+    while (!signal.aborted) {
+      this.wake = new AbortController();
+      let nextAt: number | undefined;
+      try {
+        if (await this.step()) return;
+        nextAt = this.phase === 'running' ? this.sync.nextAt : undefined;
+        pauseMs = firstPauseMs;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!this.turn.signal.aborted) {
+          const { namespace, name } = this.pod.metadata;
+          logger.debug('a pod could not be brought up to date yet', { namespace, name, error });
+          nextAt = timers.now() + pauseMs;
+          pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        }
+        if (this.phase !== 'running') nextAt ??= timers.now() + pauseMs;
+      }
+      const woken = AbortSignal.any([this.wake.signal, signal]);
+      const waitMs = nextAt === undefined ? resyncMs : Math.min(resyncMs, nextAt - timers.now());
+      await timers.wait(Math.max(0, waitMs), woken);
+    }
+  }
+
+  /** Returns whether there is nothing more to do, ever. */
+  private async step(): Promise<boolean> {
+    if (this.phase === 'running') {
+      this.turn = new AbortController();
+      const outcome = await this.sync.turn(this.pod, this.status, this.turn.signal, (runtime) => this.publish(runtime));
+      if (this.phase !== 'running') return this.step();
+      if (outcome === 'going-on') return false;
+      if (outcome !== 'ended') this.end = outcome;
+      this.beginEnding();
+    }
+    if (this.phase === 'ending') await this.stopEverything();
+    const { metadata } = this.pod;
+    if (this.isForgotten) {
+      await this.killer.removeEverything(this.pod);
+      this.parts.onDone(podUid(this.pod));
+      return true;
+    }
+    if (metadata.deletionTimestamp && !this.isStatic) this.writer.remove();
+    return false;
+  }
+
+  private async stopEverything(): Promise<void> {
+    const { view } = this.parts;
+    const uid = podUid(this.pod);
+    let runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
+    if (!this.isForgotten) await this.publish(runtime);
+    while (runtime.containers.some(isRunning)) {
+      this.hurry = new AbortController();
+      const grace = this.grace ?? Number(this.pod.spec.terminationGracePeriodSeconds ?? 30);
+      await this.killer.stopContainers(this.pod, runtime, grace, this.hurry.signal);
+      runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
+    }
+    this.sync.stopProbes();
+    if (usableSandbox(runtime) !== undefined || runtime.sandboxes.length > 0) await this.killer.stopSandboxes(runtime);
+    this.phase = 'over';
+    runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
+    if (!this.isForgotten) await this.publish(runtime);
+    await this.killer.releaseVolumes(this.pod);
+  }
+
+  private async publish(runtime: RuntimePod): Promise<PodStatus> {
+    this.status = await this.sync.status(this.pod, runtime, this.status, {
+      isOver: this.phase === 'over',
+      isEnding: this.phase !== 'running',
+      end: this.end,
+    });
+    this.writer.set(this.status);
+    return this.status;
+  }
+}
+
+function targetOf({ metadata }: Pod): StatusTarget {
+  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', uid: metadata.uid ?? '' };
+}
+
+/** Whether others wrote another state than the agent knows: took the node for dead, or restored an old state. */
+function contradicts(seen: PodStatus | undefined, own: PodStatus): boolean {
+  const of = (status: PodStatus | undefined) =>
+    `${status?.phase} ${status?.conditions?.find(({ type }) => type === 'Ready')?.status} ${status?.podIP}`;
+  return seen !== undefined && of(seen) !== of(own);
+}

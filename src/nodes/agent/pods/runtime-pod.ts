@@ -1,0 +1,63 @@
+import { type ContainerStatus, containerStates } from '../cri/container-messages.js';
+import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
+import { type SandboxStatus, sandboxReady } from '../cri/sandbox-messages.js';
+
+/** What the runtime has of a pod. */
+export interface RuntimePod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** The newest first. */
+  readonly sandboxes: readonly SandboxStatus[];
+  /** Of all its containers, those of earlier sandboxes too; the newest first. */
+  readonly containers: readonly RuntimeContainer[];
+}
+
+/** A container with the sandbox that it is in. */
+export interface RuntimeContainer extends ContainerStatus {
+  readonly sandboxId: string;
+}
+
+export function emptyRuntimePod(uid: string, namespace: string, name: string): RuntimePod {
+  return { uid, name, namespace, sandboxes: [], containers: [] };
+}
+
+/** The sandbox in which containers may run: the newest, if it is ready and the only one that is. */
+export function usableSandbox({ sandboxes }: RuntimePod): SandboxStatus | undefined {
+  const ready = sandboxes.filter(({ state }) => state === sandboxReady);
+  return ready.length === 1 && ready[0] === sandboxes[0] ? ready[0] : undefined;
+}
+
+export function nameOf({ labels, metadata }: Pick<ContainerStatus, 'labels' | 'metadata'>): string {
+  return labels[runtimeLabels.containerName] ?? metadata?.name ?? '';
+}
+
+/** The runs of one container, the newest first. */
+export function runsOf({ containers }: RuntimePod, name: string): readonly RuntimeContainer[] {
+  return containers.filter((container) => nameOf(container) === name);
+}
+
+export function isRunning({ state }: Pick<ContainerStatus, 'state'>): boolean {
+  return state === containerStates.running;
+}
+
+export function hasExited({ state }: Pick<ContainerStatus, 'state'>): boolean {
+  return state === containerStates.exited;
+}
+
+/** How often the container had been started again when this run was made. */
+export function restartCountOf({ annotations, metadata }: Pick<ContainerStatus, 'annotations' | 'metadata'>): number {
+  const count = Number(annotations[runtimeAnnotations.restartCount]);
+  return Number.isInteger(count) ? count : (metadata?.attempt ?? 0);
+}
+
+/** Addresses of the pod's network, the main one first. */
+export function addressesOf(sandbox: SandboxStatus | undefined): readonly string[] {
+  const { ip = '', additionalIps = [] } = sandbox?.network ?? {};
+  return [ip, ...additionalIps.map((each) => each.ip)].filter((each) => each !== '');
+}
+
+/** Milliseconds since the epoch of a time of the runtime. */
+export function millisOf(nanoseconds: number): number {
+  return Math.floor(nanoseconds / 1e6);
+}

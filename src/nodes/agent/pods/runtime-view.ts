@@ -1,0 +1,105 @@
+import type { Container } from '../cri/container-messages.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { runtimeLabels } from '../cri/labels.js';
+import type { Sandbox, SandboxStatus } from '../cri/sandbox-messages.js';
+import { emptyRuntimePod, type RuntimeContainer, type RuntimePod } from './runtime-pod.js';
+
+interface Listed {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly sandboxes: Sandbox[];
+  readonly containers: Container[];
+  /** Changes with every change that lists show. */
+  print: string;
+}
+
+/**
+ * What the runtime has of all pods that agents made. Sandboxes and containers without the labels of a pod belong to others
+ * and are never seen. `relist` finds out which pods have changed; the details are asked for when somebody needs them.
+ */
+export class RuntimeView {
+  private listed = new Map<string, Listed>();
+  private readonly details = new Map<string, { readonly print: string; readonly pod: RuntimePod }>();
+
+  constructor(private readonly runtime: ContainerRuntime) {}
+
+  /** Asks the runtime for its lists. Returns the uids of the pods that look otherwise than before. */
+  async relist(): Promise<string[]> {
+    const [sandboxes, containers] = await Promise.all([this.runtime.listSandboxes(), this.runtime.listContainers()]);
+    const before = this.listed;
+    const found = byPod(sandboxes, containers);
+    this.listed = found;
+    for (const uid of this.details.keys()) if (!found.has(uid)) this.details.delete(uid);
+    const all = new Set([...before.keys(), ...found.keys()]);
+    return [...all].filter((uid) => before.get(uid)?.print !== found.get(uid)?.print);
+  }
+
+  /** The pods of the last lists. */
+  pods(): readonly { readonly uid: string; readonly namespace: string; readonly name: string }[] {
+    return [...this.listed.values()];
+  }
+
+  /** Asks the runtime for everything about one pod, as it is now. */
+  async read(uid: string, namespace = '', name = ''): Promise<RuntimePod> {
+    const [sandboxes, containers] = await Promise.all([
+      this.runtime.listSandboxes(uid),
+      this.runtime.listContainers(uid),
+    ]);
+    const listed = byPod(sandboxes, containers).get(uid);
+    if (listed === undefined) return emptyRuntimePod(uid, namespace, name);
+    const known = this.details.get(uid);
+    if (known?.print === listed.print) return known.pod;
+    const pod = await this.readDetails(listed);
+    this.details.set(uid, { print: listed.print, pod });
+    return pod;
+  }
+
+  private async readDetails(listed: Listed): Promise<RuntimePod> {
+    const { uid, namespace, name } = listed;
+    const sandboxes = await Promise.all(listed.sandboxes.map(({ id }) => this.runtime.sandboxStatus(id)));
+    const containers = await Promise.all(
+      listed.containers.map(async ({ id, podSandboxId }): Promise<RuntimeContainer | undefined> => {
+        const status = await this.runtime.containerStatus(id);
+        return status === undefined ? undefined : { ...status, sandboxId: podSandboxId };
+      }),
+    );
+    return {
+      uid,
+      namespace,
+      name,
+      sandboxes: sandboxes.filter((each): each is SandboxStatus => each !== undefined).sort(newestFirst),
+      containers: containers.filter((each): each is RuntimeContainer => each !== undefined).sort(newestFirst),
+    };
+  }
+}
+
+function byPod(sandboxes: readonly Sandbox[], containers: readonly Container[]): Map<string, Listed> {
+  const found = new Map<string, Listed>();
+  const of = (labels: Readonly<Record<string, string>>): Listed | undefined => {
+    const uid = labels[runtimeLabels.podUid];
+    if (uid === undefined) return undefined;
+    let listed = found.get(uid);
+    if (listed === undefined) {
+      const namespace = labels[runtimeLabels.podNamespace] ?? '';
+      listed = { uid, namespace, name: labels[runtimeLabels.podName] ?? '', sandboxes: [], containers: [], print: '' };
+      found.set(uid, listed);
+    }
+    return listed;
+  };
+  for (const sandbox of sandboxes) of(sandbox.labels)?.sandboxes.push(sandbox);
+  for (const container of containers) of(container.labels)?.containers.push(container);
+  for (const listed of found.values()) listed.print = printOf(listed);
+  return found;
+}
+
+function newestFirst(a: { readonly createdAt: number }, b: { readonly createdAt: number }): number {
+  return b.createdAt - a.createdAt;
+}
+
+function printOf({ sandboxes, containers }: Listed): string {
+  return [...sandboxes, ...containers]
+    .map(({ id, state }) => `${id}:${state}`)
+    .sort()
+    .join(' ');
+}

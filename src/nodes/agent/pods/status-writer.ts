@@ -1,0 +1,129 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+
+/** The object in the API whose status is written. */
+export interface StatusTarget {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 30_000;
+
+/**
+ * Writes the status of one pod, the newest only, again and again until the API has it. A pod that is over is removed after
+ * its last status.
+ */
+export class StatusWriter {
+  private wanted: PodStatus | undefined;
+  private written = '';
+  private isRemovalWanted = false;
+  private isWorking = false;
+  private isGone = false;
+  private target: StatusTarget | undefined;
+
+  constructor(
+    private readonly parts: {
+      readonly api: ApiUser;
+      readonly timers: Timers;
+      readonly logger: Logger;
+      readonly signal: AbortSignal;
+      /** Called when the API no longer has the pod. */
+      readonly onGone: () => void;
+    },
+  ) {}
+
+  /** The object to write to, which static pods get late and may get anew. */
+  aim(target: StatusTarget | undefined): void {
+    if (target?.uid !== this.target?.uid) {
+      this.written = '';
+      this.isGone = false;
+    }
+    this.target = target;
+    this.begin();
+  }
+
+  set(status: PodStatus): void {
+    this.wanted = status;
+    this.begin();
+  }
+
+  /** Somebody else wrote another status. */
+  contradict(): void {
+    this.written = '';
+    this.begin();
+  }
+
+  /** After the last status the pod may go. */
+  remove(): void {
+    this.isRemovalWanted = true;
+    this.begin();
+  }
+
+  private begin(): void {
+    if (this.isWorking || this.isGone) return;
+    this.isWorking = true;
+    void this.work().finally(() => {
+      this.isWorking = false;
+    });
+  }
+
+  private async work(): Promise<void> {
+    const { timers, logger, signal } = this.parts;
+    let pauseMs = firstPauseMs;
+    while (!signal.aborted && !this.isGone) {
+      const { target, wanted } = this;
+      if (target === undefined || wanted === undefined) return;
+      try {
+        const text = JSON.stringify(wanted);
+        if (text !== this.written) {
+          await this.writeStatus(target, wanted);
+          if (target === this.target) this.written = text;
+        } else if (this.isRemovalWanted) {
+          const { namespace, name, uid } = target;
+          const body = { gracePeriodSeconds: 0, preconditions: { uid } };
+          await this.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, body);
+          return;
+        } else return;
+        pauseMs = firstPauseMs;
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.debug('the status of a pod could not be written yet', { ...target, error });
+        await timers.wait(pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+      }
+    }
+  }
+
+  private async writeStatus({ namespace, name, uid }: StatusTarget, status: PodStatus): Promise<void> {
+    const { podIPs, hostIPs, ...others } = status;
+    const body = {
+      metadata: { uid },
+      status: {
+        ...others,
+        // Addresses that the pod had before go.
+        podIPs: [{ $patch: 'replace' }, ...(podIPs ?? [])],
+        ...(hostIPs === undefined ? {} : { hostIPs: [{ $patch: 'replace' }, ...hostIPs] }),
+        ...(others.podIP === undefined ? { podIP: null } : {}),
+      },
+    };
+    await this.send('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, body);
+  }
+
+  private async send(method: string, path: string, body: object): Promise<ApiObject | undefined> {
+    const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+    try {
+      return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
+    } catch (error) {
+      // It is gone, or another one has its name.
+      if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
+      this.isGone = true;
+      this.parts.onGone();
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import type { Cgroups } from '../containers/cgroups.js';
+import type { ContainerStarter } from '../containers/container-starter.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { EventSink, EventType } from '../events.js';
+import type { ImagePuller } from '../images/image-puller.js';
+import type { NodeSettings } from '../node-settings.js';
+import type { PodFolders } from '../pod-folders.js';
+import type { ProberParts } from '../probes/prober.js';
+import type { ReadyVolume } from '../volumes/pod-volumes.js';
+import type { BackOff } from './back-off.js';
+import type { RuntimeView } from './runtime-view.js';
+
+/** What the workers of all pods share. */
+export interface WorkerParts {
+  readonly api: ApiUser;
+  readonly runtime: ContainerRuntime;
+  readonly view: RuntimeView;
+  readonly starter: ContainerStarter;
+  readonly images: ImagePuller;
+  readonly backOff: BackOff;
+  readonly folders: PodFolders;
+  readonly settings: NodeSettings;
+  readonly cgroups: Cgroups;
+  readonly prober: ProberParts;
+  readonly events: EventSink;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  readonly prepareVolumes: (pod: Pod, podIPs: readonly string[]) => Promise<ReadonlyMap<string, ReadyVolume>>;
+  /** Name of the runtime, which begins ids of containers. */
+  readonly runtimeName: () => string;
+  /** The handler of the runtime for a class of runtimes. @throws Error for an unknown class */
+  readonly handlerOf: (pod: Pod) => Promise<string>;
+  /** Called when the API has lost the mirror of a static pod. */
+  readonly onMirrorGone: (uid: string) => void;
+  /** Called when nothing is left of a pod that is no longer wanted. */
+  readonly onDone: (uid: string) => void;
+}
+
+/** The same for the parts of one pod's worker. */
+export interface PodParts extends WorkerParts {
+  /** Records an event about the pod. @param container path of the part that it is about */
+  readonly event: (type: EventType, reason: string, message: string, container?: string) => void;
+  /** Something has happened that the worker should look at. */
+  readonly changed: () => void;
+}

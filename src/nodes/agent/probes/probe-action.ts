@@ -1,0 +1,131 @@
+import { get as httpGet, type IncomingMessage, type RequestOptions } from 'node:http';
+import { get as httpsGet } from 'node:https';
+import { connect } from 'node:net';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { GRPCAction, HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
+import { message, scalar } from '../cri/wire.js';
+
+/** How a check went. Nobody knows: the check itself could not be made. */
+export interface CheckResult {
+  readonly outcome: 'success' | 'failure' | 'unknown';
+  readonly output: string;
+}
+
+/** More of an answer is not read. */
+const mostAnswerBytes = 10 * 1024;
+
+export function portOf(port: number | string, { ports }: Pick<Container, 'ports'>): number {
+  const number = typeof port === 'number' ? port : Number(port);
+  if (Number.isInteger(number) && number > 0 && number < 65_536) return number;
+  const named = (ports ?? []).find(({ name }) => name === port);
+  if (named === undefined) throw new Error(`couldn't find port: ${port}`);
+  return named.containerPort;
+}
+
+/** A GET, which succeeds with a status from 200 to 399. Certificates are not checked. */
+export function checkHttp(
+  { host, path = '/', scheme, httpHeaders }: HTTPGetAction,
+  address: string,
+  port: number,
+  userAgent: string,
+  timeoutMs: number,
+): Promise<CheckResult> {
+  const headers: Record<string, string | string[]> = { 'user-agent': userAgent, accept: '*/*', connection: 'close' };
+  for (const { name, value } of httpHeaders ?? []) {
+    const key = name.toLowerCase();
+    const before = headers[key];
+    const isOwn = ['user-agent', 'accept', 'connection'].includes(key);
+    if (value === '' && isOwn) delete headers[key];
+    else headers[key] = before === undefined || isOwn || key === 'host' ? value : [before, value].flat();
+  }
+  const options: RequestOptions = {
+    host: host || address,
+    port,
+    path: path.startsWith('/') ? path : `/${path}`,
+    headers,
+    agent: false,
+  };
+  return new Promise((resolve) => {
+    const fail = (output: string) => resolve({ outcome: 'failure', output });
+    const answered = (response: IncomingMessage) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > mostAnswerBytes) response.destroy();
+      });
+      response.on('error', () => undefined);
+      response.on('close', () => {
+        clearTimeout(late);
+        const { statusCode = 0 } = response;
+        if (statusCode >= 200 && statusCode < 400)
+          resolve({ outcome: 'success', output: text.slice(0, mostAnswerBytes) });
+        else fail(`HTTP probe failed with statuscode: ${statusCode}`);
+      });
+    };
+    const request =
+      scheme === 'HTTPS' ? httpsGet({ ...options, rejectUnauthorized: false }, answered) : httpGet(options, answered);
+    const late = setTimeout(() => {
+      request.destroy();
+      fail(
+        `Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+      );
+    }, timeoutMs);
+    request.on('error', (error) => {
+      clearTimeout(late);
+      fail(`Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": ${error.message}`);
+    });
+  });
+}
+
+export function checkTcp(address: string, port: number, timeoutMs: number): Promise<CheckResult> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port });
+    const end = (result: CheckResult) => {
+      clearTimeout(late);
+      socket.destroy();
+      resolve(result);
+    };
+    const late = setTimeout(
+      () => end({ outcome: 'failure', output: `dial tcp ${address}:${port}: i/o timeout` }),
+      timeoutMs,
+    );
+    socket.once('connect', () => end({ outcome: 'success', output: '' }));
+    socket.once('error', (error) =>
+      end({ outcome: 'failure', output: `dial tcp ${address}:${port}: ${error.message}` }),
+    );
+  });
+}
+
+const healthRequest = message({ service: scalar(1, 'string') });
+const healthResponse = message({ status: scalar(1, 'integer') });
+const serving = 1;
+
+export async function checkGrpc(
+  { service }: Pick<GRPCAction, 'service'>,
+  address: string,
+  port: number,
+  timeoutMs: number,
+): Promise<CheckResult> {
+  const { Client, credentials } = (await import('@grpc/grpc-js')).default;
+  const host = address.includes(':') ? `[${address}]` : address;
+  const client = new Client(`${host}:${port}`, credentials.createInsecure());
+  try {
+    return await new Promise((resolve) => {
+      client.makeUnaryRequest(
+        '/grpc.health.v1.Health/Check',
+        (value: { service: string }) => healthRequest.encode(value),
+        (bytes: Buffer) => healthResponse.decode(bytes),
+        { service: service ?? '' },
+        { deadline: Date.now() + timeoutMs },
+        (error, answer) => {
+          if (error) resolve({ outcome: 'failure', output: `service unhealthy (responded with "${error.message}")` });
+          else if (answer?.status === serving) resolve({ outcome: 'success', output: 'service healthy' });
+          else resolve({ outcome: 'failure', output: 'service unhealthy (responded with "NOT_SERVING")' });
+        },
+      );
+    });
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,34 @@
+import type { Probe } from '../../../objects/apis/core/v1/probe.types.js';
+
+export type ProbeKind = 'Startup' | 'Liveness' | 'Readiness';
+
+/** The verdict of a probe about one run of a container. */
+export type Verdict = 'success' | 'failure' | 'unknown';
+
+/**
+ * Counts the results of one probe of one run. The verdict changes after so many same results in a row as the probe demands.
+ * It begins with what holds before the first check: ready and started need a success, alive needs none.
+ */
+export class ProbeState {
+  private row: { result: 'success' | 'failure'; count: number } | undefined;
+
+  constructor(
+    private readonly probe: Pick<Probe, 'failureThreshold' | 'successThreshold'>,
+    public verdict: Verdict,
+  ) {}
+
+  static initial(kind: ProbeKind): Verdict {
+    return kind === 'Liveness' ? 'success' : kind === 'Readiness' ? 'failure' : 'unknown';
+  }
+
+  /** Takes a result. Returns whether the verdict has changed. */
+  take(result: 'success' | 'failure'): boolean {
+    if (this.row?.result === result) this.row.count += 1;
+    else this.row = { result, count: 1 };
+    const { failureThreshold = 3, successThreshold = 1 } = this.probe;
+    const needed = result === 'success' ? successThreshold : failureThreshold;
+    if (this.row.count < needed || this.verdict === result) return false;
+    this.verdict = result;
+    return true;
+  }
+}

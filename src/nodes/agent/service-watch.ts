@@ -1,0 +1,60 @@
+import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import type { Service } from '../../objects/apis/core/v1/service.types.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { watchObjects } from '../connection/object-watch.js';
+import { serviceEnvironment } from './containers/service-environment.js';
+
+/** Where the service of the API itself is, which all pods may see. */
+const masterNamespace = 'default';
+const masterName = 'kubernetes';
+
+/** Follows the services, of which containers are told in their environment. */
+export class ServiceWatch {
+  private readonly services = new Map<string, Service>();
+  private isListed = false;
+
+  constructor(
+    private readonly parts: {
+      readonly api: ApiUser;
+      readonly timers: Timers;
+      readonly random: () => number;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    await watchObjects<Service & ApiObject>(
+      {
+        ...this.parts,
+        path: '/api/v1/services',
+        known: () => this.services.keys(),
+        onObject: (service) => this.services.set(service.metadata.uid ?? '', service),
+        onGone: (uid) => this.services.delete(uid),
+        onListed: () => {
+          this.isListed = true;
+        },
+      },
+      signal,
+    );
+  }
+
+  /** @throws Error while the services have not been read */
+  environmentOf({ metadata, spec }: Pod): ReadonlyMap<string, string> {
+    if (!this.isListed) throw new Error('services have not yet been read at least once, cannot construct envs');
+    const seesAll = spec.enableServiceLinks !== false;
+    const all = [...this.services.values()].filter(
+      (service) =>
+        (seesAll && service.metadata.namespace === metadata.namespace) ||
+        (service.metadata.namespace === masterNamespace && service.metadata.name === masterName),
+    );
+    // That of the pod's own namespace counts where names are the same.
+    all.sort(
+      (a, b) =>
+        Number(a.metadata.namespace === metadata.namespace) - Number(b.metadata.namespace === metadata.namespace),
+    );
+    return serviceEnvironment(all);
+  }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { promises as fs } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFile, PathEscape, safeParts } from './inside.js';
+
+/** A file of a volume. */
+export interface ProjectedFile {
+  readonly content: Buffer;
+  readonly mode: number;
+  /** The user that it belongs to, if not root. */
+  readonly owner?: number;
+}
+
+/** Files by their paths in the volume. */
+export type Payload = ReadonlyMap<string, ProjectedFile>;
+
+/** The link by which all files of a volume change at once. */
+const dataLink = '..data';
+const nextLink = '..data_tmp';
+
+/**
+ * Brings the files of a volume to a new state, all at once for every reader: they are in a folder with the time in its name,
+ * the link `..data` leads to that folder, and links with the names of the files lead through `..data`. Nothing is written
+ * when nothing has changed.
+ *
+ * @param group the group of all files; undefined: that of this process
+ * @returns whether anything was written
+ * @throws PathEscape for paths that are not inside of the volume
+ */
+export async function writeAtomically(folder: string, payload: Payload, group: number | undefined): Promise<boolean> {
+  for (const path of payload.keys()) checkPath(path);
+  const files = group === undefined ? payload : readableByGroup(payload);
+  const before = await readLink(join(folder, dataLink));
+  if (before !== undefined && (await hasContent(join(folder, before), files))) return false;
+  const name = `..${new Date().toISOString().replace(/[-:T]/g, '_').slice(0, 19)}.${randomBytes(4).readUInt32BE()}`;
+  const fresh = join(folder, name);
+  await fs.mkdir(fresh, { mode: 0o755 });
+  await fs.chmod(fresh, 0o755);
+  try {
+    for (const [path, file] of files) await writeFile(fresh, path, file, group);
+    const link = join(folder, nextLink);
+    await fs.rm(link, { force: true });
+    await fs.symlink(name, link);
+    await fs.rename(link, join(folder, dataLink));
+  } catch (error) {
+    await fs.rm(fresh, { recursive: true, force: true });
+    throw error;
+  }
+  await linkNames(folder, payload);
+  if (before !== undefined) await fs.rm(join(folder, before), { recursive: true, force: true });
+  return true;
+}
+
+function readableByGroup(payload: Payload): Payload {
+  return new Map(
+    [...payload].map(([path, file]) => [path, file.owner === undefined ? { ...file, mode: file.mode | 0o440 } : file]),
+  );
+}
+
+function checkPath(path: string): void {
+  const parts = safeParts(path);
+  if (parts.length === 0) throw new PathEscape('a file of a volume needs a path');
+  if ((parts[0] as string).startsWith('..')) throw new PathEscape(`${path} must not begin with ".."`);
+}
+
+async function readLink(path: string): Promise<string | undefined> {
+  let target: string;
+  try {
+    target = await fs.readlink(path);
+  } catch {
+    return undefined;
+  }
+  // Only links that were made here are believed.
+  return /^\.\.[\w.]+$/.test(target) && !target.includes('/') ? target : undefined;
+}
+
+async function hasContent(folder: string, payload: Payload): Promise<boolean> {
+  try {
+    const present = await filesBelow(folder);
+    if (present.length !== payload.size) return false;
+    for (const [path, { content, mode }] of payload) {
+      const full = join(folder, path);
+      if (((await fs.stat(full)).mode & 0o777) !== (mode & 0o777)) return false;
+      if (!(await fs.readFile(full)).equals(content)) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+}
+
+async function writeFile(
+  folder: string,
+  path: string,
+  { content, mode, owner }: ProjectedFile,
+  group: number | undefined,
+): Promise<void> {
+  const full = join(folder, ...safeParts(path));
+  await fs.mkdir(dirname(full), { recursive: true, mode: 0o755 });
+  await makeFile(full, content, mode);
+  if (owner !== undefined || group !== undefined) await fs.chown(full, owner ?? 0, group ?? 0);
+}
+
+/** Links to the first part of every path; those of files that are gone go, too. */
+async function linkNames(folder: string, payload: Payload): Promise<void> {
+  const wanted = new Set([...payload.keys()].map((path) => safeParts(path)[0] as string));
+  for (const entry of await fs.readdir(folder)) {
+    if (entry.startsWith('..') || wanted.has(entry)) continue;
+    await fs.rm(join(folder, entry), { recursive: true, force: true });
+  }
+  for (const name of wanted) {
+    try {
+      await fs.symlink(join(dataLink, name), join(folder, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { promises as fs } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
+import type { Container, EphemeralContainer, VolumeMount } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { ContainerConfigError } from '../containers/environment.js';
+import { expand } from '../containers/expand.js';
+import { type Mount, mountPropagations } from '../cri/container-messages.js';
+import type { PodFolders } from '../pod-folders.js';
+import { podUid } from '../pods/pod-form.js';
+import { openInside, PathEscape } from './inside.js';
+import { bindMount, isMounted } from './mounts.js';
+import type { ReadyVolume } from './pod-volumes.js';
+
+export interface MountInput {
+  readonly pod: Pod;
+  readonly container: Container | EphemeralContainer;
+  readonly volumes: ReadonlyMap<string, ReadyVolume>;
+  readonly environment: ReadonlyMap<string, string>;
+  readonly folders: PodFolders;
+}
+
+/** The mounts of a container's volumes. @throws ContainerConfigError */
+export async function containerMounts(input: MountInput): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  for (const [index, mount] of (input.container.volumeMounts ?? []).entries()) {
+    const volume = input.volumes.get(mount.name);
+    if (volume === undefined) throw new ContainerConfigError(`volume ${mount.name} is not ready`);
+    const path = await pathOf(input, mount, index, volume);
+    mounts.push({
+      containerPath: isAbsolute(mount.mountPath) ? mount.mountPath : `/${mount.mountPath}`,
+      hostPath: path,
+      readonly: mount.readOnly === true || volume.isReadOnly,
+      propagation: mountPropagations[mount.mountPropagation ?? 'None'] ?? 0,
+    });
+  }
+  return mounts;
+}
+
+async function pathOf(
+  { pod, container, environment, folders }: MountInput,
+  { name, subPath = '', subPathExpr = '' }: VolumeMount,
+  index: number,
+  volume: ReadyVolume,
+): Promise<string> {
+  const wanted = subPathExpr === '' ? subPath : expandStrictly(subPathExpr, environment);
+  if (wanted === '') return volume.path;
+  try {
+    await using place = await openInside(volume.path, wanted, volume.isReadOnly ? undefined : { mode: 0o750 });
+    const target = folders.subPath(podUid(pod), name, container.name, index);
+    if (await isMounted(target)) return target;
+    await fs.mkdir(dirname(target), { recursive: true, mode: 0o750 });
+    if (place.isFolder) await fs.mkdir(target, { recursive: true });
+    else await (await fs.open(target, 'a', 0o640)).close();
+    await bindMount(place.path, target);
+    return target;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const what = error instanceof PathEscape ? 'must not leave its volume' : "can't be prepared";
+    throw new ContainerConfigError(`subPath ${JSON.stringify(wanted)} of volume "${name}" ${what}: ${text}`);
+  }
+}
+
+/** All references must have a value, and the result must be a path inside. */
+function expandStrictly(text: string, environment: ReadonlyMap<string, string>): string {
+  const missing: string[] = [];
+  const path = expand(text, (name) => {
+    const value = environment.get(name);
+    if (value === undefined) missing.push(name);
+    return value;
+  });
+  if (missing.length > 0) throw new ContainerConfigError(`missing value for ${missing.join(', ')} in subPathExpr`);
+  return path;
+}

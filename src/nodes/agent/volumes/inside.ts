@@ -1,0 +1,119 @@
+import { constants, promises as fs } from 'node:fs';
+import { join } from 'node:path';
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
+
+/** A path that leads out of the place that it must stay in, or to something else than it should. */
+export class PathEscape extends Error {}
+
+/** Splits a relative path. @throws PathEscape for absolute paths and those with `..` */
+export function safeParts(path: string): string[] {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (path.startsWith('/') || parts.includes('..')) throw new PathEscape(`${path} must be a path inside of the volume`);
+  if (path.includes('\0')) throw new PathEscape('a path must not contain a null character');
+  return parts;
+}
+
+/** An open file or folder, by which others reach exactly it, whatever happens to its path. */
+export interface OpenPlace extends AsyncDisposable {
+  /** Leads to it as long as it is open, for other programs too. */
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+function placeOf(handle: fs.FileHandle, isFolder: boolean): OpenPlace {
+  return {
+    path: `/proc/${process.pid}/fd/${handle.fd}`,
+    isFolder,
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+/**
+ * Opens what is at a path below a folder that somebody else may change at the same time. Symbolic links are followed as
+ * long as they lead to something inside of the folder; then every part of the way is opened for itself and must not be a
+ * link. So nothing outside can be reached, whatever is exchanged meanwhile.
+ *
+ * @param create makes what is missing of the way, as folders
+ * @throws PathEscape
+ */
+export async function openInside(folder: string, path: string, create?: { readonly mode: number }): Promise<OpenPlace> {
+  const { root, parts } = await resolveInside(folder, path);
+  let handle = await fs.open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    for (const [i, part] of parts.entries()) {
+      const next = await openPart(handle, part, i === parts.length - 1, create);
+      await handle.close();
+      handle = next;
+    }
+    return placeOf(handle, (await handle.stat()).isDirectory());
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A folder and a name in it, by way of the open folder. */
+function below(handle: fs.FileHandle, name: string): string {
+  return `/proc/self/fd/${handle.fd}/${name}`;
+}
+
+async function openPart(
+  parent: fs.FileHandle,
+  name: string,
+  isLast: boolean,
+  create: { readonly mode: number } | undefined,
+): Promise<fs.FileHandle> {
+  const path = below(parent, name);
+  if (create !== undefined) {
+    try {
+      await fs.mkdir(path, { mode: create.mode });
+      // The mask of this process takes bits away.
+      const made = await fs.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      await made.chmod(create.mode);
+      return made;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  const kind = await fs.lstat(path);
+  if (kind.isSymbolicLink()) throw new PathEscape(`${name} has become a link`);
+  if (!kind.isDirectory() && !isLast) throw new PathEscape(`${name} is no folder`);
+  // Opening a device or a pipe could have effects of its own.
+  if (!kind.isDirectory() && !kind.isFile() && !kind.isSocket())
+    throw new PathEscape(`${name} is neither file nor folder`);
+  return fs.open(path, kind.isDirectory() ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/** The parts of the path with its links followed, as far as it exists. */
+async function resolveInside(
+  folder: string,
+  path: string,
+): Promise<{ readonly root: string; readonly parts: readonly string[] }> {
+  const parts = safeParts(path);
+  const root = await fs.realpath(folder);
+  for (let known = parts.length; known > 0; known--) {
+    let real: string;
+    try {
+      real = await fs.realpath(join(root, ...parts.slice(0, known)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      throw error;
+    }
+    if (real !== root && !real.startsWith(root === '/' ? root : `${root}/`))
+      throw new PathEscape(`${path} leads out of the volume`);
+    return { root, parts: [...safeParts(real.slice(root === '/' ? 1 : root.length + 1)), ...parts.slice(known)] };
+  }
+  return { root, parts };
+}
+
+/** Makes a file that must not exist yet. */
+export async function makeFile(path: string, content: string | Buffer, mode: number): Promise<void> {
+  const handle = await fs.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
+  try {
+    await handle.writeFile(content);
+    await handle.chmod(mode);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { promises as fs } from 'node:fs';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Paths in the table of mounts have blanks and backslashes as octal numbers. */
+function unescapePath(path: string): string {
+  return path.replace(/\\(\d{3})/g, (_all, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+/** The places below a folder where something is mounted, the deepest first. */
+export async function mountsBelow(folder: string): Promise<string[]> {
+  const table = await fs.readFile('/proc/self/mountinfo', 'utf8');
+  return table
+    .split('\n')
+    .map((line) => unescapePath(line.split(' ')[4] ?? ''))
+    .filter((path) => path.startsWith(`${folder}/`) || path === folder)
+    .sort((a, b) => b.length - a.length);
+}
+
+export async function isMounted(path: string): Promise<boolean> {
+  return (await mountsBelow(path)).includes(path);
+}
+
+/** Makes a file system in memory. @param size in bytes; undefined: the kernel's limit */
+export async function mountMemory(path: string, size: number | undefined): Promise<void> {
+  const options = ['noswap', ...(size === undefined ? [] : [`size=${size}`])];
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', path]);
+  } catch {
+    // Older kernels don't know `noswap`.
+    await run('mount', ['-t', 'tmpfs', ...(size === undefined ? [] : ['-o', `size=${size}`]), 'tmpfs', path]);
+  }
+}
+
+/** Shows one place at another. The source may be an open file of this process: links in it are not followed by name. */
+export async function bindMount(source: string, target: string): Promise<void> {
+  await run('mount', ['--no-canonicalize', '--bind', source, target]);
+}
+
+export async function mountNfs(server: string, exported: string, target: string, isReadOnly: boolean): Promise<void> {
+  const options = isReadOnly ? ['-o', 'ro'] : [];
+  await run('mount', ['-t', 'nfs', ...options, `${server}:${exported}`, target]);
+}
+
+export async function unmount(path: string): Promise<void> {
+  await run('umount', ['--no-canonicalize', path]);
+}
+
+/** Ends everything that is mounted below a folder. @throws Error if something remains */
+export async function unmountBelow(folder: string): Promise<void> {
+  for (const path of await mountsBelow(folder)) await unmount(path);
+  const left = await mountsBelow(folder);
+  if (left.length > 0) throw new Error(`${left[0]} is still mounted`);
+}

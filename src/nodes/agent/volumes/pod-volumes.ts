@@ -1,0 +1,139 @@
+import { promises as fs } from 'node:fs';
+import { quantityValue } from '../../../base/machinery/values/quantity.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
+import type { PodFolders } from '../pod-folders.js';
+import { podUid } from '../pods/pod-form.js';
+import { type Payload, writeAtomically } from './atomic-writer.js';
+import { prepareHostPath } from './host-path.js';
+import { isMounted, mountMemory, mountNfs } from './mounts.js';
+import { downwardFiles, entriesOf, projectedFiles, type SourceInput, VolumeProblem } from './volume-sources.js';
+
+/** Where a volume of a pod is on the machine. */
+export interface ReadyVolume {
+  readonly path: string;
+  /** Nobody but the agent writes there. */
+  readonly isReadOnly: boolean;
+}
+
+/** A volume that a claim stands for, in the form of a volume of a pod. */
+export type ClaimResolver = (pod: Pod, claimName: string) => Promise<Volume>;
+
+export interface VolumeInput extends SourceInput {
+  readonly folders: PodFolders;
+  readonly resolveClaim: ClaimResolver;
+}
+
+const emptyDirPlugin = 'kubernetes.io~empty-dir';
+
+/**
+ * Makes the volumes of a pod ready, or up to date again. Volumes that hold files of the API are written anew when these have
+ * changed.
+ *
+ * @throws VolumeProblem for the first that can't be had
+ */
+export async function preparePodVolumes(input: VolumeInput): Promise<ReadonlyMap<string, ReadyVolume>> {
+  const ready = new Map<string, ReadyVolume>();
+  for (const volume of input.pod.spec.volumes ?? []) {
+    try {
+      ready.set(volume.name, await prepare(input, volume));
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      throw new VolumeProblem(`MountVolume.SetUp failed for volume "${volume.name}" : ${text}`);
+    }
+  }
+  return ready;
+}
+
+async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume> {
+  const { pod, folders } = input;
+  const { name, emptyDir, hostPath, configMap, secret, downwardAPI, projected, persistentVolumeClaim, nfs } = volume;
+  const folderOf = (plugin: string) => folders.volume(podUid(pod), plugin, name);
+  if (emptyDir) {
+    const size = emptyDir.sizeLimit ? quantityValue(emptyDir.sizeLimit) : undefined;
+    return prepareEmptyDir(pod, folderOf(emptyDirPlugin), emptyDir.medium ?? '', size);
+  }
+  if (hostPath) {
+    await prepareHostPath(hostPath.path, hostPath.type ?? '');
+    return { path: hostPath.path, isReadOnly: false };
+  }
+  if (configMap) {
+    const mode = configMap.defaultMode ?? undefined;
+    const files = await entriesOf(input, 'configmap', configMap.name ?? '', configMap, mode);
+    return project(pod, folderOf('kubernetes.io~configmap'), files);
+  }
+  if (secret) {
+    const mode = secret.defaultMode ?? undefined;
+    const files = await entriesOf(input, 'secret', secret.secretName ?? '', secret, mode);
+    return project(pod, await inMemory(folderOf('kubernetes.io~secret')), files);
+  }
+  if (downwardAPI) {
+    const files = downwardFiles(input, downwardAPI.items, downwardAPI.defaultMode ?? undefined);
+    return project(pod, folderOf('kubernetes.io~downward-api'), files);
+  }
+  if (projected) {
+    const files = new Map();
+    for (const source of projected.sources ?? []) {
+      const some = await projectedFiles(input, source, projected.defaultMode ?? undefined);
+      for (const [path, file] of some) files.set(path, file);
+    }
+    return project(pod, await inMemory(folderOf('kubernetes.io~projected')), files);
+  }
+  if (persistentVolumeClaim) {
+    const resolved = await input.resolveClaim(pod, persistentVolumeClaim.claimName);
+    return prepare(input, { ...resolved, name });
+  }
+  if (nfs) {
+    const folder = folderOf('kubernetes.io~nfs');
+    await fs.mkdir(folder, { recursive: true });
+    if (!(await isMounted(folder))) await mountNfs(nfs.server, nfs.path, folder, nfs.readOnly === true);
+    return { path: folder, isReadOnly: nfs.readOnly === true };
+  }
+  const [type] = Object.keys(volume).filter((key) => key !== 'name');
+  throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
+}
+
+/** Made once; what containers wrote stays. */
+async function prepareEmptyDir(
+  pod: Pod,
+  folder: string,
+  medium: string,
+  size: number | undefined,
+): Promise<ReadyVolume> {
+  const isThere = await fs.stat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (medium !== '' && medium !== 'Memory') throw new VolumeProblem(`the medium ${medium} is not supported`);
+  const isMade = isThere && (medium === '' || (await isMounted(folder)));
+  if (isMade) return { path: folder, isReadOnly: false };
+  await fs.mkdir(folder, { recursive: true });
+  if (medium === 'Memory') await mountMemory(folder, size);
+  const group = groupOf(pod);
+  if (group !== undefined) await fs.chown(folder, 0, group);
+  // The mask of this process takes bits away.
+  await fs.chmod(folder, group === undefined ? 0o777 : 0o2777);
+  return { path: folder, isReadOnly: false };
+}
+
+/** Files with secrets never reach a disk. */
+async function inMemory(folder: string): Promise<string> {
+  await fs.mkdir(folder, { recursive: true });
+  if (!(await isMounted(folder))) await mountMemory(folder, undefined);
+  return folder;
+}
+
+async function project(pod: Pod, folder: string, files: Payload): Promise<ReadyVolume> {
+  const group = groupOf(pod);
+  await fs.mkdir(folder, { recursive: true });
+  // The mask of this process takes bits away.
+  await fs.chmod(folder, group === undefined ? 0o777 : 0o2777);
+  if (group !== undefined) await fs.chown(folder, 0, group);
+  await writeAtomically(folder, files, group);
+  return { path: folder, isReadOnly: true };
+}
+
+function groupOf({ spec }: Pod): number | undefined {
+  const group = spec.securityContext?.fsGroup;
+  return group === undefined || group === null ? undefined : Number(group);
+}

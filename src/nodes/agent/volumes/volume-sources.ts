@@ -1,0 +1,145 @@
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { KeyToPath } from '../../../objects/apis/core/v1/source-selector.types.js';
+import type { DownwardAPIVolumeFile, VolumeProjection } from '../../../objects/apis/core/v1/volume.types.js';
+import type { ObjectReader } from '../containers/environment.js';
+import { type PodAddresses, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
+import type { ProjectedFile } from './atomic-writer.js';
+
+/** A volume can't be had now. The message is for the pod's events. */
+export class VolumeProblem extends Error {}
+
+/** What files of volumes are made of. */
+export interface SourceInput extends PodAddresses {
+  readonly pod: Pod;
+  readonly objects: ObjectReader;
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** A token of the pod's service account, bound to the pod. */
+  readonly token: (audience: string, expirationSeconds: number) => Promise<string>;
+  /** The certificates of trust bundles in PEM; undefined: there are none. */
+  readonly trustBundle: (source: TrustBundleSource) => Promise<string | undefined>;
+}
+
+export interface TrustBundleSource {
+  readonly name?: string | undefined;
+  readonly signerName?: string | undefined;
+  readonly labels: string;
+}
+
+type Files = Map<string, ProjectedFile>;
+
+const defaultFileMode = 0o644;
+const defaultTokenSeconds = 3600;
+
+/** The files of a ConfigMap or a Secret. */
+export async function entriesOf(
+  { pod, objects }: SourceInput,
+  kind: 'configmap' | 'secret',
+  name: string,
+  { items, optional }: { readonly items?: readonly KeyToPath[] | null; readonly optional?: boolean | null },
+  mode: number = defaultFileMode,
+): Promise<Files> {
+  const namespace = pod.metadata.namespace ?? '';
+  const entries = await readEntries(objects, kind, namespace, name);
+  const files: Files = new Map();
+  if (entries === undefined) {
+    if (optional) return files;
+    throw new VolumeProblem(`${kind} "${name}" not found`);
+  }
+  if (!items || items.length === 0) {
+    for (const [key, content] of entries) files.set(key, { content, mode });
+    return files;
+  }
+  for (const { key, path, mode: own } of items) {
+    const content = entries.get(key);
+    if (content !== undefined) files.set(path, { content, mode: own ?? mode });
+    else if (!optional) throw new VolumeProblem(`references non-existent ${kind} key: ${key}`);
+  }
+  return files;
+}
+
+async function readEntries(objects: ObjectReader, kind: 'configmap' | 'secret', namespace: string, name: string) {
+  if (kind === 'secret') {
+    const secret = await objects.secret(namespace, name);
+    return (
+      secret && new Map(Object.entries(secret.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')]))
+    );
+  }
+  const map = await objects.configMap(namespace, name);
+  if (map === undefined) return undefined;
+  return new Map([
+    ...Object.entries(map.data ?? {}).map(([key, text]): [string, Buffer] => [key, Buffer.from(text)]),
+    ...Object.entries(map.binaryData ?? {}).map(([key, text]): [string, Buffer] => [key, Buffer.from(text, 'base64')]),
+  ]);
+}
+
+/** Files with fields of the pod. */
+export function downwardFiles(
+  input: SourceInput,
+  items: readonly DownwardAPIVolumeFile[] | null | undefined,
+  mode: number = defaultFileMode,
+): Files {
+  const files: Files = new Map();
+  for (const { path, fieldRef, resourceFieldRef, mode: own } of items ?? []) {
+    files.set(path, { content: Buffer.from(downwardText(input, fieldRef, resourceFieldRef)), mode: own ?? mode });
+  }
+  return files;
+}
+
+function downwardText(
+  input: SourceInput,
+  fieldRef: DownwardAPIVolumeFile['fieldRef'],
+  resourceFieldRef: DownwardAPIVolumeFile['resourceFieldRef'],
+): string {
+  const { pod, allocatable } = input;
+  if (fieldRef) return podFieldValue(pod, fieldRef.fieldPath, input);
+  if (!resourceFieldRef) return '';
+  const { containerName, resource, divisor } = resourceFieldRef;
+  const all = [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])];
+  const container = all.find(({ name }) => name === containerName);
+  if (container === undefined) throw new VolumeProblem(`container ${containerName} not found`);
+  return resourceFieldValue(container, resource, divisor, allocatable);
+}
+
+/** The files of one source of a projected volume. */
+export async function projectedFiles(
+  input: SourceInput,
+  source: VolumeProjection,
+  mode: number | undefined,
+): Promise<Files> {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  if (configMap) return entriesOf(input, 'configmap', configMap.name ?? '', configMap, mode);
+  if (secret) return entriesOf(input, 'secret', secret.name ?? '', secret, mode);
+  if (downwardAPI) return downwardFiles(input, downwardAPI.items, mode);
+  if (serviceAccountToken) {
+    const { audience = '', expirationSeconds, path } = serviceAccountToken;
+    const token = await input.token(audience, Number(expirationSeconds ?? defaultTokenSeconds));
+    return new Map([[path, { content: Buffer.from(token), ...tokenAccess(input.pod, mode) }]]);
+  }
+  if (clusterTrustBundle) {
+    const { name, signerName, labelSelector, optional, path } = clusterTrustBundle;
+    const labels = Object.entries(labelSelector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
+    const bundle = await input.trustBundle({
+      name: name ?? undefined,
+      signerName: signerName ?? undefined,
+      labels: labels.join(','),
+    });
+    if (bundle === undefined && !optional) throw new VolumeProblem('the cluster trust bundle was not found');
+    return new Map([[path, { content: Buffer.from(bundle ?? ''), mode: mode ?? defaultFileMode }]]);
+  }
+  throw new VolumeProblem('a projected volume has a source that this node does not support');
+}
+
+/** A token is for the user of the containers alone where all run as the same one, and for the group of the volume. */
+function tokenAccess({ spec }: Pod, mode: number | undefined): { mode: number; owner?: number } {
+  const shared = spec.securityContext ?? {};
+  const users = new Set(
+    [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(
+      ({ securityContext }) => securityContext?.runAsUser ?? shared.runAsUser ?? undefined,
+    ),
+  );
+  const [user] = users;
+  if (shared.fsGroup !== undefined && shared.fsGroup !== null) return { mode: 0o600 };
+  return users.size === 1 && user !== undefined
+    ? { mode: 0o600, owner: Number(user) }
+    : { mode: mode ?? defaultFileMode };
+}
