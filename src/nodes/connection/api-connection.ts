@@ -123,7 +123,7 @@ export class ApiConnection {
   ): Promise<T> {
     const places = rank === 'minor' ? this.minor : rank === 'urgent' ? this.urgent : this.major;
     if (rank === 'minor' && places.waiting >= mostMinorWaiting) throw new TooManyWait();
-    if (rank !== 'urgent') await this.settings.rate?.take(signal);
+    if (rank !== 'urgent' && this.settings.rate !== undefined) await this.settings.rate.take(signal);
     await places.take();
     try {
       const text = body === undefined ? undefined : JSON.stringify(body);

@@ -30,7 +30,7 @@ const agentVersion = 'v1.37.2';
 
 /** Starts the agent of this machine. */
 export async function startAgent({ options, nodeName, logger }: AgentToRun): Promise<RunningAgent> {
-  const { api: apiOptions, node, pods, cluster } = options;
+  const { agentApi: apiOptions, agentNode: node, agentPods: pods, cluster } = options;
   if (apiOptions.kubeconfig === undefined) throw new StartupError('give a --kubeconfig');
   const access = await accessOf({
     kubeconfig: apiOptions.kubeconfig,

@@ -10,9 +10,9 @@ import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 
 const groups = {
-  api: AgentApiOptions,
-  node: AgentNodeOptions,
-  pods: AgentPodsOptions,
+  agentApi: AgentApiOptions,
+  agentNode: AgentNodeOptions,
+  agentPods: AgentPodsOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,
 } as const;
@@ -32,7 +32,7 @@ export const nodeCommand: Command = {
     const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
     const { startAgent } = await import('../run-agent.js');
-    const nodeName = parsed.node.hostnameOverride ?? hostname().toLowerCase();
+    const nodeName = parsed.agentNode.hostnameOverride ?? hostname().toLowerCase();
     const agent = await startAgent({ options: parsed, nodeName, logger, signal: context.signals.signal });
     void agent.registered.then(() => {
       if (!context.signals.signal.aborted) context.print(`the node ${nodeName} is registered`);

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { promises as fs } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { writeAtomically } from './atomic-writer.js';
+import { openInside, PathEscape, safeParts } from './inside.js';
+
+describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of open files are those of Linux' }, () => {
+  let folder: string;
+  let volume: string;
+  before(async () => {
+    folder = await fs.mkdtemp(join(tmpdir(), 'inside-'));
+    volume = join(folder, 'volume');
+    await fs.mkdir(join(volume, 'a', 'b'), { recursive: true });
+    await fs.mkdir(join(folder, 'outside'));
+    await fs.writeFile(join(folder, 'outside', 'secret'), 'secret');
+    await fs.writeFile(join(volume, 'a', 'file'), 'content');
+    await fs.symlink('../outside', join(volume, 'out'));
+    await fs.symlink('/etc', join(volume, 'etc'));
+    await fs.symlink('a/b', join(volume, 'inner'));
+  });
+  after(() => fs.rm(folder, { recursive: true, force: true }));
+
+  it('are refused when they are absolute or go up', () => {
+    for (const path of ['/etc', '../x', 'a/../../x', 'a\0b']) assert.throws(() => safeParts(path), PathEscape, path);
+    assert.deepEqual(safeParts('./a//b/'), ['a', 'b']);
+  });
+
+  it('do not lead out by links, whether what they name is there or not', async () => {
+    for (const path of ['out', 'out/secret', 'etc/passwd', 'out/new/folder']) {
+      await assert.rejects(openInside(volume, path, { mode: 0o750 }), PathEscape, path);
+    }
+    await assert.rejects(fs.stat(join(folder, 'outside', 'new')));
+  });
+
+  it('follow links that stay inside, and reach what was opened even if the path is exchanged', async () => {
+    await using inner = await openInside(volume, 'inner');
+    assert.equal(inner.isFolder, true);
+    await using file = await openInside(volume, 'a/file');
+    assert.equal(file.isFolder, false);
+    await fs.rename(join(volume, 'a', 'file'), join(volume, 'a', 'moved'));
+    await fs.symlink('/etc/passwd', join(volume, 'a', 'file'));
+    assert.equal(await fs.readFile(file.path, 'utf8'), 'content');
+  });
+
+  it('are made when they are missing, with the wanted mode', async () => {
+    await using made = await openInside(volume, 'x/y', { mode: 0o750 });
+    assert.equal(made.isFolder, true);
+    assert.equal((await fs.stat(join(volume, 'x', 'y'))).mode & 0o777, 0o750);
+  });
+
+  it('of devices and pipes are refused', async () => {
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('mkfifo', [join(volume, 'pipe')]);
+    await assert.rejects(openInside(volume, 'pipe'), PathEscape);
+  });
+});
+
+describe('writeAtomically', () => {
+  let folder: string;
+  before(async () => {
+    folder = await fs.mkdtemp(join(tmpdir(), 'atomic-'));
+  });
+  after(() => fs.rm(folder, { recursive: true, force: true }));
+  const file = (text: string) => ({ content: Buffer.from(text), mode: 0o644 });
+
+  it('writes files behind one link, and nothing when nothing has changed', async () => {
+    const files = new Map([
+      ['a', file('1')],
+      ['b/c', file('2')],
+    ]);
+    assert.equal(await writeAtomically(folder, files, undefined), true);
+    const before = await fs.readlink(join(folder, '..data'));
+    assert.equal(await fs.readFile(join(folder, 'b', 'c'), 'utf8'), '2');
+    assert.equal(await writeAtomically(folder, files, undefined), false);
+    assert.equal(await fs.readlink(join(folder, '..data')), before);
+  });
+
+  it('exchanges all at once and removes what is gone', async () => {
+    assert.equal(await writeAtomically(folder, new Map([['a', file('3')]]), undefined), true);
+    assert.equal(await fs.readFile(join(folder, 'a'), 'utf8'), '3');
+    const names = (await fs.readdir(folder)).sort();
+    assert.deepEqual(
+      names.filter((name) => !name.startsWith('..')),
+      ['a'],
+    );
+    assert.equal(names.filter((name) => /^\.\.\d/.test(name)).length, 1);
+  });
+
+  it('refuses paths that are not inside of the volume', async () => {
+    for (const path of ['../x', '/x', '..data/x', '']) {
+      await assert.rejects(writeAtomically(folder, new Map([[path, file('')]]), undefined), PathEscape, path);
+    }
+  });
+});
