@@ -60,7 +60,7 @@ export interface AgentOptions {
   readonly reserved: Readonly<Record<string, number>>;
 }
 
-export interface AgentParts {
+export interface AgentDependencies {
   readonly options: AgentOptions;
   readonly runtime: ContainerRuntime;
   /** Undefined: there is no API, only static pods. */
@@ -90,7 +90,7 @@ export class NodeAgent {
   private podCidr = '';
 
   private constructor(
-    private readonly parts: AgentParts,
+    private readonly parts: AgentDependencies,
     cgroups: Cgroups,
     description: NodeDescription,
   ) {
@@ -183,7 +183,7 @@ export class NodeAgent {
   }
 
   /** Prepares folders and cgroups. Does not wait for the runtime or the API. */
-  static async create(parts: AgentParts): Promise<NodeAgent> {
+  static async create(parts: AgentDependencies): Promise<NodeAgent> {
     const { options } = parts;
     await fs.mkdir(options.rootFolder, { recursive: true, mode: 0o750 });
     await fs.mkdir(options.logFolder, { recursive: true, mode: 0o755 });

@@ -5,16 +5,16 @@ import { type AdmissionNode, admissionProblem } from './pods/pod-admission.js';
 import { podKey, podUid } from './pods/pod-form.js';
 import { PodWorker } from './pods/pod-worker.js';
 import type { RuntimeView } from './pods/runtime-view.js';
-import type { WorkerParts } from './pods/worker-parts.js';
+import type { WorkerDependencies } from './pods/worker-dependencies.js';
 
 const relistMs = 1_000;
 
-export interface ManagerParts {
+export interface ManagerDependencies {
   readonly view: RuntimeView;
   readonly timers: Timers;
   readonly logger: Logger;
   /** What the workers share, but for what the manager itself is asked. */
-  readonly shared: Omit<WorkerParts, 'onDone' | 'onMirrorGone'>;
+  readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone'>;
   /** The node, as far as pods must fit it. */
   readonly node: () => AdmissionNode | undefined;
   /** Called when the mirror of a static pod has gone. */
@@ -35,7 +35,7 @@ export class PodManager {
   private readonly waiting = new Map<string, Pod>();
   private isComplete = false;
 
-  constructor(private readonly parts: ManagerParts) {}
+  constructor(private readonly parts: ManagerDependencies) {}
 
   pods(): readonly Pod[] {
     return [...this.workers.values()].map(({ declaration, status }) => ({ ...declaration, status: status ?? {} }));
@@ -84,7 +84,7 @@ export class PodManager {
 
   private begin(pod: Pod, isStatic: boolean): PodWorker {
     const { shared, logger } = this.parts;
-    const parts: WorkerParts = {
+    const parts: WorkerDependencies = {
       ...shared,
       onDone: (uid) => this.done(uid),
       onMirrorGone: this.parts.onMirrorGone,

@@ -19,7 +19,7 @@ import { containerConfigOf } from './container-config.js';
 import type { ObjectReader } from './environment.js';
 import { runHook } from './hooks.js';
 
-export interface StarterParts {
+export interface StarterDependencies {
   readonly runtime: ContainerRuntime;
   readonly images: ImagePuller;
   readonly objects: ObjectReader;
@@ -45,7 +45,7 @@ export interface StartRequest {
 
 /** Starts containers. A run that an earlier process made and did not start is replaced, so that none is there twice. */
 export class ContainerStarter {
-  constructor(private readonly parts: StarterParts) {}
+  constructor(private readonly parts: StarterDependencies) {}
 
   /** Returns when the container runs and its hook has ended. @throws StartFailure */
   async start(request: StartRequest): Promise<void> {

@@ -9,7 +9,7 @@ import { renewNodeLease } from '../../connection/node-lease.js';
 import type { EventSink } from '../events.js';
 import { type Condition, type NodeState, nodeStatus } from './node-status.js';
 
-export interface ReporterParts {
+export interface ReporterDependencies {
   readonly api: ApiUser;
   readonly names: VendorNames;
   readonly nodeName: string;
@@ -41,7 +41,7 @@ export class NodeReporter {
   private reportedAt = Number.NEGATIVE_INFINITY;
   private wake = new AbortController();
 
-  constructor(private readonly parts: ReporterParts) {}
+  constructor(private readonly parts: ReporterDependencies) {}
 
   get present(): Node | undefined {
     return this.node;

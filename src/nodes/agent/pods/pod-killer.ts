@@ -12,7 +12,7 @@ import {
   type RuntimePod,
   usableSandbox,
 } from './runtime-pod.js';
-import type { PodParts } from './worker-parts.js';
+import type { PodDependencies } from './worker-dependencies.js';
 
 /** Where an event about a container points. */
 export function containerPath(pod: Pod, name: string): string {
@@ -25,7 +25,7 @@ export function containerPath(pod: Pod, name: string): string {
 
 /** Ends what runs of a pod, and removes what is left. */
 export class PodKiller {
-  constructor(private readonly parts: PodParts) {}
+  constructor(private readonly parts: PodDependencies) {}
 
   /** Ends all containers within the grace period: sidecars after the others, in the opposite order of their start. */
   async stopContainers(pod: Pod, runtime: RuntimePod, grace: number, hurry: AbortSignal): Promise<void> {

@@ -24,7 +24,7 @@ import {
   runsOf,
   usableSandbox,
 } from './runtime-pod.js';
-import type { PodParts } from './worker-parts.js';
+import type { PodDependencies } from './worker-dependencies.js';
 
 /** What a turn came to: the pod goes on, all of it has ended for good, or the node ends it. */
 export type TurnOutcome = 'going-on' | 'ended' | PodEnd;
@@ -55,7 +55,7 @@ export class PodSync {
   nextAt: number | undefined;
 
   constructor(
-    private readonly parts: PodParts,
+    private readonly parts: PodDependencies,
     pod: Pod,
   ) {
     this.killer = new PodKiller(parts);
@@ -183,7 +183,7 @@ export class PodSync {
   }
 
   private async start(
-    request: Omit<Parameters<PodParts['starter']['start']>[0], 'event'>,
+    request: Omit<Parameters<PodDependencies['starter']['start']>[0], 'event'>,
     reported: PodStatus | undefined,
   ): Promise<void> {
     const { pod, start, signal } = request;

@@ -7,7 +7,7 @@ import { PodSync } from './pod-sync.js';
 import type { RuntimePod } from './runtime-pod.js';
 import { isRunning, usableSandbox } from './runtime-pod.js';
 import { type StatusTarget, StatusWriter } from './status-writer.js';
-import type { WorkerParts } from './worker-parts.js';
+import type { WorkerDependencies } from './worker-dependencies.js';
 
 /** A pod is looked at again after this time, even if nothing is known to have changed. */
 const resyncMs = 55_000;
@@ -34,7 +34,7 @@ export class PodWorker {
   status: PodStatus | undefined;
 
   constructor(
-    private readonly parts: WorkerParts,
+    private readonly parts: WorkerDependencies,
     private pod: Pod,
     /** Whether the API only has a mirror of the pod, or nothing. */
     readonly isStatic = false,

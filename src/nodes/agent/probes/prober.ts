@@ -8,7 +8,7 @@ import type { RuntimeContainer } from '../pods/runtime-pod.js';
 import { type CheckResult, checkGrpc, checkHttp, checkTcp, portOf } from './probe-action.js';
 import { type ProbeKind, ProbeState } from './probe-state.js';
 
-export interface ProberParts {
+export interface ProberDependencies {
   readonly runtime: Pick<ContainerRuntime, 'exec'>;
   readonly timers: Timers;
   readonly random: () => number;
@@ -36,7 +36,7 @@ export class RunProbes {
   private readonly states = new Map<ProbeKind, ProbeState>();
 
   constructor(
-    private readonly parts: ProberParts,
+    private readonly parts: ProberDependencies,
     private readonly probed: ProbedRun,
   ) {
     const { container, before } = probed;

@@ -10,7 +10,7 @@ import { systemTimers } from '../../../base/machinery/timers.js';
 import { type VendorNames, vendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ApiAccess } from '../../../base/outgoing/api-access.js';
-import { ApiConnection } from '../../../nodes/simulated/api-connection.js';
+import { ApiConnection } from '../../../nodes/connection/api-connection.js';
 import { nodeAddresses } from '../../../nodes/simulated/node-addresses.js';
 import { namesOfServer } from '../../../nodes/simulated/server-names.js';
 import type { NodeServerCertificates } from '../../../nodes/simulated/simulated-nodes.js';

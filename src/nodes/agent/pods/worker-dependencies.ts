@@ -9,13 +9,13 @@ import type { EventSink, EventType } from '../events.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
-import type { ProberParts } from '../probes/prober.js';
+import type { ProberDependencies } from '../probes/prober.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import type { BackOff } from './back-off.js';
 import type { RuntimeView } from './runtime-view.js';
 
 /** What the workers of all pods share. */
-export interface WorkerParts {
+export interface WorkerDependencies {
   readonly api: ApiUser;
   readonly runtime: ContainerRuntime;
   readonly view: RuntimeView;
@@ -25,7 +25,7 @@ export interface WorkerParts {
   readonly folders: PodFolders;
   readonly settings: NodeSettings;
   readonly cgroups: Cgroups;
-  readonly prober: ProberParts;
+  readonly prober: ProberDependencies;
   readonly events: EventSink;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -43,7 +43,7 @@ export interface WorkerParts {
 }
 
 /** The same for the parts of one pod's worker. */
-export interface PodParts extends WorkerParts {
+export interface PodDependencies extends WorkerDependencies {
   /** Records an event about the pod. @param container path of the part that it is about */
   readonly event: (type: EventType, reason: string, message: string, container?: string) => void;
   /** Something has happened that the worker should look at. */
