@@ -67,7 +67,11 @@ try {
       storage,
       names,
       clock: systemClock,
-      counters: { validToken: nothing, staleToken: nothing, secretToken: nothing },
+      counters: {
+        ...{ validToken: nothing, staleToken: nothing, secretToken: nothing },
+        ...{ secretTokenMade: nothing, invalidSecretToken: nothing },
+      },
+      uses: { record: nothing },
     });
     const union = new TokenUnion([method], console);
     const cache = new TokenCache(union, systemClock, { ttlMs: 10_000, maxEntries: 20_000 });

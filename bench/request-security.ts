@@ -142,6 +142,9 @@ const authentication = buildAuthentication(options, {
   tls,
   servingKeyFile,
   processId: 'bench',
+  secrets: () => {
+    throw new Error('no token in a secret is used here');
+  },
   keySetUrl: 'https://127.0.0.1/openid/v1/jwks',
 });
 await authentication.start();

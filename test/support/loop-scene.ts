@@ -92,7 +92,7 @@ export class LoopScene {
     admission?: WriteAdmission,
     settings: Pick<
       ControllersOptions,
-      'autoscaler' | 'metrics' | 'terminatedPodThreshold' | 'nodeRanges' | 'serviceRange'
+      'autoscaler' | 'metrics' | 'terminatedPodThreshold' | 'legacyTokenPeriodMs' | 'nodeRanges' | 'serviceRange'
     > = {},
   ): Promise<RunningLoops> {
     if (timers instanceof ManualTimers) this.clocks.add(timers);

@@ -47,6 +47,7 @@ export const controllerDefaults = {
   csrcleaner: true,
   serviceaccount: true,
   'serviceaccount-token': true,
+  'legacy-serviceaccount-token-cleaner-controller': true,
   'root-ca-cert-publisher': true,
   scheduler: true,
   bootstrapsigner: false,
@@ -160,6 +161,15 @@ export class ControlLoopOptions {
     usage: 'How many pods that have finished are kept; beyond that the oldest are deleted. 0 or less: all are kept.',
   })
   readonly terminatedPodThreshold: number = 12_500;
+
+  @Flag({
+    name: 'legacy-service-account-token-clean-up-period',
+    type: 'duration',
+    usage:
+      'How long a service account token in a secret that its account lists must have been unused until it becomes invalid, and after as long again is deleted.',
+  })
+  @Check<number>('legacyTokenPeriodMs', (ms) => (ms > 0 ? undefined : 'must be positive'))
+  readonly legacyTokenPeriodMs: number = 365 * 24 * 3_600_000;
 
   @Flag({
     name: 'cluster-signing-cert-file',

@@ -244,12 +244,6 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'tokens in secrets of service accounts stay until somebody deletes them',
-      flags: `
-      duration: legacy-service-account-token-clean-up-period=8760h0m0s
-      `,
-    },
-    {
       why: 'the processes of the loops agree in the database on the one that works',
       flags: `
       string: leader-elect-resource-lock=leases leader-elect-resource-name=kube-controller-manager

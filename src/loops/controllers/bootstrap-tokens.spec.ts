@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { LoopScene } from '../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { dayOf, invalidSinceLabel, lastUsedLabel, trackingMapName } from '../../base/machinery/legacy-tokens.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { ManualTimers } from './testing/manual-timers.js';
@@ -94,5 +95,49 @@ describe('the loops for bootstrap tokens', () => {
       await timers.advanceUntil(60_000, untilTokens(scene, 'aaaaaa'));
       await token(scene, 'dddddd', timers.now() - 1);
       await untilTokens(scene, 'aaaaaa');
+    }));
+
+  it('mark unused tokens of accounts invalid, and delete them when they have been so as long', () =>
+    withScene(async (scene, timers) => {
+      const day = 24 * hour;
+      const names = vendorNames('k8s.io');
+      const [used, invalid] = [lastUsedLabel(names), invalidSinceLabel(names)];
+      await scene.create('configmaps', {
+        metadata: { name: trackingMapName, namespace: systemNamespace },
+        data: { since: dayOf(timers.now() - 10 * day) },
+      } as never);
+      const secret = (name: string, labels: Record<string, string> = {}) => {
+        const annotations = { [names.serviceAccountNameAnnotation]: 'robot' };
+        const metadata = { name, namespace: 'default', labels, annotations };
+        return scene.create('secrets', { metadata, type: names.serviceAccountTokenSecretType } as never);
+      };
+      await scene.create('serviceaccounts', {
+        metadata: { name: 'robot', namespace: 'default' },
+        secrets: ['old', 'mounted', 'used', 'odd'].map((name) => ({ name })),
+      } as never);
+      for (const name of ['old', 'mounted', 'made-by-hand']) await secret(name);
+      await secret('used', { [used]: '2999-12-31' });
+      await secret('odd', { [used]: 'x' });
+      await scene.create('pods', {
+        metadata: { name: 'p', namespace: 'default' },
+        spec: {
+          containers: [{ name: 'c', image: 'i' }],
+          volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 'mounted' } }] } }],
+        },
+      } as never);
+      const settings = { legacyTokenPeriodMs: 2 * day };
+      await scene.run(['legacy-serviceaccount-token-cleaner-controller'], timers, undefined, settings);
+      const marked = scene.until<ApiObject, readonly string[]>('secrets', 'a marked token', (secrets) => {
+        const found = secrets.filter(({ metadata }) => metadata.labels?.[invalid] !== undefined);
+        return found.length > 0 && found.map(({ metadata }) => metadata.name ?? '');
+      });
+      await timers.advanceUntil(day, marked);
+      assert.deepEqual(await marked, ['old']);
+      const left = scene.until<ApiObject, readonly string[]>('secrets', 'a deleted token', (secrets) => {
+        const found = secrets.map(({ metadata }) => metadata.name ?? '');
+        return !found.includes('old') && found.sort();
+      });
+      await timers.advanceUntil(day, left);
+      assert.deepEqual(await left, ['made-by-hand', 'mounted', 'odd', 'used']);
     }));
 });

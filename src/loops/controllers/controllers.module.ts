@@ -132,6 +132,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       autoscaler: this.autoscaler,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,
+      legacyTokenPeriodMs: this.options.legacyTokenPeriodMs,
       creationLimits: {
         objectsPerSecond: this.options.creationRate,
         bytesPerSecond: this.options.creationBytes,

@@ -72,6 +72,8 @@ export interface ControllersOptions {
   readonly schedulerNames?: readonly string[] | undefined;
   /** How many finished pods are kept; 0: all. Default 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** How long tokens in secrets may be unused. Default: a year. */
+  readonly legacyTokenPeriodMs?: number | undefined;
   /** How fast loops create objects in one namespace. Default: as fast as they can. */
   readonly creationLimits?: CreationLimits | undefined;
   /** Counts what waits for them. */

@@ -32,6 +32,7 @@ import { GarbageCollector } from './garbage-collector/garbage-collector.controll
 import { HorizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.controller.js';
 import { RemoteMetrics } from './horizontal-pod-autoscaler/remote-metrics.js';
 import { JobController } from './job/job.controller.js';
+import { LegacyTokenCleanerController } from './legacy-token-cleaner/legacy-token-cleaner.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
 import { NodeIpamController } from './node-ipam/node-ipam.controller.js';
 import { NodeLifecycleController, type NodeLifecycleDependencies } from './node-lifecycle/node-lifecycle.controller.js';
@@ -64,12 +65,14 @@ export interface LoopDependencies extends ReconcileDependencies {
 
 const defaultEventTtlMs = 3_600_000;
 const defaultTerminatedPodThreshold = 12_500;
+const defaultLegacyTokenPeriodMs = 365 * 24 * 3_600_000;
 
 /** The enabled loops, in no particular order. */
 export function makeLoops(options: ControllersOptions, dependencies: LoopDependencies): ControlLoop[] {
   const { databaseUrl, sqlProjection = onlyViews } = options;
   const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
   const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
+  const { legacyTokenPeriodMs = defaultLegacyTokenPeriodMs } = options;
   const { nodeLoops = new NodeLoopOptions() } = options;
   const enabled = options.enabled ?? selectedControllers(['*']);
   const without = (text: string): undefined => {
@@ -166,6 +169,8 @@ export function makeLoops(options: ControllersOptions, dependencies: LoopDepende
       signToken === undefined
         ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
         : new ServiceAccountTokenController({ ...dependencies, signToken, rootAuthority }),
+    'legacy-serviceaccount-token-cleaner-controller': () =>
+      new LegacyTokenCleanerController({ ...dependencies, periodMs: legacyTokenPeriodMs }),
     'root-ca-cert-publisher': () =>
       rootAuthority === undefined
         ? without("namespaces do not get the API's authorities: there is no --root-ca-file")

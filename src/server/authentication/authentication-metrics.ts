@@ -27,6 +27,9 @@ export class AuthenticationMetrics implements TokenUseCounters {
   private readonly valid: Counter;
   private readonly stale: Counter;
   private readonly secret: Counter;
+  private readonly madeByItself: Counter;
+  private readonly madeByHand: Counter;
+  private readonly invalid: Counter;
   private readonly durations: Readonly<Record<AttemptResult, LatencySeries>>;
   private readonly certificates: LatencySeries;
   private readonly users: Counter<'username'>;
@@ -61,6 +64,21 @@ export class AuthenticationMetrics implements TokenUseCounters {
     this.secret = new Counter({
       name: 'serviceaccount_legacy_tokens_total',
       help: 'Uses of service account tokens that are kept in secrets.',
+      registers,
+    });
+    this.madeByItself = new Counter({
+      name: 'serviceaccount_legacy_auto_token_uses_total',
+      help: 'Uses of tokens in secrets that their account lists, as those that were made for it by itself.',
+      registers,
+    });
+    this.madeByHand = new Counter({
+      name: 'serviceaccount_legacy_manual_token_uses_total',
+      help: 'Uses of tokens in secrets that somebody made.',
+      registers,
+    });
+    this.invalid = new Counter({
+      name: 'serviceaccount_invalid_legacy_auto_token_uses_total',
+      help: 'Uses of tokens in secrets that were marked invalid.',
       registers,
     });
     const duration = 'authentication_duration_seconds';
@@ -128,5 +146,14 @@ export class AuthenticationMetrics implements TokenUseCounters {
 
   secretToken(): void {
     this.secret.inc();
+  }
+
+  secretTokenMade(by: 'itself' | 'hand'): void {
+    if (by === 'itself') this.madeByItself.inc();
+    else this.madeByHand.inc();
+  }
+
+  invalidSecretToken(): void {
+    this.invalid.inc();
   }
 }

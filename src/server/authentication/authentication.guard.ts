@@ -2,7 +2,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestContext } from '../../base/machinery/request-context.js';
+import { addWarning, type RequestContext } from '../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
 import { anonymousUser } from './anonymous/anonymous.authenticator.js';
@@ -42,6 +42,7 @@ export class AuthenticationGuard implements CanActivate {
       if (result.annotations !== undefined) {
         for (const [key, value] of Object.entries(result.annotations)) context.auditAnnotations.set(key, value);
       }
+      if (result.warning !== undefined) addWarning(context, result.warning);
       await context.audit?.identified();
       return true;
     }

@@ -37,6 +37,7 @@ import { TlsFiles } from './x509/tls-files.js';
         TlsFiles,
         Metrics,
         Logger,
+        ResourceStores,
       ],
       useFactory: (
         options: AuthenticationOptions,
@@ -48,6 +49,7 @@ import { TlsFiles } from './x509/tls-files.js';
         tls: TlsFiles,
         metrics: Metrics,
         logger: Logger,
+        stores: ResourceStores,
       ): Authentication =>
         buildAuthentication(options, {
           storage,
@@ -59,6 +61,7 @@ import { TlsFiles } from './x509/tls-files.js';
           tls,
           servingKeyFile: tlsPrivateKeyFile,
           processId: processIdentity(securePort, metrics.workerIndex),
+          secrets: () => stores.named('', 'secrets'),
           keySetUrl: `https://${hostAddress(bindAddress)}:${securePort}/openid/v1/jwks`,
         }),
     },

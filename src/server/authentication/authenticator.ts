@@ -24,6 +24,8 @@ export type AuthenticationResult =
       readonly user: UserInfo;
       /** For the audit trail of the request. */
       readonly annotations?: Readonly<Record<string, string>> | undefined;
+      /** For the client. */
+      readonly warning?: string | undefined;
     }
   | { readonly kind: 'none' }
   | {

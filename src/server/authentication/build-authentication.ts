@@ -22,6 +22,7 @@ import { buildRequestHeader } from './request-header/build-request-header.js';
 import { tokenResources } from './service-account/account-objects.js';
 import { buildServiceAccounts } from './service-account/build-service-accounts.js';
 import type { IssuerDocuments } from './service-account/issuer-documents.js';
+import type { SecretTokenUsesDependencies } from './service-account/secret-token-uses.js';
 import { dependencyOf, type TokenAuthenticator } from './token-authenticator.js';
 import { TokenCache } from './token-cache.js';
 import { TokenReviews } from './token-reviews.js';
@@ -55,6 +56,8 @@ export interface AuthenticationDependencies {
   readonly servingKeyFile: string;
   /** The name of this process, for metrics. */
   readonly processId: string;
+  /** The store of secrets, asked for at a use. */
+  readonly secrets: SecretTokenUsesDependencies['secrets'];
   /** URL under which other parties find this server's key set. */
   readonly keySetUrl: string;
 }

@@ -12,6 +12,8 @@ export interface TokenIdentity {
   readonly expiresAt?: number | undefined;
   /** Stored objects whose change invalidates the result, as named by {@link dependencyOf}. */
   readonly dependsOn?: readonly string[] | undefined;
+  /** What the client of each use is warned of. */
+  readonly warning?: string | undefined;
   /** The audit annotations for a use of the token at `now` (milliseconds). Calling it also counts the use. */
   readonly noteUse?: ((now: number) => Readonly<Record<string, string>> | undefined) | undefined;
 }

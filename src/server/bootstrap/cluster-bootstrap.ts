@@ -13,6 +13,7 @@ import { TlsFiles } from '../authentication/x509/tls-files.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import { ServingState } from '../endpoints/serving-state.js';
 import { SystemObjectsKeeper } from './system-objects-keeper.js';
+import { ensureTokenTracking } from './token-tracking.js';
 
 /**
  * What a serving process keeps in place in its cluster. Before the first request: the namespaces, the service of the
@@ -61,5 +62,6 @@ export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationSh
     await ensureSystemObjects({ names, stores, ranges }, this.serving.securePort);
     await ensureSystemPriorityClasses(names, stores);
     await ensureDefaultServiceCidr(names, stores, ranges);
+    await ensureTokenTracking(names, stores);
   }
 }

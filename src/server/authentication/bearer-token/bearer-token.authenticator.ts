@@ -36,6 +36,8 @@ export class BearerTokenAuthenticator implements Authenticator {
     if (result.kind === 'none') return badToken;
     if (result.kind === 'rejected') return result;
     const annotations = result.noteUse?.(this.now());
-    return annotations === undefined ? result : { kind: 'user', user: result.user, annotations };
+    return annotations === undefined
+      ? result
+      : { kind: 'user', user: result.user, annotations, warning: result.warning };
   }
 }

@@ -8,6 +8,7 @@ import type { StoredResources } from '../../../objects/registry/store/object-cod
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { TokenAuthenticator } from '../token-authenticator.js';
 import { type IssuerDocuments, issuerDocuments } from './issuer-documents.js';
+import { SecretTokenUses, type SecretTokenUsesDependencies } from './secret-token-uses.js';
 import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './service-account-token.authenticator.js';
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
 import { KeyFileError, readVerificationKeys, type VerificationKey } from './verification-keys.js';
@@ -39,6 +40,7 @@ interface Parts {
   readonly issuers: readonly string[];
   readonly apiAudiences: readonly string[];
   readonly counters: TokenUseCounters;
+  readonly secrets: SecretTokenUsesDependencies['secrets'];
 }
 
 /** Reads the keys and sets up signing and verification. Throws when a configured key file is unusable. */
@@ -75,6 +77,7 @@ export function buildServiceAccounts(options: AuthenticationOptions, parts: Part
     names,
     clock,
     counters,
+    uses: new SecretTokenUses({ names, clock, logger, secrets: parts.secrets }),
   });
   const documentsOf = ({ verification }: TokenKeys) =>
     issuerDocuments(issuers[0] as string, options.serviceAccountJwksUri ?? parts.keySetUrl, verification);

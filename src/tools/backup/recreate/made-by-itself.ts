@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { trackingMapName } from '../../../base/machinery/legacy-tokens.js';
 import { plainKind } from './creation-order.js';
 
 /**
@@ -71,7 +72,9 @@ const rules: Readonly<Record<string, Rule>> = {
   '/ConfigMap': ({ metadata }) =>
     /^((kube|control)-root-ca\.crt|extension-apiserver-authentication|cluster-info)$/.test(metadata.name ?? '')
       ? own('has the authority of the cluster it comes from')
-      : undefined,
+      : metadata.name === trackingMapName
+        ? own('says since when the cluster it comes from records uses of tokens')
+        : undefined,
   '/Pod': (object) => {
     const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
     if (owner !== undefined && controllers.has(plainKind(owner.apiVersion, owner.kind))) {

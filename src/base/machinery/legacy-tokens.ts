@@ -1,0 +1,29 @@
+import type { VendorNames } from './vendor.js';
+
+/** The ConfigMap of the system namespace that says since when the uses of tokens in secrets are recorded. */
+export const trackingMapName = 'kube-apiserver-legacy-service-account-token-tracking';
+/** Its key, whose value is a day. */
+export const trackedSinceKey = 'since';
+
+/** The label of a secret with the day on which its token was last used. */
+export function lastUsedLabel({ labelPrefix }: VendorNames): string {
+  return `${labelPrefix}/legacy-token-last-used`;
+}
+
+/** The label of a secret whose token is not valid any more, with the day since when. */
+export function invalidSinceLabel({ labelPrefix }: VendorNames): string {
+  return `${labelPrefix}/legacy-token-invalid-since`;
+}
+
+/** The day of a time in UTC, as `2026-11-28`. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** The start of a day in milliseconds since 1970; undefined for a text that is no day. */
+export function startOfDay(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  // The parser takes 31 February for a day of March.
+  return Number.isNaN(time) || dayOf(time) !== text ? undefined : time;
+}

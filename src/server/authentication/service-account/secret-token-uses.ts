@@ -1,0 +1,56 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Clock } from '../../../base/machinery/clock.js';
+import { serverContext } from '../../../base/machinery/internal-context.js';
+import { dayOf, lastUsedLabel } from '../../../base/machinery/legacy-tokens.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Store } from '../../../objects/registry/store/store.js';
+
+export interface SecretTokenUsesDependencies {
+  readonly names: VendorNames;
+  readonly clock: Clock;
+  readonly logger: { warn(text: string, fields?: object): void };
+  /** The store of secrets; it may not be there yet when this object is made. */
+  readonly secrets: () => Pick<Store, 'update'>;
+}
+
+const admitted = () => Promise.resolve();
+const dayMs = 86_400_000;
+/** Writes under way at a time: a user may have many secrets, and uses come again. */
+const mostWrites = 4;
+
+/** Records in labels of secrets on which day their tokens were last used, at most once a day each. */
+export class SecretTokenUses {
+  private readonly writing = new Set<string>();
+
+  constructor(private readonly dependencies: SecretTokenUsesDependencies) {}
+
+  /** Writes in the background; what fails is done at a later use. */
+  record({ metadata }: ApiObject): void {
+    const { names, clock } = this.dependencies;
+    const { uid = '' } = metadata;
+    const used = metadata.labels?.[lastUsedLabel(names)];
+    // The clock of another server may be a little ahead.
+    if (used === dayOf(clock.now()) || used === dayOf(clock.now() + dayMs)) return;
+    if (this.writing.size >= mostWrites || this.writing.has(uid)) return;
+    this.writing.add(uid);
+    void this.write(metadata).finally(() => this.writing.delete(uid));
+  }
+
+  private async write({ namespace = '', name = '', uid }: ApiObject['metadata']): Promise<void> {
+    const { names, clock, secrets, logger } = this.dependencies;
+    const label = lastUsedLabel(names);
+    try {
+      await secrets().update(serverContext(clock.now()), namespace, name, {
+        dryRun: false,
+        validate: admitted,
+        transform: (live) => {
+          if (live === undefined || live.metadata.uid !== uid) return live as ApiObject;
+          const labels = { ...live.metadata.labels, [label]: dayOf(clock.now()) };
+          return { ...live, metadata: { ...live.metadata, labels } };
+        },
+      });
+    } catch (error) {
+      logger.warn('the use of a token in a secret can not be recorded', { namespace, name, error });
+    }
+  }
+}
