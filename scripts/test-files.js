@@ -15,35 +15,45 @@ const roomyBytes = 3 * 2 ** 30;
 const outputLimit = 4 * 1024 * 1024;
 
 /**
- * Runs test files, each as a process group of its own, so every process that a file started ends with it. The output of
- * a file is shown when it fails or takes too long.
+ * Runs groups of test files, each as a process group of its own, so every process that a group started ends with it. The
+ * output of a group is shown when it fails or takes too long.
  *
- * @param files paths, in the order they are started
+ * @param groups lists of paths, in the order they are started; the files of a list run one after the other in one process
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
  * @param options.mostAtOnce how many run at once while they leave processors idle
- * @param options.limitMs how long a file may take
+ * @param options.limitMs how long a file may take; a group of three or more files may take three times as long
  * @param options.print gets finished lines
  * @param options.signal ends all running files and starts no more
- * @returns counts of tests, and how long each file took and how much processor time it and its processes used, in seconds
+ * @returns counts of tests, and how long each group took and how much processor time its processes used, in seconds
  */
-export async function runTestFiles(files, options) {
+export async function runTestFiles(groups, options) {
   const { concurrency, mostAtOnce, print } = options;
   const total = { passed: 0, failed: 0 };
   const times = [];
-  const waiting = [...files];
+  const waiting = [...groups];
+  const count = groups.flat().length;
+  let done = 0;
   let running = 0;
   const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined && !options.signal.aborted; file = waiting.shift()) {
+    for (let files = waiting.shift(); files !== undefined && !options.signal.aborted; files = waiting.shift()) {
       running++;
-      const outcome = await runFile(file, options);
+      const outcome = await runGroup(files, options);
       running--;
+      done += files.length;
+      const file = files.length === 1 ? files[0] : `${files[0]} and ${files.length - 1} more`;
       total.passed += outcome.passed;
       total.failed += outcome.failed;
-      times.push({ file, seconds: outcome.seconds, processorSeconds: outcome.processorSeconds });
+      times.push({
+        file,
+        files,
+        seconds: outcome.seconds,
+        processorSeconds: outcome.processorSeconds,
+        suites: outcome.suites,
+      });
       const failures = total.failed === 0 ? '' : `, ${total.failed} failed`;
-      const seconds = `${times.length}/${files.length}${failures} ${outcome.seconds.toFixed(1).padStart(6)} s`;
+      const seconds = `${done}/${count}${failures} ${outcome.seconds.toFixed(1).padStart(6)} s`;
       if (outcome.failed === 0) print(`${seconds}  ok      ${file} (${outcome.passed})`);
       else print(`${seconds}  FAILED  ${file}\n${outcome.output}\n${seconds}  FAILED  ${file}: ${outcome.why}`);
       if (running >= concurrency) return;
@@ -82,7 +92,7 @@ class IdleProcessors {
   }
 }
 
-async function runFile(file, { node, root, limitMs, signal }) {
+async function runGroup(files, { node, root, limitMs, signal }) {
   const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'plinth-tests-'));
   const progress = join(folder, 'progress.jsonl');
@@ -94,9 +104,14 @@ async function runFile(file, { node, root, limitMs, signal }) {
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'test-reporter.js')}`,
       `--test-reporter-destination=${progress}`,
-      file,
+      ...(files.length === 1 ? files : [join(root, 'scripts', 'test-group.js'), ...files]),
     ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, ...(files.length === 1 ? {} : { PLINTH_TEST_GROUP: '1' }) },
+    },
   );
   const output = new Tail(outputLimit);
   child.stdout.on('data', (chunk) => output.add(chunk));
@@ -109,7 +124,8 @@ async function runFile(file, { node, root, limitMs, signal }) {
     killGroup(child, 'SIGTERM');
     grace ??= setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
   };
-  const limit = setTimeout(() => end(`not done after ${limitMs / 1000} s`), limitMs);
+  const groupLimitMs = limitMs * Math.min(files.length, 3);
+  const limit = setTimeout(() => end(`not done after ${groupLimitMs / 1000} s`), groupLimitMs);
   const onAbort = () => end('the run was ended');
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
@@ -126,7 +142,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
   if (!child.stdout.closed) await Promise.race([new Promise((resolve) => child.once('close', resolve)), pause(1000)]);
   child.stdout.destroy();
   child.stderr.destroy();
-  const { passed, failed, processorSeconds, unfinished, isComplete } = readProgress(progress);
+  const { passed, failed, processorSeconds, suites, unfinished, isComplete } = readProgress(progress);
   rmSync(folder, { recursive: true, force: true });
   why ??= how ?? (isComplete ? undefined : 'it ended before its tests did');
   if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
@@ -137,6 +153,7 @@ async function runFile(file, { node, root, limitMs, signal }) {
     why: why ?? `${failed} failed`,
     output: output.text(),
     processorSeconds,
+    suites: Object.fromEntries(files.length === 1 ? [] : suites),
     seconds: (performance.now() - began) / 1000,
   };
 }
@@ -145,16 +162,18 @@ async function runFile(file, { node, root, limitMs, signal }) {
 function readProgress(path) {
   let counts;
   const unfinished = new Set();
+  const suites = [];
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   // The last line is empty or was cut off.
   for (const line of lines.slice(0, -1)) {
     const entry = JSON.parse(line);
     if (entry.begun !== undefined) unfinished.add(entry.begun);
     else if (entry.done !== undefined) unfinished.delete(entry.done);
+    else if (entry.suite !== undefined) suites.push([entry.suite, entry.seconds]);
     else counts = entry;
   }
   const isComplete = counts !== undefined;
-  return { passed: 0, failed: 0, ...counts, unfinished: [...unfinished], isComplete };
+  return { passed: 0, failed: 0, ...counts, suites, unfinished: [...unfinished], isComplete };
 }
 
 function killGroup({ pid }, signal) {

@@ -25,8 +25,12 @@ export default async function* report(events) {
     const test = `${data.name} (line ${data.line})`;
     if (type === 'test:fail' && data.nesting === 0 && data.name === data.file) ownFailures++;
     if (type === 'test:dequeue') yield `${JSON.stringify({ begun: test })}\n`;
-    else if (type === 'test:complete') yield `${JSON.stringify({ done: test })}\n`;
-    else if (type === 'test:summary') {
+    else if (type === 'test:complete') {
+      yield `${JSON.stringify({ done: test })}\n`;
+      if (data.nesting === 0 && data.details.type === 'suite') {
+        yield `${JSON.stringify({ suite: data.name, seconds: data.details.duration_ms / 1000 })}\n`;
+      }
+    } else if (type === 'test:summary') {
       const { passed, failed, cancelled } = data.counts;
       yield `${JSON.stringify({ passed, failed: failed + cancelled + ownFailures, processorSeconds: processorSeconds() })}\n`;
     }

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suitableNode, unsuitableNodeMessage } from '../bin/node-version.js';
 import { runTestFiles } from './test-files.js';
+import { groupTestFiles } from './test-groups.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
-/** Each file is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
+/** Each group of files is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
 const concurrency = 3;
 const mostAtOnce = 6;
 const limitMs = 300_000;
@@ -41,6 +42,11 @@ const longest = [
   'e2e/workers.',
   'e2e/rolling-restart.',
   'embedded/embedded-postgres.',
+  'cli/run-program.',
+  'cli/paths.',
+  'postgres/finder.',
+  'large/large-request-thread.',
+  'format/format.',
   'scheduler/scheduler-loop.',
 ];
 
@@ -93,9 +99,12 @@ function prepareShared(folder, files) {
 }
 
 function printSlowest(times) {
-  console.log(`\nslowest of ${times.length} files, with the processor time of their processes:`);
-  for (const { file, seconds, processorSeconds } of times.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10)) {
-    const used = processorSeconds === undefined ? '' : `${processorSeconds.toFixed(1).padStart(6)} s`;
+  const files = times.flatMap(({ files, seconds, processorSeconds, suites }) =>
+    files.length === 1 ? [[files[0], seconds, processorSeconds]] : Object.entries(suites),
+  );
+  console.log(`\nslowest of ${files.length} files, with the processor time of those that had a process of their own:`);
+  for (const [file, seconds, processorSeconds] of files.toSorted((a, b) => b[1] - a[1]).slice(0, 10)) {
+    const used = processorSeconds === undefined ? ' '.repeat(8) : `${processorSeconds.toFixed(1).padStart(6)} s`;
     console.log(`${seconds.toFixed(1).padStart(7)} s ${used}  ${file}`);
   }
   const sum = times.reduce((all, { processorSeconds = 0 }) => all + processorSeconds, 0);
@@ -124,12 +133,13 @@ async function main() {
   try {
     const prepared = prepareShared(folder, files);
     if (prepared !== 0) return prepared;
-    outcome = await runTestFiles(files, { node, root, concurrency, mostAtOnce, limitMs, print, signal: stop.signal });
+    const groups = files.length < fewFiles ? files.map((file) => [file]) : groupTestFiles(files, root, longest);
+    outcome = await runTestFiles(groups, { node, root, concurrency, mostAtOnce, limitMs, print, signal: stop.signal });
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
   const { passed, failed, times } = outcome;
-  if (times.length > 20) printSlowest(times);
+  if (files.length > 20) printSlowest(times);
   if (process.env.PLINTH_TEST_TIMES) writeFileSync(process.env.PLINTH_TEST_TIMES, JSON.stringify(times));
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 && !stop.signal.aborted ? 0 : 1;

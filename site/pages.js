@@ -36,6 +36,6 @@ export const menu = [
   },
   {
     text: 'Inside',
-    pages: ['flow', 'adding-a-kind', 'specification', 'dependencies', 'decisions/README'],
+    pages: ['flow', 'glossary', 'adding-a-kind', 'specification', 'dependencies', 'decisions/README'],
   },
 ];

@@ -12,16 +12,19 @@ const folder = mkdtempSync(join(tmpdir(), 'plinth-runner-'));
 after(() => rmSync(folder, { recursive: true }));
 
 type Run = (
-  files: readonly string[],
+  groups: readonly (readonly string[])[],
   options: Record<string, unknown>,
 ) => Promise<{ readonly passed: number; readonly failed: number }>;
 
-/** Counts of a file with this text. */
-async function countsOf(text: string): Promise<string> {
+/** Counts of files with these texts, in one process. */
+async function countsOf(...texts: readonly string[]): Promise<string> {
   const { runTestFiles } = (await import(join(root, 'scripts', 'test-files.js'))) as { runTestFiles: Run };
-  const file = join(folder, 'some.spec.mjs');
-  writeFileSync(file, `import { after, before, describe, it } from 'node:test';\n${text}`);
-  const { passed, failed } = await runTestFiles([file], {
+  const files = texts.map((text, i) => {
+    const file = join(folder, `some-${i}.spec.mjs`);
+    writeFileSync(file, `import { after, before, describe, it } from 'node:test';\n${text}`);
+    return file;
+  });
+  const { passed, failed } = await runTestFiles([files], {
     node: process.execPath,
     root,
     concurrency: 1,
@@ -40,4 +43,15 @@ it('counts tests, and every hook that fails', async () => {
   assert.equal(await countsOf(`before(${fails}); it('a', () => {});`), '0 passed, 1 failed');
   assert.equal(await countsOf(`after(${fails}); it('a', () => {});`), '1 passed, 1 failed');
   assert.match(await countsOf(`describe('b', () => { after(${fails}); it('c', () => {}); });`), /[1-9] failed$/);
+});
+
+it('keeps the hooks of files that share a process apart', async () => {
+  const counting = (name: string) =>
+    `let runs = 0; before(() => { runs++; }); it('${name}', () => { if (runs !== 1) throw new Error('no'); });`;
+  const fails = `() => { throw new Error('no'); }`;
+  assert.equal(await countsOf(counting('a'), counting('b')), '2 passed, 0 failed');
+  assert.equal(await countsOf(`before(${fails}); it('a', () => {});`, counting('b')), '1 passed, 1 failed');
+  assert.match(await countsOf(`after(${fails}); it('a', () => {});`, counting('b')), /[1-9] failed$/);
+  assert.match(await countsOf(`throw new Error('no');`, counting('b')), /[1-9] failed$/);
+  assert.match(await countsOf(`await 1; it('a', () => {});`, counting('b')), /[1-9] failed$/);
 });

@@ -64,12 +64,45 @@ const copyRoot = '/var/lib/plinth';
 
 /**
  * Starts a fresh Postgres from the installed binaries on a free port, as an unprivileged user when run by root. When
- * PLINTH_TEST_POSTGRES holds an admin URL and no options are given, that server is used instead and left running.
+ * PLINTH_TEST_POSTGRES holds an admin URL and no options are given, that server is used instead and left running. Test
+ * files that run in one process one after the other get the same server, unless they ask for options.
  */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const shared = process.env.PLINTH_TEST_POSTGRES;
-  if (shared !== undefined && shared !== '' && Object.keys(options).length === 0) return sharedServer(shared);
-  return startOwnPostgres(options);
+  const isPlain = Object.values(options).every((value) => value === undefined || value === false);
+  if (shared !== undefined && shared !== '' && isPlain) return sharedServer(shared);
+  return isPlain && process.env.PLINTH_TEST_GROUP === '1' ? processServer() : startOwnPostgres(options);
+}
+
+/** The server of this process, and how many use it at the moment. */
+let kept: { readonly server: Promise<TestPostgres>; users: number } | undefined;
+
+/** Hands out the server of this process. One that was shut down, or that another copies, is not kept for the next user. */
+async function processServer(): Promise<TestPostgres> {
+  kept ??= { server: startOwnPostgres({}), users: 0 };
+  const mine = kept;
+  mine.users++;
+  const server = await mine.server;
+  (globalThis as Record<symbol, unknown>)[Symbol.for('plinth.test.endShared')] = async () =>
+    (await kept?.server)?.stop();
+  const forOneUser = () => {
+    if (kept === mine) kept = undefined;
+  };
+  return {
+    ...server,
+    shutDown: (mode) => {
+      forOneUser();
+      return server.shutDown(mode);
+    },
+    createStandby: () => {
+      forOneUser();
+      return server.createStandby();
+    },
+    stop: async () => {
+      mine.users--;
+      if (kept !== mine && mine.users === 0) await server.stop();
+    },
+  };
 }
 
 async function startOwnPostgres(options: TestPostgresOptions): Promise<TestPostgres & { readonly data: string }> {
