@@ -10,7 +10,8 @@ const mostOfFloor = new Map([
   ['dist/test/e2e', 3],
 ]);
 /** A file that waits while it is loaded cannot be loaded within a suite, nor one that imports it. */
-const waitsAtTop = /^(?:(?:export )?(?:const|let) .*= )?await |^for [^\n]*\{\n(?: {4}.*\n)*? {4}(?:.*= )?await /m;
+const waitsAtTop =
+  /^(?:(?:export )?(?:const|let) .*= )?\(?await |^for await |^(?:for|if|while|try)\b[^\n]*\n(?: {4}.*\n)*? {4}.*\bawait /m;
 const imported = /from '(\.[^']+)'/g;
 
 /**
@@ -51,8 +52,7 @@ function waits(path, known) {
   const helpers = [...text.matchAll(imported)].map(([, name]) => join(dirname(path), name));
   const answer =
     waitsAtTop.test(text) ||
-    text.includes('\nfor await ') ||
-    helpers.some((helper) => helper.includes('/dist/test/') && waits(helper, known));
+    helpers.some((helper) => /\/dist\/test\/|\/testing\//.test(helper) && waits(helper, known));
   known.set(path, answer);
   return answer;
 }
