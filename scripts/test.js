@@ -1,13 +1,16 @@
-// Builds, then runs the tests: all, or the files whose path contains one of the arguments.
+// Builds, then runs the tests: those that people run before a commit; with `--suite NAME` one of `test-suites.js`; or the
+// files whose path contains one of the other arguments, whatever suite they belong to.
 // Ends with the line `N passed, N failed`; fails when a test failed or none ran.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { suitableNode, unsuitableNodeMessage } from '../bin/node-version.js';
 import { runTestFiles } from './test-files.js';
 import { groupTestFiles } from './test-groups.js';
+import { filesOfSuite } from './test-suites.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
@@ -121,10 +124,20 @@ async function main() {
   if (built !== 0) return built;
   // Older versions of Node lack it; they never get here.
   const { globSync } = await import('node:fs');
-  const filters = process.argv.slice(2);
-  const files = globSync(['dist/src/**/*.spec.js', 'dist/test/**/*.spec.js'], { cwd: root })
-    .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
-    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const { values, positionals: filters } = parseArgs({
+    options: { suite: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const all = globSync(['dist/src/**/*.spec.js', 'dist/test/**/*.spec.js'], { cwd: root });
+  const chosen =
+    filters.length > 0 && values.suite === undefined
+      ? all.filter((path) => filters.some((filter) => path.includes(filter)))
+      : filesOfSuite(all, values.suite);
+  if (chosen === undefined) {
+    console.error(`There is no suite ${values.suite}.`);
+    return 1;
+  }
+  const files = chosen.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort());
   const print = (line) => console.log(line);

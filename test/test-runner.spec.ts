@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
@@ -54,4 +54,23 @@ it('keeps the hooks of files that share a process apart', async () => {
   assert.match(await countsOf(`after(${fails}); it('a', () => {});`, counting('b')), /[1-9] failed$/);
   assert.match(await countsOf(`throw new Error('no');`, counting('b')), /[1-9] failed$/);
   assert.match(await countsOf(`await 1; it('a', () => {});`, counting('b')), /[1-9] failed$/);
+});
+
+it('has each test file in npm test or in the suites that CI adds, and no suite names files that are gone', async () => {
+  const { filesOfSuite, suites } = (await import(join(root, 'scripts', 'test-suites.js'))) as {
+    filesOfSuite(files: readonly string[], name: string | undefined): string[] | undefined;
+    suites: Readonly<Record<string, readonly string[]>>;
+  };
+  const files = globSync(['src/**/*.spec.ts', 'test/**/*.spec.ts'], { cwd: root });
+  const usual = filesOfSuite(files, undefined) ?? [];
+  const more = filesOfSuite(files, 'more') ?? [];
+  assert.deepEqual([...usual, ...more].toSorted(), files.toSorted());
+  const named = Object.keys(suites).flatMap((name) => filesOfSuite(files, name) ?? []);
+  assert.deepEqual(named.toSorted(), more.toSorted(), 'a file is in two suites');
+  const parts = Object.values(suites).flat();
+  assert.deepEqual(
+    parts.filter((part) => !files.some((file) => file.includes(part))),
+    [],
+  );
+  assert.equal(filesOfSuite(files, 'unknown'), undefined);
 });

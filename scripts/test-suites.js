@@ -1,0 +1,84 @@
+/**
+ * Suites that `npm test` leaves out, so that it is quick enough to run before each commit: parts of the paths of their
+ * files. `npm run test:more` runs all of them, and CI does. A file that is in none belongs to `npm test`.
+ */
+export const suites = {
+  /** Processes that are killed, databases that fail over, servers that are rolled, connections that break. */
+  faults: [
+    'e2e/api-endpoints.',
+    'e2e/authentication-outage.',
+    'e2e/consistency.',
+    'e2e/failover.',
+    'e2e/outage.',
+    'e2e/pooler.',
+    'e2e/process-faults.',
+    'e2e/reloaded-files.',
+    'e2e/rolling-restart.',
+    'e2e/seeded-faults.',
+    'e2e/shutdown.',
+    'e2e/stream-faults.',
+    'e2e/workers.',
+    'postgres/broken-connections.',
+    'postgres/dump-restore.',
+    'postgres/frozen-writers.',
+    'postgres/session-hosts.',
+    'postgres/stuck-commits.',
+    'src/resources-app.module.',
+  ],
+  /** Large bodies and answers, memory, slow and hostile clients. */
+  limits: [
+    'e2e/answer-blocks.',
+    'e2e/attacks-',
+    'e2e/compression.',
+    'e2e/custom-resource-conversion-limits.',
+    'e2e/expired-watches.',
+    'e2e/hostile-clients.',
+    'e2e/http-limits.',
+    'e2e/large-',
+    'e2e/loops-memory.',
+    'e2e/short-lives.',
+    'flow-control/queue-set.',
+    'large/large-request-thread.',
+    'negotiation/large-yaml-parser.',
+    'postgres/finder.',
+    'postgres/reader-attacks.',
+    'test/compiled-code.',
+  ],
+  /** The command line, and programs of others: kubectl, Chromium, PgBouncer, the tools of PostgreSQL. */
+  tools: [
+    'cli/knock.',
+    'cli/paths.',
+    'cli/run-program.',
+    'e2e/assets.',
+    'e2e/backup.',
+    'e2e/console.',
+    'e2e/dashboards.',
+    'e2e/dev-',
+    'e2e/doctor.',
+    'e2e/generated-kind.',
+    'e2e/import.',
+    'e2e/joining-node.',
+    'e2e/kubectl',
+    'e2e/operator-pages.',
+    'e2e/restore.',
+    'e2e/test-library.',
+    'e2e/user-kubeconfig.',
+    'e2e/versions.',
+    'embedded/embedded-postgres.',
+    'format/format.',
+  ],
+};
+
+/**
+ * The files of a suite.
+ *
+ * @param files paths
+ * @param name a name of `suites`; `more` for all of them; undefined for what belongs to none
+ * @returns undefined when there is no such suite
+ */
+export function filesOfSuite(files, name) {
+  if (name !== undefined && name !== 'more' && suites[name] === undefined) return undefined;
+  const parts = name === undefined || name === 'more' ? Object.values(suites).flat() : suites[name];
+  const isIn = (file) => parts.some((part) => file.includes(part));
+  return files.filter((file) => isIn(file) === (name !== undefined));
+}
