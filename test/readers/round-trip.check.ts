@@ -7,15 +7,15 @@ import { parseArgs } from 'node:util';
 import { encodeCbor } from '../../src/base/machinery/cbor/index.js';
 import { ExactNumber } from '../../src/base/machinery/json/exact-numbers.js';
 import { plainJson } from '../../src/base/machinery/json/plain-json.js';
-import { isStoredKind, type ResourceDefinition } from '../../src/objects/registry/resource-definition.js';
+import type { ResourceDefinition } from '../../src/objects/registry/resource-definition.js';
 import { encodeObject, ProtobufClient, protobuf } from '../e2e/support/protobuf-client.js';
 import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
-import { Random, seedVariable } from '../support/random.js';
+import { seedVariable } from '../support/random.js';
 import { registeredGroups } from '../support/registered-groups.js';
-import { validObject } from '../support/valid-objects.js';
-import { type CustomDefinition, definitions, group } from './definitions.js';
-import { HostileObjects } from './hostile-object.js';
+import { definitions, group } from './definitions.js';
 import { hashOf, parse, type ReadObject, readJavascript } from './read-javascript.js';
+import { collectionOf, type Target, targetOf } from './targets.js';
+import { unwritten, writtenKinds } from './written-kinds.js';
 
 /*
  * Writes random objects of all kinds, with numbers, text and nesting that some client could refuse, in every format and by
@@ -27,8 +27,6 @@ import { hashOf, parse, type ReadObject, readJavascript } from './read-javascrip
 const { values } = parseArgs({ options: { objects: { type: 'string', default: '50000' } } });
 const total = Number(values.objects);
 const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 ** 32));
-const random = new Random(seed);
-const hostile = new HostileObjects(random);
 /** Objects between two rounds of readers, which list all of them. */
 const perRound = 2_500;
 const parallel = 8;
@@ -47,14 +45,8 @@ function fail(what: string): void {
 }
 
 const { registry } = await registeredGroups();
-/** What has effects on the whole cluster, or is made by the check itself. */
-const left = new Set(['namespaces', 'apiservices', 'customresourcedefinitions', 'nodes']);
-const kinds = registry
-  .definitions()
-  .filter(
-    (definition) =>
-      isStoredKind(definition) && !left.has(definition.resource) && !/hook|polic/.test(definition.resource),
-  );
+const kinds = writtenKinds(registry.definitions());
+for (const [resource, why] of Object.entries(unwritten)) console.log(`not written: ${resource}: ${why}`);
 
 const output = mkdtempSync(join(tmpdir(), 'plinth-readers-'));
 const goReader = join(output, 'readers');
@@ -78,43 +70,6 @@ const cluster = await TestCluster.start({
 const { client } = cluster.first;
 const bytes = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
 
-/** An object that is to be written. */
-interface Target {
-  readonly collection: string;
-  readonly name: string;
-  readonly object: Json;
-  /** Undefined for custom kinds. */
-  readonly definition: ResourceDefinition | undefined;
-}
-
-function customTarget(name: string, namespace: string): Target {
-  const definition = random.pick(definitions) as CustomDefinition;
-  const spec = random.chance(0.3) ? hostile.object() : {};
-  for (const field of definition.fields) {
-    if (random.chance(0.3)) spec[field] = random.chance(0.4) ? hostile.number() : hostile.free();
-  }
-  if (definition.name === 'embedded' && random.chance(0.7)) {
-    spec.object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, ...hostile.object() };
-  }
-  return {
-    collection: `/apis/${group}/v1/namespaces/${namespace}/${definition.name}`,
-    name,
-    object: { apiVersion: `${group}/v1`, kind: definition.kind, metadata: { name }, spec },
-    definition: undefined,
-  };
-}
-
-function builtInTarget(name: string, namespace: string): Target {
-  const definition = random.pick(kinds);
-  const object = structuredClone(validObject(definition, { name })) as Json;
-  const version = definition.versions[0];
-  hostile.change(version.type, object);
-  if (random.chance(0.5)) (object.metadata as Json).annotations = { a: hostile.text(), b: hostile.text() };
-  const api = definition.group === '' ? `/api/${version.version}` : `/apis/${definition.group}/${version.version}`;
-  const place = definition.versions[0].type.kind.scope === 'Namespaced' ? `/namespaces/${namespace}` : '';
-  return { collection: `${api}${place}/${definition.resource}`, name, object, definition };
-}
-
 interface Answer {
   readonly status: number;
   readonly text: string;
@@ -127,49 +82,42 @@ interface Answer {
 
 const json = 'application/json';
 
-/** Creates the object in one of the formats, or by an apply. */
-async function create({ collection, name, object, definition }: Target): Promise<Answer> {
-  const send = async (method: string, path: string, body: Buffer, contentType: string): Promise<Answer> => {
-    const answer = await bytes.send(method, path, { body, contentType, accept: json });
-    return { status: answer.status, text: answer.bytes.toString() };
-  };
-  const text = Buffer.from(JSON.stringify(object));
-  const way = random.below(7);
-  if (way < 3) return send('POST', collection, text, json);
-  // A comment makes YAML of JSON, which JSON parsers refuse.
-  if (way === 3) {
-    const yaml = Buffer.concat([Buffer.from('# YAML\n'), text]);
-    return { ...(await send('POST', collection, yaml, 'application/yaml')), beyond: 'text' };
-  }
-  if (way === 4)
-    return { ...(await send('POST', collection, encodeCbor(object), 'application/cbor')), beyond: 'clamp' };
-  if (way === 5 && definition !== undefined) {
-    try {
-      return await send('POST', collection, encodeObject(definition.versions[0].type, object), protobuf);
-    } catch {
-      // What protobuf can't express is sent as it is.
-      return send('POST', collection, text, json);
-    }
-  }
-  const apply = `${collection}/${name}?fieldManager=check&force=true`;
-  return send('PATCH', apply, text, 'application/apply-patch+yaml');
+async function send(method: string, path: string, body: Buffer, contentType: string): Promise<Answer> {
+  const answer = await bytes.send(method, path, { body, contentType, accept: json });
+  return { status: answer.status, text: answer.bytes.toString() };
 }
 
-/** Changes the object by one of the patches. */
-async function patch({ collection, name, definition }: Target): Promise<Answer> {
-  const field = definition === undefined ? 'spec' : random.pick(['data', 'spec', 'status', 'metadata']);
-  const value = field === 'metadata' ? { annotations: { p: hostile.text() } } : hostile.object(1);
-  const merge = JSON.stringify({ [field]: value });
-  const [raw, type] = random.pick([
-    [merge, 'application/merge-patch+json'],
-    [merge, definition === undefined ? 'application/merge-patch+json' : 'application/strategic-merge-patch+json'],
-    [JSON.stringify([{ op: 'add', path: `/${field}/x`, value: hostile.free(2) }]), 'application/json-patch+json'],
-    [JSON.stringify([{ op: 'replace', path: `/${field}`, value }]), 'application/json-patch+json'],
-  ] as const);
-  const sub = definition === undefined && random.chance(0.2) ? '/status' : '';
-  const body = Buffer.from(sub === '' ? raw : raw.replaceAll('spec', 'status'));
-  const answer = await bytes.send('PATCH', `${collection}/${name}${sub}`, { body, contentType: type, accept: json });
-  return { status: answer.status, text: answer.bytes.toString() };
+/** Creates the object in its format, or by an apply. */
+async function create({ collection, name, object, definition, creation }: Target): Promise<Answer> {
+  const text = Buffer.from(JSON.stringify(object));
+  switch (creation) {
+    case 'yaml': {
+      // A comment makes YAML of JSON, which JSON parsers refuse.
+      const yaml = Buffer.concat([Buffer.from('# YAML\n'), text]);
+      return { ...(await send('POST', collection, yaml, 'application/yaml')), beyond: 'text' };
+    }
+    case 'cbor':
+      return { ...(await send('POST', collection, encodeCbor(object), 'application/cbor')), beyond: 'clamp' };
+    case 'protobuf': {
+      const message = definition === undefined ? undefined : protobufOf(definition, object);
+      // What protobuf can't express is sent as it is.
+      return message === undefined ? send('POST', collection, text, json) : send('POST', collection, message, protobuf);
+    }
+    case 'apply': {
+      const path = `${collection}/${name}?fieldManager=check&force=true`;
+      return send('PATCH', path, text, 'application/apply-patch+yaml');
+    }
+    case 'json':
+      return send('POST', collection, text, json);
+  }
+}
+
+function protobufOf(definition: ResourceDefinition, object: Json): Buffer | undefined {
+  try {
+    return Buffer.from(encodeObject(definition.versions[0].type, object));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The value with its numbers beyond all doubles as text. */
@@ -182,6 +130,8 @@ function withText(value: unknown): unknown {
 
 /** What the server said of objects when it wrote them. */
 let answered: ReadObject[] = [];
+/** How many objects of each kind were made. */
+const written = new Map<string, number>();
 
 function note({ collection, object, definition }: Target, { status, text, beyond }: Answer, isNew: boolean): boolean {
   count(`${isNew ? 'create' : 'patch'} ${status}`);
@@ -215,10 +165,15 @@ function note({ collection, object, definition }: Target, { status, text, beyond
   return true;
 }
 
-async function writeOne(name: string, namespace: string): Promise<void> {
-  const target = random.chance(0.5) ? customTarget(name, namespace) : builtInTarget(name, namespace);
-  if (!note(target, await create(target), true)) return;
-  if (random.chance(0.5)) note(target, await patch(target), false);
+async function writeOne(n: number, namespace: string): Promise<void> {
+  const target = targetOf(seed, n, kinds, namespace);
+  const { collection, name, patch, definition } = target;
+  const isMade = note(target, await create(target), true);
+  const kind = definition === undefined ? 'custom' : `${definition.resource}.${definition.group}`;
+  if (isMade) written.set(kind, (written.get(kind) ?? 0) + 1);
+  if (!isMade || patch === undefined) return;
+  const path = `${collection}/${name}${patch.subresource}`;
+  note(target, await send('PATCH', path, Buffer.from(patch.body), patch.type), false);
 }
 
 function linesOf(name: string, program: string, args: readonly string[]): ReadObject[] {
@@ -270,15 +225,20 @@ async function readAll(): Promise<void> {
 /** Deletes what a round wrote, so that the next one lists its own. */
 async function clean(namespace: string): Promise<void> {
   for (const definition of kinds) {
-    const version = definition.versions[0].version;
-    const api = definition.group === '' ? `/api/${version}` : `/apis/${definition.group}/${version}`;
-    if (definition.versions[0].type.kind.scope === 'Namespaced')
-      await client.send('DELETE', `${api}/namespaces/${namespace}/${definition.resource}`, {});
-    else {
-      const { body } = await client.get(`${api}/${definition.resource}`);
-      for (const { metadata } of body.items ?? []) {
-        if (/^o\d/.test(metadata.name))
-          await client.send('DELETE', `${api}/${definition.resource}/${metadata.name}`, {});
+    const collection = collectionOf(definition, namespace);
+    if (collection.includes('/namespaces/')) {
+      await client.send('DELETE', collection, {});
+      continue;
+    }
+    const { body } = await client.get(collection);
+    for (const { metadata } of body.items ?? []) {
+      if (!/^o\d/.test(metadata.name)) continue;
+      await client.send('DELETE', `${collection}/${metadata.name}`, {});
+      // No control loop ends namespaces here.
+      if (definition.resource === 'namespaces') {
+        await client.send('PUT', `${collection}/${metadata.name}/finalize`, {
+          body: { metadata: { name: metadata.name }, spec: {} },
+        });
       }
     }
   }
@@ -300,7 +260,7 @@ try {
     const namespace = `round-${done}`;
     await client.post('/api/v1/namespaces', { metadata: { name: namespace } });
     const write = async () => {
-      while (done < until) await writeOne(`o${done++}`, namespace);
+      while (done < until) await writeOne(done++, namespace);
     };
     await Promise.all(Array.from({ length: parallel }, write));
     await readAll();
@@ -311,6 +271,13 @@ try {
   await cluster.stop();
   rmSync(output, { recursive: true, force: true });
 }
+const missing = kinds.filter(({ resource, group: name }) => !written.has(`${resource}.${name}`));
+console.log(`objects were made of ${written.size} kinds`);
+// So few objects may all have been refused.
+if (total >= 50 * kinds.length) {
+  for (const { resource, group: name } of missing) failures.push(`no object of ${resource}.${name} was accepted`);
+}
+for (const { resource, group: name } of missing) console.log(`no object of ${resource}.${name} was accepted`);
 if (failures.length > 0) {
   console.log(`${failures.length} failures with ${seedVariable}=${seed}`);
   process.exitCode = 1;
