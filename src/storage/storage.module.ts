@@ -150,7 +150,8 @@ function cached(
   const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes,
-    backlogCharacters: Math.floor(limits.heap * backlogPart),
+    // Most text takes a byte of memory per character.
+    backlogCharacters: options.watchBacklogMaxBytes ?? Math.floor(limits.heap * backlogPart),
     room: (cacheBytes, onChange) => new HeapBudget(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),

@@ -170,6 +170,17 @@ export class StorageOptions {
   @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
   readonly watchCacheMaxBytes: number | undefined = undefined;
+
+  @Flag({
+    name: 'watch-backlog-max-bytes',
+    type: 'int',
+    unit: 'bytes',
+    usage:
+      'Most memory for changes that watches from --watch-cache have not got yet, in each process, each change counted once. Above it, the slowest watch of the user (or of the service accounts of the namespace) whose watches are furthest behind is ended. Default: an eighth of the heap.',
+  })
+  @IsOptional()
+  @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
+  readonly watchBacklogMaxBytes: number | undefined = undefined;
 }
 
 /** What `--history-exclude` says, or its default for the suffix of the vendor's groups. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ApiObject } from '../api-object.js';
 import { ObjectPacker, sizeOf, sizeOfField } from './packed-object.js';
@@ -111,5 +114,28 @@ describe('ObjectPacker', () => {
     assert.match(String(reports), /ENOENT/);
     assert.equal(reports.length, 1);
     assert.ok(parts.usage.memory > 0);
+  });
+
+  it('tries the file again when its disk was full', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'plinth-packed-')), 'disk');
+    let now = 0;
+    const parts = new PackedParts(0, 0, folder, () => now);
+    const reports: unknown[] = [];
+    parts.reportOverflow((problem) => reports.push(problem));
+    const packer = new ObjectPacker(parts);
+    try {
+      const objects = [await pack(packer, pod('a'))];
+      mkdirSync(folder, { recursive: true });
+      objects.push(await pack(packer, pod('b')));
+      assert.equal(parts.usage.file, 0, 'not at once');
+      now += 61_000;
+      objects.push(await pack(packer, pod('c')));
+      assert.ok(parts.usage.file > 0);
+      assert.deepEqual(objects, [pod('a'), pod('b'), pod('c')]);
+      assert.equal(reports.length, 2);
+      assert.equal(reports[1], undefined);
+    } finally {
+      rmSync(dirname(folder), { recursive: true });
+    }
   });
 });

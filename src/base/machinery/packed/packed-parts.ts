@@ -17,6 +17,8 @@ const recentPart = 1 / 128;
 /** What the parts may take of the memory that the heap leaves, and at least. */
 const partOfRest = 1 / 4;
 const leastBudget = 32 * 1024 * 1024;
+/** After so long the file is tried again, when its disk was full. */
+const retryMs = 60_000;
 
 /** One part of an object: its text, compressed, outside of the heap. Equal parts of all objects are one. */
 export class PackedPart {
@@ -67,8 +69,8 @@ export class PackedParts {
     if (this.known.get(digest)?.deref() === undefined) this.known.delete(digest);
   });
   private file: OverflowFile | undefined;
-  /** Whether there is no file, or no room in it. */
-  private isFileless = false;
+  /** When the file is tried again, after there was none, or no room on its disk. */
+  private fileFrom = 0;
   private inFile = 0;
   private onOverflow: (problem: unknown) => void = () => undefined;
   /** What was read lately, the latest last. */
@@ -80,11 +82,13 @@ export class PackedParts {
    * @param mostRecent characters of the text whose values may be kept
    * @param budget bytes of compressed text in memory
    * @param folder where the file for more is made. Default: the folder for temporary files
+   * @param now milliseconds from a fixed point
    */
   constructor(
     private readonly mostRecent = getHeapStatistics().heap_size_limit * recentPart,
     private readonly budget = usualBudget(),
     private readonly folder?: string,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   get usage(): PackedUsage {
@@ -93,7 +97,7 @@ export class PackedParts {
 
   /**
    * `report` is called when the budget is used up for the first time, and with what is wrong when there is no file for the rest:
-   * it then stays in memory.
+   * it then stays in memory, and the file is tried again after a minute, when there may be room on the disk again.
    */
   reportOverflow(report: (problem: unknown) => void): void {
     this.onOverflow = report;
@@ -143,7 +147,7 @@ export class PackedParts {
 
   /** Writes to the file; undefined when that is not possible. */
   private written(bytes: Buffer): FilePlace | undefined {
-    if (this.isFileless) return undefined;
+    if (this.now() < this.fileFrom) return undefined;
     try {
       if (this.file === undefined) {
         this.file = new OverflowFile(this.folder);
@@ -151,7 +155,7 @@ export class PackedParts {
       }
       return this.file.write(bytes);
     } catch (problem) {
-      this.isFileless = true;
+      this.fileFrom = this.now() + retryMs;
       this.onOverflow(problem);
       return undefined;
     }
