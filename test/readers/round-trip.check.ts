@@ -14,7 +14,7 @@ import { seedVariable } from '../support/random.js';
 import { registeredGroups } from '../support/registered-groups.js';
 import { definitions, group } from './definitions.js';
 import { hashOf, parse, type ReadObject, readJavascript } from './read-javascript.js';
-import { collectionOf, type Target, targetOf } from './targets.js';
+import { collectionOf, ownName, type Target, targetOf } from './targets.js';
 import { unwritten, writtenKinds } from './written-kinds.js';
 
 /*
@@ -132,6 +132,8 @@ function withText(value: unknown): unknown {
 let answered: ReadObject[] = [];
 /** How many objects of each kind were made. */
 const written = new Map<string, number>();
+/** The last refusal of each kind. */
+const refused = new Map<string, string>();
 
 function note({ collection, object, definition }: Target, { status, text, beyond }: Answer, isNew: boolean): boolean {
   count(`${isNew ? 'create' : 'patch'} ${status}`);
@@ -168,9 +170,11 @@ function note({ collection, object, definition }: Target, { status, text, beyond
 async function writeOne(n: number, namespace: string): Promise<void> {
   const target = targetOf(seed, n, kinds, namespace);
   const { collection, name, patch, definition } = target;
-  const isMade = note(target, await create(target), true);
+  const answer = await create(target);
+  const isMade = note(target, answer, true);
   const kind = definition === undefined ? 'custom' : `${definition.resource}.${definition.group}`;
   if (isMade) written.set(kind, (written.get(kind) ?? 0) + 1);
+  else refused.set(kind, answer.text);
   if (!isMade || patch === undefined) return;
   const path = `${collection}/${name}${patch.subresource}`;
   note(target, await send('PATCH', path, Buffer.from(patch.body), patch.type), false);
@@ -232,7 +236,7 @@ async function clean(namespace: string): Promise<void> {
     }
     const { body } = await client.get(collection);
     for (const { metadata } of body.items ?? []) {
-      if (!/^o\d/.test(metadata.name)) continue;
+      if (!ownName.test(metadata.name)) continue;
       await client.send('DELETE', `${collection}/${metadata.name}`, {});
       // No control loop ends namespaces here.
       if (definition.resource === 'namespaces') {
@@ -277,7 +281,10 @@ console.log(`objects were made of ${written.size} kinds`);
 if (total >= 50 * kinds.length) {
   for (const { resource, group: name } of missing) failures.push(`no object of ${resource}.${name} was accepted`);
 }
-for (const { resource, group: name } of missing) console.log(`no object of ${resource}.${name} was accepted`);
+for (const { resource, group: name } of missing) {
+  const kind = `${resource}.${name}`;
+  console.log(`no object of ${kind} was accepted: ${refused.get(kind)?.slice(0, 500)}`);
+}
 if (failures.length > 0) {
   console.log(`${failures.length} failures with ${seedVariable}=${seed}`);
   process.exitCode = 1;

@@ -3,7 +3,7 @@ import { Random } from '../support/random.js';
 import { validObject } from '../support/valid-objects.js';
 import { type CustomDefinition, definitions, group } from './definitions.js';
 import { HostileObjects } from './hostile-object.js';
-import { tamed } from './written-kinds.js';
+import { isObject, tamed } from './written-kinds.js';
 
 type Json = Record<string, unknown>;
 
@@ -36,8 +36,9 @@ export interface Target {
 export function targetOf(seed: number, n: number, kinds: readonly ResourceDefinition[], namespace: string): Target {
   const random = new Random(Math.imul(seed, 0x9e3779b1) + n);
   const hostile = new HostileObjects(random);
-  const name = `o${n}`;
-  const made = n % 2 === 0 ? custom() : builtIn(kinds[((n - 1) / 2) % kinds.length] as ResourceDefinition);
+  const kind = n % 2 === 0 ? undefined : (kinds[((n - 1) / 2) % kinds.length] as ResourceDefinition);
+  const name = nameOf(kind, n);
+  const made = kind === undefined ? custom() : builtIn(kind);
   const creation = random.pick(['json', 'json', 'json', 'yaml', 'cbor', 'protobuf', 'apply'] as const);
   return { ...made, name, creation, patch: random.chance(0.5) ? patchOf(made.definition) : undefined };
 
@@ -59,8 +60,14 @@ export function targetOf(seed: number, n: number, kinds: readonly ResourceDefini
 
   function builtIn(definition: ResourceDefinition) {
     const object = structuredClone(validObject(definition, { name })) as Json;
-    hostile.change(definition.versions[0].type, object);
-    if (random.chance(0.5)) (object.metadata as Json).annotations = { a: hostile.text(), b: hostile.text() };
+    // What an event is about is in its namespace.
+    if (isObject(object.involvedObject)) object.involvedObject.namespace = namespace;
+    if (isObject(object.regarding)) object.regarding.namespace = namespace;
+    // Some kinds have rules that hardly any changed object keeps.
+    const isChanged = random.chance(0.7);
+    if (isChanged) hostile.change(definition.versions[0].type, object);
+    if (!isChanged || random.chance(0.5))
+      (object.metadata as Json).annotations = { a: hostile.text(), b: hostile.text() };
     tamed(definition, object);
     return { collection: collectionOf(definition, namespace), object, definition };
   }
@@ -79,6 +86,14 @@ export function targetOf(seed: number, n: number, kinds: readonly ResourceDefini
     const subresource = definition === undefined && random.chance(0.2) ? '/status' : '';
     return { body: subresource === '' ? raw : raw.replaceAll('spec', 'status'), type, subresource };
   }
+}
+
+/** Such as the check gives to objects. */
+export const ownName = /^(?:o\d|10\.77\.)/;
+
+/** Addresses are named by themselves. */
+function nameOf(definition: ResourceDefinition | undefined, n: number): string {
+  return definition?.resource === 'ipaddresses' ? `10.77.${(n >> 8) & 255}.${n & 255}` : `o${n}`;
 }
 
 /** The path of the objects of a kind. */

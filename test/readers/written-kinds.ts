@@ -22,7 +22,7 @@ export function tamed({ resource }: ResourceDefinition, object: Record<string, u
   if (/admissionpolicies$/.test(resource) && isObject(spec)) spec.matchConstraints = { resourceRules: rules };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
