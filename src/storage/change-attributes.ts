@@ -16,12 +16,12 @@ interface State {
 const known = new WeakMap<Change, ChangeAttributes>();
 const states = new WeakMap<Change, { readonly before: State | undefined; readonly after: State | undefined }>();
 
-/** Says where the attributes of a change are kept, so that nobody has to read its text again. */
+/** Records where the attributes of a change are kept, so that nobody has to read its text again. */
 export function noteStates(change: Change, before: State | undefined, after: State | undefined): void {
   states.set(change, { before, after });
 }
 
-/** The attributes of a change: read once, then shared by all who ask. */
+/** The attributes of a change: read once, then shared by all callers. */
 export function attributesOfChange(change: Change, source: AttributeSource): ChangeAttributes {
   const found = known.get(change);
   if (found !== undefined && found.after.source === source) return found;

@@ -1,6 +1,6 @@
 import type { ListPage } from './storage.interface.js';
 
-/** Objects of the first page when all of a resource are read. */
+/** Objects of the first page when all objects of a resource are read. */
 export const firstPageSize = 500;
 const largestPageSize = 4_000;
 const smallestPageSize = 16;
@@ -9,7 +9,7 @@ const pageCharacters = 4 * 1024 * 1024;
 /** Where a page of objects ends, however few they are: the next ones may be much larger than those of the last page. */
 export const mostPageBytes = 2 * pageCharacters;
 
-/** How many objects to read after this page, if they are as large as those of it. */
+/** How many objects to read after this page, if they are as large as its own. */
 export function nextPageSize({ items }: Pick<ListPage, 'items'>): number {
   const size = items.reduce((sum, item) => sum + item.json.length, 0);
   const fitting = Math.floor((pageCharacters * items.length) / Math.max(1, size));

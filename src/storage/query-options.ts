@@ -9,30 +9,31 @@ const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
 const MOST_SCAN_ROWS = 2_500;
-/** After so many objects it is known about how many of them are wanted. */
+/** After this many objects we roughly know how many of them are wanted. */
 const LOOKED_ROWS = 2_000;
-/** Where more than one in so many is wanted, page by page is the best way to them. */
+/** If more than one object in this many is wanted, reading page by page is the best way. */
 const RARELY = 8;
 
 /** The objects of a search, in pages in the order of their keys. */
 export interface Search {
-  /** The last key up to which objects were looked for. */
+  /** The last key that the search covered. */
   readonly after: ListPosition | undefined;
-  /** About so many objects that may be wanted; undefined when the search can't go on. */
+  /** About this many objects that may be wanted; undefined when the search can't go on. */
   next(count: number): Promise<ListPage | undefined>;
 }
 
-/** A store that only knows pages at a version. */
+/** A store that only reads pages at a version. */
 export interface PageSource {
   list(query: ListQuery): Promise<ListPage>;
   /**
-   * A page of `limit` objects without most of those whose text has none of the words; its last object is there in any case.
-   * Undefined when the store can't look for words at that version.
+   * A page of `limit` objects, without most of those whose text has none of the words; the last object is included in
+   * any case. Undefined when the store can't search for words at that version.
    */
   find?(query: ListQuery & { readonly limit: number }, words: readonly string[]): Promise<ListPage | undefined>;
   /**
-   * Searches all objects at once instead of page by page. `expected`: how many of them pages would probably have to look at,
-   * or undefined to make use only of an earlier search. Undefined when that would not pay or can't be done at that version.
+   * Searches all objects at once instead of page by page. `expected`: how many objects pages would probably have to
+   * read, or undefined to use only an earlier search. Undefined when a search would not pay or is impossible at that
+   * version.
    */
   search?(query: ListQuery, test: TextTest, expected: number | undefined): Promise<Search | undefined>;
   head(): Promise<bigint>;
@@ -70,7 +71,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
       const found = words === undefined ? undefined : await source.find?.(scan, words);
       page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
       looked += found === undefined ? SCAN_ROWS : rows;
-      // Where most objects are not wanted, more can be looked at together.
+      // Where most objects are not wanted, more can be read together.
       if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
       after = page.items.at(-1)?.key;
     }
@@ -81,7 +82,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
   }
 }
 
-/** Adds objects that are selected until there are as many as wanted. Returns how many it did not look at. */
+/** Adds selected objects until there are as many as wanted. Returns how many objects it did not check. */
 function* addSelected(
   items: StoredObject[],
   from: readonly StoredObject[],
@@ -117,8 +118,8 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 }
 
 /**
- * Words of which the text of every selected object has one; undefined if there are none or too many. Labels stand in it as
- * JSON.stringify writes them. Values of fields need not be strings there.
+ * Words of which every selected object's text contains one; undefined if there are none or too many. Labels appear in
+ * the text as JSON.stringify writes them. Values of fields need not be strings there.
  */
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;

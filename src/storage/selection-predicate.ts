@@ -3,8 +3,8 @@ import type { LabelSelector, Labels } from '../base/machinery/label-selector.js'
 import type { StorageKey } from './storage.interface.js';
 
 /**
- * The attributes of one state of an object that selection needs; extracted once per state. Objects with the same ones may
- * share them.
+ * The attributes of one state of an object that selection needs; extracted once per state. Objects with equal
+ * attributes may share them.
  */
 export interface ObjectAttributes {
   /** The source that extracted them; attributes of another source mean nothing. */
@@ -17,8 +17,8 @@ export interface ObjectAttributes {
 /** Extracts attributes from the stored text of one kind. One instance per kind, so that its results can be kept. */
 export interface AttributeSource {
   /**
-   * How texts begin whose fields have the values that stand in them, and no others: a value that is a string is one in the
-   * text as well. Undefined if nothing is known about fields.
+   * Prefixes of texts whose selectable fields have exactly the values that the text contains: a value that is a string
+   * is a string in the text as well. Undefined if nothing is known about fields.
    */
   readonly presentPrefix?: string | undefined;
   extract(json: string): ObjectAttributes;

@@ -5,7 +5,8 @@ import { isNotReadyYet, untilReady } from './until-ready.js';
 export const START_SIGNAL = Symbol('StartSignal');
 
 /**
- * Lets a starting process wait for a database that is not ready: it logs the reason, and ends when it is told to stop.
+ * Lets a starting process wait for a database that is not ready: it logs the reason, and stops waiting when the process
+ * is stopped.
  */
 export class StartPatience {
   constructor(
@@ -16,7 +17,7 @@ export class StartPatience {
   ) {}
 
   /**
-   * Repeats a step until the database is ready for it. The step may have been done in part.
+   * Repeats a step until the database is ready for it. A failed attempt may have done part of the step.
    *
    * @throws at once an error that no wait heals; the last error when the start is given up.
    */
@@ -28,7 +29,7 @@ export class StartPatience {
     });
   }
 
-  /** Runs a step that itself waits until `stop` is aborted; a start that is given up aborts it. */
+  /** Runs a step that itself waits until `stop` is aborted; giving up the start aborts it. */
   async abortable(stop: AbortController, step: () => Promise<void>): Promise<void> {
     const giveUp = () => stop.abort();
     if (this.signal.aborted) giveUp();

@@ -24,7 +24,7 @@ export class StartModule {
   }
 }
 
-/** Counts errors of the stores as well as errors of storage. */
+/** Counts stores' errors as storage errors too. */
 function isPassing(error: unknown): boolean {
   return error instanceof StatusError && [503, 504].includes(error.code);
 }

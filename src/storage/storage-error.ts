@@ -59,7 +59,7 @@ export class StorageError extends Error {
     this.reason = details.reason;
   }
 
-  /** An outage tells nothing more by the place where it was noticed: logs need no stack. */
+  /** For an outage, the place where it was noticed adds nothing: logs need no stack. */
   get isExpected(): boolean {
     return this.code === 'Unavailable' || this.code === 'UnknownOutcome' || this.code === 'Closed';
   }

@@ -20,13 +20,13 @@ export interface StoredObject {
   readonly uid: string;
   readonly resourceVersion: bigint;
   readonly json: string;
-  /** Set when the object stands in the database otherwise encrypted than it would be today. */
+  /** Set when the object is stored with an encryption other than the one it would get today. */
   readonly isOutdated?: true;
 }
 
 /**
- * The object with nothing but its own data: those of the watch cache compute some of it, which spreading and messages
- * between threads would lose.
+ * A plain copy of the object: objects of the watch cache compute some properties, which spreading them or sending them
+ * to threads would lose.
  */
 export function plainObject({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
   return { key, uid, resourceVersion, json };
@@ -45,14 +45,17 @@ export interface ListScope {
   readonly name?: string | undefined;
 }
 
-/** The changes of a watch. */
+/** Which changes a watch receives. */
 export interface WatchScope extends ListScope {
   /**
-   * Changes may be left out that concern no object selected before or after them. The watch still gets others that it
-   * does not want.
+   * Changes that concern no object selected before or after them may be left out. The watch may still receive changes
+   * that it does not want.
    */
   readonly select?: SelectionPredicate | undefined;
-  /** The tenant whose watch it is; undefined: the process itself. Of whoever holds most, the slowest watch ends first. */
+  /**
+   * The tenant that owns the watch; undefined: the process itself. When watches must end, the slowest watch of the
+   * owner with the largest backlog ends first.
+   */
   readonly owner?: string | undefined;
 }
 
@@ -66,19 +69,20 @@ export interface ListQuery extends ListScope {
   /** Exact version to list at. Unset: the newest committed version when the query runs. */
   readonly at?: bigint | undefined;
   /**
-   * Without `at`: any version from this one on will do, and the store answers with the version at hand (0: whatever
-   * version that is). Unset: nothing older than the newest version at the time of the call. A future version is waited
+   * Without `at`: any version from this one on will do, and the store answers with the version it has at hand (0: any
+   * version). Unset: the answer is no older than the newest version at the time of the call. A future version is waited
    * for, then refused with `TooLargeVersion`.
    */
   readonly notOlderThan?: bigint | undefined;
   readonly after?: ListPosition | undefined;
   /** Most objects to return; unset: all. */
   readonly limit?: number | undefined;
-  /** A store that has to fetch objects may end the page after this many; a store that holds them need not. */
+  /** A store that has to fetch objects may end the page after this many; a store that holds them in memory need not. */
   readonly pageSize?: number | undefined;
   /**
-   * A store that has to fetch objects ends the page with the object whose text exceeds so many bytes: for readers that
-   * keep little of each object, and must not fall over a page of large ones. `more` says whether objects follow.
+   * A store that has to fetch objects ends the page with the object whose text exceeds this many bytes: for readers
+   * that keep little of each object, and must not run out of memory over a page of large ones. `more` says whether
+   * objects follow.
    */
   readonly pageBytes?: number | undefined;
   /**
@@ -92,7 +96,7 @@ export interface ListQuery extends ListScope {
   readonly countRemaining?: boolean | 'few' | undefined;
 }
 
-/** Bytes within others, which never change. */
+/** A range of bytes within a larger buffer; the bytes never change. */
 export interface ByteRange {
   readonly source: Buffer;
   readonly start: number;
@@ -100,15 +104,15 @@ export interface ByteRange {
 }
 
 /**
- * Forms of objects in memory that were made from their texts, such as protobuf, so that the next list need not parse
- * them again. A form is known by its identity and must follow from the state of the object alone.
+ * Kept forms of objects in memory that were made from their texts, such as protobuf, so that the next list need not
+ * parse the texts again. A form is found by its identity and must follow from the state of the object alone.
  */
 export interface KeptForms {
-  /** What {@link keep} kept of an object, if it is still there. */
+  /** The form of an object that {@link keep} kept, if it is still there. */
   find(object: StoredObject, form: object): ByteRange | undefined;
   /**
-   * Keeps a copy of a form. The object must be one that others get as well, else nobody would find it. Undefined when
-   * the form is too long or there is no room.
+   * Keeps a copy of a form. The object must be one that other requests receive as well, or nobody would find the form.
+   * Undefined when the form is too long or memory is short.
    */
   keep(object: StoredObject, form: object, bytes: Uint8Array): ByteRange | undefined;
 }
@@ -122,11 +126,11 @@ export interface ListPage {
   readonly more: boolean;
   /** How many objects follow, if requested. */
   readonly remaining?: number | undefined;
-  /** Set when the items are objects in memory, the same in every list: for forms that are made of them. */
+  /** Set when the items are objects in memory, the same in every list, so that forms made from them can be kept. */
   readonly forms?: KeptForms | undefined;
 }
 
-/** The object that says what the objects of a kind are, as they were made under it. */
+/** The object that defines the objects of a kind, as it was when they were made under it. */
 export interface Definer {
   /** Storage name of the kind of the definition, which has no namespace. */
   readonly resource: string;
@@ -135,8 +139,8 @@ export interface Definer {
 }
 
 /**
- * Where the clean-up of a definition says that it has begun: one object named after its uid. From then on no object can
- * be created under the definition. No API shows it.
+ * Where the clean-up of a definition records that it has begun: one object named after the definition's uid. From then
+ * on no object can be created under the definition. No API shows this record.
  */
 export const endedDefinitions = 'endeddefinitions.internal';
 
@@ -164,7 +168,7 @@ export type WriteAnswer =
 
 /**
  * The answer to one of several writes that go together: `withdrawn` was not made because another one was refused. Its
- * own precondition held, or nobody looked.
+ * own precondition held, or was not checked.
  */
 export type TiedWriteAnswer = WriteAnswer | { readonly kind: 'withdrawn' };
 
@@ -173,8 +177,9 @@ export const mostTiedWrites = 250;
 
 /**
  * The decision of an update function. `write` with no live object creates it; `delete` removes the object and logs
- * `json` as its last state; `unchanged` writes nothing and answers with the live object. `written` tells that the
- * function itself has just written the object, together with others; `again` that it tried to and lost to `current`.
+ * `json` as its last state; `unchanged` writes nothing and answers with the live object. `written` means that the
+ * function itself has just written the object, together with others; `again` means that it tried to and lost to
+ * `current`.
  */
 export type UpdateDecision =
   | { readonly kind: 'write'; readonly json: string; readonly uid: string }
@@ -186,11 +191,11 @@ export type UpdateDecision =
 export interface StorageCreateOptions {
   /**
    * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So no
-   * object appears in a terminating namespace unnoticed by the process that empties it.
+   * object appears in a terminating namespace without the process that empties it noticing.
    */
   readonly inLiveNamespace?: boolean | undefined;
   /**
-   * The definition of the kind, which must exist, with its clean-up not begun, checked in the same way. So the clean-up
+   * The definition of the kind, which must exist with its clean-up not begun, checked in the same way. So the clean-up
    * finds every object.
    */
   readonly definedBy?: Definer | undefined;
@@ -236,20 +241,23 @@ export interface ChangeBatch {
  * `SlowConsumer`; one that the store can't continue (epoch change, history lost) ends with `Expired`.
  */
 export interface ChangeSubscription {
-  /** Resolves with the next batch, which may be empty when only the position moved; undefined after `close()`. */
+  /**
+   * Resolves with the next batch, which may be empty when only the position moved; resolves with undefined after
+   * `close()`.
+   */
   next(): Promise<ChangeBatch | undefined>;
   /**
    * Gives every batch to `take` from now on, instead of {@link next}: many subscriptions cost less that way. Resolves
-   * after `close()`, rejects with the error that ends the stream or that `take` throws. Where it is missing, `next` does
-   * the same; see {@link followChanges}.
+   * after `close()`, rejects with the error that ends the stream or that `take` throws. Where this method is missing,
+   * use `next` for the same purpose; see {@link followChanges}.
    */
   follow?(take: TakeBatch): Promise<void>;
   /**
    * How far the stream is known to be complete without any change that was not fetched; undefined while changes are on
-   * their way. {@link next} tells of a position alone only after a while.
+   * their way. {@link next} reports a position alone only after a while.
    */
   readonly quietPosition?: bigint | undefined;
-  /** Asks for positions at once, until `version` is reached. */
+  /** Requests positions at once, until `version` is reached. */
   hasten?(version: bigint): void;
   /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;
@@ -276,19 +284,19 @@ export interface AgedQuery {
   readonly ageMs: number;
   /** The end of an earlier page. */
   readonly after?: ListPosition | undefined;
-  /** Most objects to look at; limits the work of one call, whatever it finds. */
+  /** The most objects to read; limits the work of one call, however many objects it finds. */
   readonly scan: number;
 }
 
 export interface AgedPage {
   /** In (namespace, name) byte order. An object that is due may be missing for up to two rounds of log upkeep. */
   readonly items: readonly StoredObject[];
-  /** Where to go on; undefined after the last object of the resource. */
+  /** Where to continue; undefined after the last object of the resource. */
   readonly next: ListPosition | undefined;
 }
 
 /**
- * Versions that may have been handed out but are not part of the history any more: those strictly between the two. A
+ * Versions that may have been handed out but no longer belong to the history: those strictly between the two. A
  * fail-over to a standby that lagged leaves such a gap. Nothing can be read or watched from a version in it.
  */
 export interface LostVersions {
@@ -296,13 +304,13 @@ export interface LostVersions {
   readonly until: bigint;
 }
 
-/** What memory knows of a resource. */
+/** Estimates about a resource from memory. */
 export interface StorageUsage {
-  /** All its objects, when they were last counted; undefined if they never were. */
+  /** The number of all its objects when they were last counted; undefined if they never were. */
   readonly objects: number | undefined;
   /** Whether memory answers its lists. */
   readonly isInMemory: boolean;
-  /** Open watches that a change of the object concerns. */
+  /** Open watches that receive a change of the object. */
   readonly watchers: number;
 }
 
@@ -321,8 +329,8 @@ export interface Storage {
   create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject>;
 
   /**
-   * The newest committed state, nothing older than the commits before the call began; undefined when the object does
-   * not exist. `notOlderThan` allows an older state, as in a list.
+   * The newest committed state, no older than the commits before the call began; undefined when the object does not
+   * exist. `notOlderThan` allows an older state, as in a list.
    */
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
 
@@ -341,8 +349,8 @@ export interface Storage {
   ): Promise<UpdateResult>;
 
   /**
-   * Makes all of the writes in one transaction, under versions in their order, or none of them. Answers each one. At
-   * most {@link mostTiedWrites}, each of another key.
+   * Makes all of the writes in one transaction, under versions in their order, or none of them. Returns an answer for
+   * each. At most {@link mostTiedWrites}, each of another key.
    */
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]>;
 
@@ -367,12 +375,12 @@ export interface Storage {
   lostVersions(): LostVersions | undefined;
 
   /**
-   * What memory knows of a resource, at once and for estimates only. An empty namespace or name in the key stands for
-   * all or an unknown one.
+   * Estimates about a resource from memory, without I/O. An empty namespace or name in the key stands for all
+   * namespaces or an unknown name.
    */
   usage?(key: StorageKey): StorageUsage;
 
-  /** Frees what memory holds of a resource that is not served any more. Its open watches go on from the log. */
+  /** Frees the memory held for a resource that is not served any more. Its open watches continue from the log. */
   forget?(resource: string): void;
 
   /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */

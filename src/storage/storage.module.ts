@@ -24,9 +24,9 @@ import { STORAGE, type Storage } from './storage.interface.js';
 import { type SettledStorageOptions, storageSettings } from './storage-settings.js';
 import { WAY_TO_DATABASE } from './way-to-database.module.js';
 
-/** The part of the heap for changes that watchers have not got yet. */
+/** The share of the heap for changes that watchers have not received yet. */
 const backlogPart = 1 / 8;
-/** How long a stopping process lets the reads of the cache go on. */
+/** How long a stopping process lets the cache's reads continue. */
 const cachePatienceMs = 5_000;
 
 /**
@@ -100,7 +100,7 @@ export class StorageModule implements OnModuleInit, OnApplicationShutdown {
 
   /** Ends all watches, lets writes under way finish, closes every connection. */
   async onApplicationShutdown(): Promise<void> {
-    // The cache waits for its present reads.
+    // The cache waits for its current reads.
     const late = setTimeout(() => this.database.giveUp(), cachePatienceMs);
     try {
       if (this.storage instanceof CachedStorage) await this.storage.stop();

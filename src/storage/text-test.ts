@@ -1,8 +1,8 @@
 import type { SelectionPredicate } from './selection-predicate.js';
 
 /**
- * What the stored text of an object shows without being parsed: an object that is selected has a text that does not begin
- * with `prefix`, or in which all `words` stand, and one of `any`. Many others have, too.
+ * A test of an object's stored text without parsing it: the text of every selected object does not begin with `prefix`,
+ * or contains all `words` and one of `any`. Many other texts pass too.
  */
 export interface TextTest {
   readonly prefix: string;
@@ -11,7 +11,7 @@ export interface TextTest {
   readonly any: readonly string[] | undefined;
 }
 
-/** Looking for more words in a text takes longer than sending it. */
+/** Searching a text for more words takes longer than sending it. */
 export const mostWords = 8;
 /** Texts that are not encrypted are JSON objects. */
 const plainPrefix = '{';
@@ -34,7 +34,7 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
     words.push(`${start}"`);
     if (operator === 'in' && values.length <= mostWords) any ??= values.map((value) => start + JSON.stringify(value));
   }
-  // A text in an older form is completed before its fields are read: the value may not stand in it.
+  // A text in an older form is completed before its fields are read: the value may be missing from the text.
   const { presentPrefix } = source;
   let prefix = plainPrefix;
   for (const { field, equals, value } of fields.requirements) {
@@ -47,8 +47,8 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
 }
 
 /**
- * Whether the value of a field can't come from anything but an equal string: not from a number, a boolean, nothing, or
- * several strings that commas join, as the addresses of a pod are.
+ * Whether the value of a field can only come from an equal string: not from a number, a boolean, a missing field, or
+ * several strings joined by commas, as the addresses of a pod are.
  */
 function isString(value: string): boolean {
   return value !== '' && !value.includes(',') && !/^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false)$/.test(value);

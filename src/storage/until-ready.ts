@@ -7,7 +7,7 @@ import { Backoff, untilAborted } from './wait.js';
 export interface UntilReadyOptions {
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Is told why the step has to wait, once for each reason. */
+  /** Receives the reason why the step has to wait, once for each reason. */
   readonly onWait: (error: unknown) => void;
   /** Decides which errors pass with time; default: `isNotReadyYet`. */
   readonly passes?: (error: unknown) => boolean;
@@ -33,7 +33,7 @@ function isLasting(cause: Error): boolean {
   return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls || cause.message === noPassword;
 }
 
-/** Whether no wait heals the error of a connection. */
+/** Whether no wait heals this connection error. */
 export function isHopeless(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isLasting(cause)) return true;
@@ -41,7 +41,7 @@ export function isHopeless(error: unknown): boolean {
   return false;
 }
 
-/** Whether an error of storage only means that the database is not there yet, is busy, or is behind. */
+/** Whether a storage error only means that the database is not there yet, is busy, or is behind. */
 export function isNotReadyYet(error: unknown): boolean {
   if (isHopeless(error)) return false;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -53,7 +53,7 @@ export function isNotReadyYet(error: unknown): boolean {
 }
 
 /**
- * Repeats a step of the start until the database is ready for it. The step may have been done in part.
+ * Repeats a startup step until the database is ready for it. A failed attempt may have done part of the step.
  *
  * @throws the error of the step if it has any other reason, or its last error when `signal` is aborted.
  */

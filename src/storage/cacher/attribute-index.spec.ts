@@ -19,7 +19,7 @@ const entries = Array.from({ length: 40 }, (_, i) => {
 
 class Scene {
   readonly index = new AttributeIndex();
-  /** How often all entries were looked at. */
+  /** How often all entries were visited. */
   scans = 0;
 
   /** Names of the entries that the index finds for a selector; undefined when it needs a scan. */
@@ -45,7 +45,7 @@ describe('the terms of an index', () => {
   it('are not for the first who ask for some: one that is asked for again takes the place of the oldest', () => {
     const scene = new Scene();
     for (let i = 0; i < 16; i++) assert.deepEqual(scene.find(`l${i}=v1`), ['n-1']);
-    // All but the second one are in use.
+    // All terms but the second one are in use.
     for (let i = 0; i < 16; i++) if (i !== 1) assert.deepEqual(scene.find(`l${i}=v2`), ['n-2']);
     assert.equal(scene.find('l20=v3'), undefined);
     assert.deepEqual(scene.find('l20=v3'), ['n-3']);
@@ -69,7 +69,7 @@ describe('the terms of an index', () => {
     assert.ok(scene.scans <= 4);
     for (let i = 0; i < 20; i++) scene.find(all);
     assert.ok(scene.scans <= 36, String(scene.scans));
-    // A place taken over is kept up to date.
+    // A term that took over a place is kept up to date.
     const [first] = entries as [CacheEntry];
     scene.index.update(first, undefined);
     assert.deepEqual(scene.find('l1=v0'), []);

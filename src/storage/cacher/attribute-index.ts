@@ -2,7 +2,7 @@ import type { Steps } from '../../base/machinery/turns.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
 import type { CacheEntry } from './cache-entry.js';
 
-/** A single entry needs no set of its own. Labels that name single objects are frequent. */
+/** A single entry needs no set of its own. Labels that identify single objects are frequent. */
 type Postings = CacheEntry | Set<CacheEntry>;
 
 /** A label or field, and the values of which it must equal one. */
@@ -15,23 +15,23 @@ export interface Term {
 const MOST_TERMS = 16;
 /** Most terms that are indexed for one request. */
 const MOST_NEW_TERMS = 4;
-/** How many of the last terms that found no room are remembered. */
+/** How many of the latest terms that found no place are remembered. */
 const MOST_WANTED = 64;
 
 interface IndexedTerm {
   readonly byValue: Map<string, Postings>;
-  /** It does not have all entries yet. */
+  /** The term does not have all entries yet. */
   isUnfinished: boolean;
-  /** The number of the last request that it answered. */
+  /** The number of the last request that the term answered. */
   usedAt: number;
 }
 
 /**
  * Entries by the values of labels and fields that clients select by. A term is indexed when a client first asks for it,
- * and kept up to date from then on. A resource that nobody selects from costs nothing.
+ * and kept up to date from then on. A resource without selections costs nothing.
  *
- * When there are too many terms, one that is asked for a second time takes the place of the one that has answered nothing
- * for longest: no client can keep others out, and terms that come once drive nothing away.
+ * When there are too many terms, a term that is requested a second time replaces the one that has been unused for
+ * longest: no client can keep others out, and terms that are requested once displace nothing.
  */
 export class AttributeIndex {
   private readonly terms = new Map<string, IndexedTerm>();
@@ -39,14 +39,14 @@ export class AttributeIndex {
   private requests = 0;
   private source: AttributeSource | undefined;
 
-  /** Whether anybody has selected entries. */
+  /** Whether any request has selected entries. */
   get isUsed(): boolean {
     return this.source !== undefined;
   }
 
   /**
    * A superset of the selected entries, in no order. Undefined when the predicate has no equality that is or could be
-   * indexed, and when they are more than `most` says of their number. `some` visits every entry in steps, to index a new
+   * indexed, and when there are more candidates than `most` allows. `some` visits every entry in steps, to index a new
    * term.
    */
   *candidates(
@@ -59,7 +59,7 @@ export class AttributeIndex {
     const terms = termsOf(predicate);
     this.requests++;
     for (const { id } of this.newTerms(terms)) yield* this.build(id, some);
-    // From here on without a pause: the candidates are those of one moment.
+    // No pause from here on: the candidates are those of one moment.
     let best: readonly Postings[] | undefined;
     let used: IndexedTerm | undefined;
     let bestSize = Number.POSITIVE_INFINITY;
@@ -79,7 +79,7 @@ export class AttributeIndex {
     return best.flatMap((found) => (found instanceof Set ? [...found] : [found]));
   }
 
-  /** Follows a change of the cache: `before` was removed, `after` was added. */
+  /** Applies a change of the cache: `before` was removed, `after` was added. */
   update(before: CacheEntry | undefined, after: CacheEntry | undefined): void {
     const source = this.source;
     if (source === undefined) return;
@@ -94,7 +94,7 @@ export class AttributeIndex {
     const found = terms.filter(({ id }) => !this.terms.has(id)).slice(0, MOST_NEW_TERMS);
     const free = MOST_TERMS - this.terms.size;
     if (found.length <= free) return found;
-    // At most one more than there is room for: indexing takes as long as a scan.
+    // At most one more than there are free places: indexing takes as long as a scan.
     const further = found.slice(free).find(({ id }) => this.isWantedAgain(id));
     return [...found.slice(0, free), ...(further === undefined ? [] : [further])];
   }
@@ -109,7 +109,7 @@ export class AttributeIndex {
 
   /** Changes are followed from the first step on, so an entry may be added twice. */
   private *build(id: string, some: (visit: (entry: CacheEntry) => void) => Steps): Steps {
-    // Another request may have indexed it, or taken the room.
+    // Another request may have indexed the term, or taken the place.
     if (this.terms.has(id) || (this.terms.size >= MOST_TERMS && !this.dropOldest())) return;
     const source = this.source as AttributeSource;
     const term: IndexedTerm = { byValue: new Map(), isUnfinished: true, usedAt: this.requests };
@@ -118,7 +118,7 @@ export class AttributeIndex {
     term.isUnfinished = false;
   }
 
-  /** False if all of them are being made. */
+  /** False if all terms are being built. */
   private dropOldest(): boolean {
     let oldest: string | undefined;
     let usedAt = Number.POSITIVE_INFINITY;
@@ -131,14 +131,14 @@ export class AttributeIndex {
   }
 }
 
-/** What every selected object must have. */
+/** The equalities that every selected object must satisfy. */
 export function termsOf({ labels, fields }: SelectionPredicate): Term[] {
   const terms: Term[] = [];
   for (const { key, operator, values } of labels.requirements) {
     if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values });
   }
   for (const { field, equals, value } of fields.requirements) {
-    // The order of keys already finds these. An absent field counts as an empty one.
+    // The key order already finds these. An absent field counts as an empty one.
     if (equals && !field.startsWith('metadata.')) terms.push({ id: `field ${field}`, values: [value] });
   }
   return terms;

@@ -7,25 +7,25 @@ import type { StorageKey, StoredObject } from '../storage.interface.js';
  */
 const OVERHEAD_BYTES = 300;
 
-/** What the objects of a namespace have in common. */
+/** Data that the objects of a namespace share. */
 export type Shelf = Pick<StorageKey, 'resource' | 'namespace'>;
 
 /**
- * One state of an object in a cache. Never changed, so lists and history can hold it by reference. There may be a million
- * of them, so it keeps nothing that can be had from its text.
+ * One state of an object in a cache. Never changed, so lists and history can hold it by reference. There may be a
+ * million of them, so it keeps nothing that can be derived from its text.
  */
 export class CacheEntry implements StoredObject {
   readonly name: string;
   readonly resourceVersion: bigint;
   readonly json: string;
-  /** Estimated memory. */
+  /** Estimated memory in bytes. */
   readonly bytes: number;
   private readonly shelf: Shelf;
-  /** Where the text has it: the position, and in the lowest byte the length. */
+  /** Where the uid is in the text: the position, and in the lowest byte the length. */
   private readonly uidPlace: number | string;
   private knownAttributes: ObjectAttributes | undefined;
 
-  /** `shelf` is kept: one for all objects of the namespace. */
+  /** The caller passes the `shelf` that all objects of the namespace share; the entry keeps it. */
   constructor(shelf: Shelf, { key, uid, resourceVersion, json }: StoredObject) {
     this.shelf = shelf;
     this.name = key.name;
@@ -70,7 +70,7 @@ const FARTHEST = 0x3fffff;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what fits one byte.
 const NOT_ONE_BYTE = /[^\u0000-\u00ff]/;
 
-/** The engine keeps a string in one byte per character when every character fits, otherwise in two. */
+/** The engine stores a string with one byte per character when every character fits, otherwise with two. */
 function textBytes(text: string): number {
   return NOT_ONE_BYTE.test(text) ? text.length * 2 : text.length;
 }

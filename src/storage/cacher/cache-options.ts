@@ -12,15 +12,15 @@ export interface CacheTimers {
   soon(callback: () => void): void;
 }
 
-/** Learns what caches do. Calls are synchronous: count and return. */
+/** Receives what caches report. Calls are synchronous: count and return. */
 export interface CacheObserver {
-  /** A read was answered from memory, or (false) had to go to the database. */
+  /** A read was answered from memory (true) or had to go to the database (false). */
   read(resource: string, fromCache: boolean): void;
   filled(resource: string, objects: number, durationMs: number): void;
   dropped(resource: string, reason: DropReason): void;
   /** A watch was ended because it fell behind. */
   slowConsumer(resource: string): void;
-  /** The resource is not served any more; nothing more will be told about it. */
+  /** The resource is not served any more; no more calls about it will come. */
   gone(resource: string): void;
   backgroundError(where: string, error: unknown): void;
 }
@@ -34,7 +34,7 @@ export type DropReason = 'idle' | 'budget' | 'feed' | 'epoch' | 'gone';
 export interface CacheOptions {
   /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
   readonly maxBytes: number;
-  /** What the process has room for: caches stay within both. */
+  /** The budget of the process: caches stay within both limits. */
   readonly room: OpenMemoryBudget;
   /** A cache that nobody has read or watched for this long is dropped, in milliseconds. */
   readonly idleMs: number;
@@ -44,21 +44,21 @@ export interface CacheOptions {
    * memory.
    */
   readonly fillWaitMs: number;
-  /** The same for lists of a part. They wait less, because filling reads everything. */
+  /** The same for lists of a namespace or selection. They wait less, because filling a cache reads everything. */
   readonly partFillWaitMs: number;
   /** How long to wait for a version that has not been reached yet, in milliseconds. */
   readonly futureWaitMs: number;
   /** Shortest time between two positions that watches get without changes, in milliseconds. */
   readonly quietMs: number;
   readonly window: WindowLimits;
-  /** How many of the newest changes of a resource are kept at least; 0: its objects are not kept. */
+  /** The least number of newest changes kept of a resource; 0: its objects are not kept. */
   readonly leastChanges: (resource: string) => number;
   /** Lists of the newest state may come from memory. */
   readonly consistentLists: boolean;
   /** Lists of an exact version may come from memory. */
   readonly pastLists: boolean;
   readonly buffer: BufferLimits;
-  /** Most that all watchers together may not have got yet, in UTF-16 units of JSON; the slowest are ended above that. */
+  /** The largest backlog of all watchers together, in UTF-16 units of JSON; above it the slowest watches are ended. */
   readonly backlogCharacters: number;
   readonly observer: CacheObserver;
   readonly timers: CacheTimers;

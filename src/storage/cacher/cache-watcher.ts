@@ -8,7 +8,7 @@ import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 export interface SizedBatch extends ChangeBatch {
   /** UTF-16 units of the JSON of its changes. */
   readonly characters: number;
-  /** How many watchers have it in their queues. */
+  /** How many watchers have the batch in their queues. */
   holders: number;
 }
 
@@ -20,7 +20,7 @@ export function sizedBatch(changes: readonly Change[], position: bigint): SizedB
 
 /** The source of a watcher's changes. */
 export interface WatcherHome {
-  /** What watchers have not got yet. */
+  /** The changes that watchers have not received yet. */
   readonly backlog: WatchBacklog;
   /** Opens a subscription to the database's log after `from`. */
   openLog(scope: WatchScope, from: bigint): Promise<ChangeSubscription>;
@@ -34,25 +34,25 @@ export interface WatcherHome {
   turn(watcher: CacheWatcher): void;
 }
 
-/** Takes the changes as they come, see `ChangeSubscription.follow`. */
+/** Passes on changes as they come, see `ChangeSubscription.follow`. */
 interface Follower {
   readonly take: TakeBatch;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-  /** While it works on a batch, or the next one comes from the log. */
+  /** Set while the consumer works on a batch, or the next batch comes from the log. */
   isBusy: boolean;
 }
 
-/** Batches up to this size in all are handed over as one, in UTF-16 units. */
+/** Batches whose total size is at most this are handed over as one, in UTF-16 units. */
 const JOINED_CHARACTERS = 128 * 1024;
 
 /**
  * One watch of a cached resource. In state `log` it reads the log through a subscription of its own, until the cache
- * goes back far enough to take it over. In state `live` it gets the changes of the cache from a bounded buffer. A
- * dropped cache sends its watchers back to `log`, after the last change that they got. So no change is skipped or
- * doubled.
+ * goes back far enough to take it over. In state `live` it receives the changes of the cache through a bounded buffer.
+ * A dropped cache sends its watchers back to `log`, after the last change that they received. So no change is skipped
+ * or doubled.
  *
- * Watchers of the same scope share batches: never change one, apart from the count of its holders.
+ * Watchers of the same scope share batches: never change one, except the count of its holders.
  */
 export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher {
   readonly scope: WatchScope;
@@ -64,7 +64,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private queue: SizedBatch[] = [];
   private queuedChanges = 0;
   private characters = 0;
-  /** Complete up to here, once the queue is empty. */
+  /** The watcher is complete up to this version once the queue is empty. */
   private position: bigint;
   private told: bigint;
   private failure: StorageError | undefined;
@@ -73,7 +73,10 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
   private follower: Follower | undefined;
 
-  /** `from`: last version the consumer has. `log`: a subscription after it, when the cache can't serve it. */
+  /**
+   * `from`: the last version that the consumer has. `log`: a subscription that follows it, for when the cache can't
+   * serve it.
+   */
   constructor(
     scope: WatchScope,
     from: bigint,
@@ -147,8 +150,8 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   }
 
   /**
-   * Offers the next changes of the scope. `due`: the follower gets them at its next turn. `slow`: the consumer is too far
-   * behind to take one more.
+   * Offers the next changes of the scope. `due`: the follower receives them at its next turn. `slow`: the consumer is
+   * too far behind to take any more.
    */
   offer(batch: SizedBatch): 'taken' | 'due' | 'slow' {
     if (this.closed || this.failure !== undefined || batch.position <= this.position) return 'taken';
@@ -163,16 +166,16 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return this.queuedChanges <= changes && this.characters <= characters ? 'taken' : 'slow';
   }
 
-  /** Says that the scope is complete up to `position`. */
+  /** Records that the scope is complete up to `position`. */
   advance(position: bigint): void {
     if (this.closed || this.failure !== undefined || position <= this.position) return;
     this.position = position;
-    // A follower with changes before its position has its turn.
+    // Whether a follower that has changes before its position waits for its turn.
     if (this.follower === undefined) this.settle();
     else if (this.queue.length === 0) this.hand();
   }
 
-  /** Hands everything to the follower that it can take. */
+  /** Hands the follower everything that it can take. */
   hand(): void {
     const { follower } = this;
     if (follower === undefined || follower.isBusy) return;
@@ -193,7 +196,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     }
   }
 
-  /** Leaves a dropped cache: everything up to `position` was offered, the rest comes from the log. */
+  /** Leaves a dropped cache: everything up to `position` was offered; later changes come from the log. */
   rehome(position: bigint): void {
     if (position > this.position) this.position = position;
     this.isLive = false;
@@ -244,7 +247,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return batch;
   }
 
-  /** Gives the follower its next turn when it has finished this work. */
+  /** Queues the follower for another turn when it has finished the current work. */
   private await(follower: Follower, work: Promise<void>): void {
     follower.isBusy = true;
     work.then(
@@ -281,7 +284,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     if (this.queue.length === 1) backlog.add(this);
   }
 
-  /** The batches were taken, or are not wanted any longer. */
+  /** The consumer took the batches, or no longer wants them. */
   private release(batches: readonly SizedBatch[]): void {
     const { backlog } = this.home;
     for (const batch of batches) if (--batch.holders === 0) backlog.release(batch.changes);
@@ -296,7 +299,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     this.release(queue);
   }
 
-  /** Gives who waits for it the next batch. */
+  /** Gives the next batch to the consumer that waits for it. */
   private settle(): void {
     const waiting = this.waiting;
     if (waiting === undefined) return;
@@ -319,7 +322,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return { changes: [], position: this.position };
   }
 
-  /** Takes the first batches of the queue as one, which watchers share that have the same queue. */
+  /** Takes the first batches of the queue as one joined batch, which watchers with the same queue share. */
   private joined(): SizedBatch | undefined {
     const { queue } = this;
     const first = queue[0];
@@ -339,7 +342,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   }
 }
 
-/** What was joined last, and what came of it: watchers whose turns follow each other have mostly the same. */
+/** The batches joined last and the result: watchers whose turns follow each other mostly have the same batches. */
 let lastJoined: { readonly batches: readonly SizedBatch[]; readonly batch: SizedBatch } | undefined;
 
 function join(batches: readonly SizedBatch[]): SizedBatch {

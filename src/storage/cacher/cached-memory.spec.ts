@@ -53,7 +53,7 @@ describe('memory of CachedStorage', () => {
         assert.ok(forms !== undefined);
         for (const item of items) {
           forms.keep(item, form, Buffer.alloc(60_000));
-          // An eighth of what there is.
+          // An eighth of the memory.
           assert.ok(cached.formBytes <= 2 * 1024 * 1024);
         }
         const { items: again } = await cached.list({ resource: 'things' });
@@ -94,7 +94,7 @@ describe('memory of CachedStorage', () => {
       timers.pass(1_000);
       await cached.list({ resource: 'second' });
       assert.equal(reads.hit, 2);
-      // The two together grow beyond the bound; the one used last stays.
+      // The two together exceed the limit; the one used last stays.
       await fill('third', 20);
       timers.pass(1_000);
       await cached.list({ resource: 'third' });

@@ -50,7 +50,7 @@ describe('CachedStorage', () => {
             assert.equal(past.remaining, expected.remaining);
             assert.equal(past.resourceVersion, at);
           }
-          // Only versions that the window had lost may have gone to the database.
+          // Only reads of versions that the window had lost may have gone to the database.
           assert.ok(reads.hit > 200, `${reads.hit} of ${reads.hit + reads.miss - missesBefore} from memory`);
         } finally {
           await stop();

@@ -28,10 +28,10 @@ import { RecentObjects } from './recent-objects.js';
 import { WatchBacklog } from './watch-backlog.js';
 import type { WatchCache } from './watch-cache.js';
 
-/** The part of the memory for all caches that forms made of their objects may take. */
+/** The share of the memory for all caches that forms made from cached objects may use. */
 const FORMS_PART = 8;
 
-/** How often to look for idle caches and for caches that are too large, in milliseconds. */
+/** How often to check for idle caches and for caches that are too large, in milliseconds. */
 const SWEEP_MS = 5_000;
 
 const unknownUsage: StorageUsage = Object.freeze({ objects: undefined, isInMemory: false, watchers: 0 });
@@ -46,11 +46,11 @@ export interface CacheStatistics {
 }
 
 /**
- * A store that answers lists and watches from memory where memory gives the same answer as the store behind it. It asks
- * that store for the rest. Writes and reads of single objects pass through.
+ * A store that answers lists and watches from memory where memory gives the same answer as the store behind it.
+ * Everything else comes from that store. Writes and reads of single objects pass through.
  *
- * A list without a version first asks the database for the newest version, and waits until the cache has reached it. So
- * the answer has every write that was committed before the call, by any process.
+ * A list without a version first reads the newest version from the database, and waits until the cache has reached it.
+ * So the answer includes every write that was committed before the call, by any process.
  */
 export class CachedStorage implements Storage, SharedAmongCaches {
   readonly backlog: WatchBacklog;
@@ -109,7 +109,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
-    // A remembered copy saves the read. If it turns out stale, the refused write brings the newest state.
+    // A remembered copy saves the read. If the copy turns out stale, the refused write returns the newest state.
     const { cache } = this.cachers.get(key.resource) ?? {};
     const hint = options.hint ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
     const inner = hint === undefined ? options : { ...options, hint };
@@ -233,13 +233,13 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     return (await cacher.reached(head, this.options.futureWaitMs)) ? cacher.cache : undefined;
   }
 
-  /** Waits for a version that may come from another process; `TooLargeVersion` when it does not come. */
+  /** Waits for a version that may come from another process; throws `TooLargeVersion` when it does not come. */
   private async waitFor(cacher: Cacher, version: bigint): Promise<void> {
     if (cacher.cache === undefined || cacher.cache.position >= version) return;
     const head = await this.inner.head();
     if (await cacher.reached(version, this.options.futureWaitMs)) return;
     if (cacher.cache === undefined) return;
-    // Committed, but the feed does not bring it: the database has to answer.
+    // The version is committed, but the feed does not bring it: the database has to answer.
     if (head >= version) return cacher.drop('feed');
     const message = `version ${version} is too large; the newest is ${head}`;
     throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
@@ -269,7 +269,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     return sum;
   }
 
-  /** What all caches may take together. */
+  /** The most that all caches may use together. */
   private get most(): number {
     return Math.min(this.options.maxBytes, this.room.most);
   }
@@ -292,7 +292,10 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     this.selectVictims(undefined, 0);
   }
 
-  /** Forms get what objects leave, and not much of it: objects are worth more, as the database has to be asked for them. */
+  /**
+   * Forms get the memory that objects leave, and not much of it: objects are worth more, as a missing one costs a read
+   * of the database.
+   */
   private roomForForms(): number {
     const { most } = this;
     return Math.min(most / FORMS_PART, most - this.bytes);

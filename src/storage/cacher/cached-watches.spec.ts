@@ -105,7 +105,7 @@ describe('watches of CachedStorage', () => {
         return got.flatMap((changes, i) => (changes.length > 0 ? [i] : []));
       };
       assert.deepEqual(await heard(nodes), [3]);
-      // Those without a place get what they do not want, and nobody misses anything.
+      // Watchers whose term has no place receive changes they do not want, but none misses a change.
       const got = await heard(early);
       for (const i of [0, 1, 11]) assert.ok(got.includes(i));
       assert.ok(got.length < 12, 'most have their place');
@@ -131,12 +131,12 @@ describe('watches of CachedStorage', () => {
         { namespace: 'a/x', name: '' },
         { namespace: '', name: 'a/x' },
       ];
-      // Each kind also with too many groups to ask all of them.
+      // Each kind also with too many groups to check all of them.
       const many = Array.from({ length: 10 }, (_, i) => ({ namespace: `n-${i}` }));
       const usual = [{}, { namespace: 'a' }, { name: 'x' }, { namespace: 'a', name: 'x' }];
       const labelled = { namespace: 'a', select: select('app=app-1') };
       for (const further of [[], many]) {
-        // The first watcher of a group says what it gets, so the odd ones come first.
+        // The first watcher of a group decides what the group receives, so the odd ones come first.
         const oddOnes = await Promise.all(odd.map((scope) => cached.watch({ resource, ...scope }, from)));
         const others = await Promise.all(further.map((scope) => cached.watch({ resource, ...scope }, from)));
         const heard = await Promise.all(
@@ -220,7 +220,7 @@ describe('watches of CachedStorage', () => {
       });
       const created = await createUntil(cached, resource, failed);
       await assert.rejects(slow.next(), failsWith('SlowConsumer'));
-      // One that reads goes on.
+      // A watcher that reads goes on.
       const watch = await cached.watch({ resource }, from);
       assert.equal((await collectUpTo(watch, await cached.head())).length, created);
       watch.close();
@@ -276,7 +276,7 @@ describe('watches of CachedStorage', () => {
         await assert.rejects(cached.watch({ resource }, from), failsWith('Unavailable'));
       }
       proxy.cut();
-      // A busy machine may take longer to connect again than a write waits here.
+      // A busy machine may take longer to reconnect than a write waits here.
       const create = () => cached.create(key(6), 'u', '{}').catch(() => undefined);
       let next = await create();
       while (next === undefined) next = await create();
@@ -309,7 +309,7 @@ describe('watches of CachedStorage', () => {
         await readOn();
         assert.deepEqual(watchers(), [1]);
         for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
-        // The next look at the memory finds too much of it used. Changes that wait for the watch must not get lost.
+        // The next check of the memory finds too much used. Changes that wait for the watch must not get lost.
         timers.pass(5_000);
         assert.deepEqual([drops, watchers()], [['things budget'], []]);
         for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
@@ -344,7 +344,7 @@ describe('watches of CachedStorage', () => {
       const closing = await cached.watch({ resource }, from);
       const other = await cached.watch({ resource }, from);
       const fault = new Error('a fault');
-      // Listened to from the start: they may end before the create does.
+      // We listen from the start: the watches may end before the create does.
       const ends = Promise.allSettled([
         followChanges(faulty, () => {
           throw fault;
@@ -388,8 +388,8 @@ describe('watches of CachedStorage', () => {
 });
 
 /**
- * Creates objects until the promise resolves, and returns how many. It takes more than a buffer holds: a batch that comes to an
- * empty buffer is taken, however large, and several creates are one if the process reads them from the log together.
+ * Creates objects until the promise resolves, and returns how many. More than one buffer's content is needed: an empty
+ * buffer accepts a batch, however large, and several creates are one if the process reads them from the log together.
  */
 async function createUntil(storage: CachedStorage, resource: string, ended: Promise<void>): Promise<number> {
   let hasEnded = false;
@@ -411,7 +411,7 @@ function asking(subscription: ChangeSubscription): (version: bigint) => Promise<
   return (version) => collectUpTo(subscription, version);
 }
 
-/** The same with all batches given as they come; `slowly`: the consumer needs time for each. */
+/** The same, with each batch pushed as it comes; `slowly`: the consumer needs time for each. */
 function following(subscription: ChangeSubscription, slowly: boolean): (version: bigint) => Promise<Change[]> {
   let changes: Change[] = [];
   let position = 0n;

@@ -17,14 +17,14 @@ import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
-/** The part of the expected size that a cache has in any case. */
+/** The part of the expected size that a cache gets in any case. */
 const SURELY = 0.6;
 
 /** The memory that a cache may take. */
 export interface CacheBudget {
-  /** Most bytes that there would be without all other caches. */
+  /** The most bytes that there would be without all other caches. */
   most(): number;
-  /** Whether a cache that has grown to this many bytes still fits. Others may be dropped for it. */
+  /** Whether a cache that has grown to this many bytes still fits. Other caches may be dropped for it. */
   admits(bytes: number): boolean;
 }
 
@@ -36,7 +36,7 @@ interface Waiter {
 /** What the caches of all resources share. */
 export interface SharedAmongCaches {
   readonly backlog: WatchBacklog;
-  /** Whether the cache of its resource keeps the change. */
+  /** Whether the cache of the change's resource keeps the change. */
   isKept(change: Change): boolean;
 }
 
@@ -49,7 +49,7 @@ interface Live {
 /**
  * The cache of one resource through its life: `cold`, `filling` from one snapshot, `live` while its subscription to the
  * change feed lasts, and cold again when the subscription ends or the cache is dropped. Watches outlive the cache and
- * go on from the log. Only an `Expired` of the feed ends them too.
+ * continue from the log. Only an `Expired` of the feed ends them too.
  */
 export class Cacher implements WatcherHome {
   readonly resource: string;
@@ -105,17 +105,20 @@ export class Cacher implements WatcherHome {
     return this.groups.size;
   }
 
-  /** The objects when they were last counted, while the cache was filled or live; undefined if it never was. */
+  /**
+   * The number of objects when they were last counted, while the cache was filled or live; undefined if they never
+   * were.
+   */
   get knownObjects(): number | undefined {
     return this.live?.cache.objects ?? this.countedObjects;
   }
 
-  /** The watchers that a change of the object would concern. */
+  /** The watchers that receive a change of the object. */
   watchersOf(key: StorageKey): number {
     return this.groups.concernedBy(key);
   }
 
-  /** When it was last read, by the clock of the timers. A watched cache is always in use. */
+  /** When the cache was last read, by the clock of the timers. A watched cache is always in use. */
   get usedAt(): number {
     return this.groups.size > 0 ? this.options.timers.now() : this.lastUsedAt;
   }
@@ -124,7 +127,7 @@ export class Cacher implements WatcherHome {
     this.lastUsedAt = this.options.timers.now();
   }
 
-  /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when it can't be read by then. */
+  /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when the cache can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
     if (this.live !== undefined) return this.cache;
     if (this.stopped || this.retired || this.options.timers.now() < this.coldUntil) return undefined;
@@ -144,7 +147,7 @@ export class Cacher implements WatcherHome {
     return this.cache;
   }
 
-  /** True once the cache has reached `version`; false when it has not after `waitMs`, or was dropped. */
+  /** True once the cache has reached `version`; false when it has not done so after `waitMs`, or was dropped. */
   reached(version: bigint, waitMs: number): Promise<boolean> {
     const { cache } = this;
     if (cache === undefined) return Promise.resolve(false);
@@ -187,7 +190,7 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether the database would let the version be read too. The cache may hold older versions, but all processes must
+   * Whether the database too would let the version be read. The cache may hold older versions, but all processes must
    * give the same answer. And a version of a lost history must not be found in memory.
    */
   async isReadable(version: bigint): Promise<boolean> {
@@ -197,8 +200,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Like {@link isReadable} for a watch, which need not wait for a database that is down. The existing watches go on
-   * within memory as well. If the database comes back without what they saw, all of them end with `Expired`.
+   * Like {@link isReadable} for a watch, which need not wait for a database that is down. The existing watches continue
+   * from memory as well. If the database comes back without the versions they saw, all of them end with `Expired`.
    */
   private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
@@ -232,7 +235,7 @@ export class Cacher implements WatcherHome {
     const cache = await this.ready(fillWaitMs);
     if (!(await this.isResumable(from))) return this.inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
-      // Asking for the head also makes the feed look for newer versions.
+      // A read of the head also makes the feed look for newer versions.
       await this.inner.head();
       if (!(await this.reached(from, futureWaitMs)) && this.cache !== undefined) {
         const resourceVersion = this.cache.position;
@@ -267,7 +270,7 @@ export class Cacher implements WatcherHome {
     this.touch();
   }
 
-  /** Drops the cache for good, also one that is just being filled. Its watches go on from the log. */
+  /** Drops the cache for good, also one that is being filled. Its watches continue from the log. */
   async retire(): Promise<void> {
     this.retired = true;
     this.drop('gone');
@@ -330,8 +333,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether it is worth a try: nobody should read a million objects, and drop other caches for them, only to find out that
-   * there is no room. The first objects may be larger than the others.
+   * Whether filling is worth a try: nobody should read a million objects, and drop other caches for them, only to find
+   * that they do not fit. The first objects may be larger than the others.
    */
   private mayFit({ items, remaining = 0 }: ListPage): boolean {
     this.countedObjects = items.length + remaining;
@@ -357,7 +360,7 @@ export class Cacher implements WatcherHome {
     } catch (error) {
       if (error instanceof StorageError) failure = error;
       else {
-        // A fault of the program: it is unknown which changes the watchers got, so they have to start anew.
+        // A bug: we don't know which changes the watchers received, so they have to start anew.
         this.options.observer.backgroundError(`the cache of ${this.resource}`, error);
         failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
       }
@@ -391,7 +394,7 @@ export class Cacher implements WatcherHome {
     if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.toldAt + quietMs - timers.now();
-    // Where nothing happens, positions come from the poll, which is rare enough already. They need no further wait.
+    // For a quiet resource, positions come from the poll, which is rare enough already. They need no further wait.
     if (wait <= 0 && changes.length === 0) this.sendChanges();
     else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendChanges());
   }

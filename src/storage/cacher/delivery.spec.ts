@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { CacheTimers } from './cache-options.js';
 import { Delivery, type DeliveryTurn } from './delivery.js';
 
-/** An event loop whose rounds, and the work in them, take as long as the test says. */
+/** An event loop in which the test sets how long rounds, and the work in them, take. */
 class Rounds implements CacheTimers {
   time = 0;
   private next: (() => void)[] = [];
@@ -34,7 +34,7 @@ class Rounds implements CacheTimers {
   }
 }
 
-/** Watchers whose events take some time to write, and the order in which they got them. */
+/** Watchers whose events take some time to write, and the order in which they received them. */
 function scene(count: number, handMs: number) {
   const rounds = new Rounds();
   const delivery = new Delivery(rounds);
@@ -75,7 +75,7 @@ describe('Delivery', () => {
       const [first, last] = [turns[seen], turns.at(-1)];
       if (first !== undefined && last !== undefined) longest = Math.max(longest, last.at - first.at);
       seen = turns.length;
-      // A heavily loaded process: as much other work as there can be.
+      // A heavily loaded process: as much other work as possible.
     } while (rounds.run(20));
     assert.equal(seen, 10_000);
     assert.ok(longest <= 6, `${longest} ms`);

@@ -3,35 +3,39 @@ import type { CacheTimers } from './cache-options.js';
 /** Shortest and longest turn in milliseconds (approximately: what one watcher gets is not interrupted). */
 const SHORTEST_TURN_MS = 2;
 const LONGEST_TURN_MS = 5;
-/** A shorter pause would cost more than it gives. */
+/** A shorter pause would cost more than it gains. */
 const SHORTEST_PAUSE_MS = 1;
-/** How much time others have for each millisecond of delivery, at most so many milliseconds between two turns. */
+/**
+ * How much time other work gets for each millisecond of delivery; the pause between two turns is at most this many
+ * milliseconds.
+ */
 const OTHERS_SHARE = 1.5;
 const LONGEST_PAUSE_MS = 15;
 
 /** When a watcher had its last turn. */
 export interface DeliveryTurn {
   readonly at: number;
-  /** How long all turns until then took together, in milliseconds. */
+  /** How long all turns up to that one took together, in milliseconds. */
   readonly worked: number;
 }
 
 /** A watcher, as the delivery sees it. */
 export interface DueWatcher {
-  /** Undefined: it had none yet. Set by the delivery. */
+  /** Undefined: the watcher has had no turn yet. Set by the delivery. */
   lastTurn: DeliveryTurn | undefined;
-  /** Hands over what has come for it. Never throws. */
+  /** Hands over the changes that have come for the watcher. Never throws. */
   hand(): void;
 }
 
 /**
  * Hands changes to the watchers of a resource, one after the other in the order in which they fell behind. Writing to
- * hundreds of sockets takes longer than any other work of this process. So it is done in turns: each round of the event
- * loop has one, as long as the rest of the round was. A watcher gets everything that has come until its turn, in one
- * piece, and is last in the row for what comes later.
+ * hundreds of sockets takes longer than any other work of this process, so it is done in turns: each round of the event
+ * loop has one turn, which lasts as long as the rest of the round did. A watcher receives everything that has come
+ * until its turn, in one piece, and goes to the end of the queue for later changes.
  *
- * Changes that come one by one go out at once. Where they come faster, a watcher waits until other work had more time than
- * the delivery since its last turn. So more changes go out in one write, and requests get the greater part of the time.
+ * Changes that come one by one go out at once. When changes come faster, a watcher waits until other work has had more
+ * time than the delivery since its last turn. So more changes go out in one write, and requests get the greater part of
+ * the time.
  */
 export class Delivery {
   private readonly due = new Set<DueWatcher>();
@@ -41,12 +45,12 @@ export class Delivery {
 
   constructor(private readonly timers: CacheTimers) {}
 
-  /** Queues a watcher; one that waits already keeps its place. */
+  /** Queues a watcher; one that is queued already keeps its place. */
   add(watcher: DueWatcher): void {
     this.due.add(watcher);
   }
 
-  /** Begins at once, unless the first in the row has had a turn just before. */
+  /** Begins at once, unless the first watcher in the queue has just had a turn. */
   start(): void {
     if (this.isRunning) return;
     this.isRunning = true;
@@ -63,7 +67,7 @@ export class Delivery {
     const pause = this.pauseBefore(first, now);
     if (pause >= SHORTEST_PAUSE_MS) {
       this.timers.after(pause, () => {
-        // The pause was for others, so it does not make this turn longer.
+        // The pause was for other work, so it does not make this turn longer.
         this.endedAt = this.timers.now();
         this.goOn();
       });
@@ -72,7 +76,7 @@ export class Delivery {
     this.deliver(now, Math.min(Math.max(now - this.endedAt, SHORTEST_TURN_MS), LONGEST_TURN_MS));
   };
 
-  /** How long a watcher has to wait yet, in milliseconds. */
+  /** How long a watcher still has to wait, in milliseconds. */
   private pauseBefore({ lastTurn }: DueWatcher, now: number): number {
     if (lastTurn === undefined) return 0;
     const worked = this.worked - lastTurn.worked;
@@ -84,7 +88,7 @@ export class Delivery {
     const turn = { at: began, worked: this.worked };
     let now = began;
     for (const watcher of this.due) {
-      // Not even a little early: the first of the row would get ahead of the others turn by turn.
+      // Not even a little early: the first in the queue would get ahead of the others turn by turn.
       if (now > began && this.pauseBefore(watcher, now) > 0) break;
       this.due.delete(watcher);
       watcher.lastTurn = turn;

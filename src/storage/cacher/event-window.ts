@@ -6,11 +6,11 @@ export interface WindowLimits {
   readonly changes: number;
   /** Bytes of states that only the history needs. */
   readonly bytes: number;
-  /** So many of the newest changes are kept however large they are. Default: none. */
+  /** This many of the newest changes are kept however large they are. Default: none. */
   readonly least?: number;
 }
 
-/** The object under a key at an earlier version; no entry: there was none. */
+/** The object under a key at an earlier version; no entry: there was no object. */
 export interface PastState {
   readonly key: StorageKey;
   readonly entry: CacheEntry | undefined;
@@ -28,7 +28,7 @@ interface Item {
 export class EventWindow {
   private readonly limits: WindowLimits;
   private items: Item[] = [];
-  /** Items before this index were dropped; the array is cut when they are the greater part. */
+  /** Items before this index were dropped; the array is cut once they are the majority. */
   private first = 0;
   private heldBytes = 0;
   private oldestVersion = 0n;
@@ -52,7 +52,7 @@ export class EventWindow {
     this.oldestVersion = position;
   }
 
-  /** Takes the next change, and the entry that it replaced or removed. */
+  /** Adds the next change, and the entry that it replaced or removed. */
   add(change: Change, before: CacheEntry | undefined): void {
     const item = { change, before };
     this.items.push(item);
@@ -62,7 +62,7 @@ export class EventWindow {
     while (this.length > changes || (this.heldBytes > bytes && this.length > least)) this.dropFirst();
   }
 
-  /** Changes with a version above `from`, which must not lie below `oldest`. */
+  /** Changes with a version above `from`, which must not be below `oldest`. */
   changesAfter(from: bigint): Change[] {
     return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
   }
@@ -107,7 +107,7 @@ export class EventWindow {
   }
 }
 
-/** Stands in for dropped items, so that they are not kept alive. */
+/** Replaces dropped items, so that they are not kept alive. */
 const RELEASED: Item = Object.freeze({
   change: Object.freeze({
     type: 'delete',

@@ -1,14 +1,17 @@
 import type { ByteRange, KeptForms, StoredObject } from '../storage.interface.js';
 
-/** Bytes are kept in blocks of this size, which are dropped as a whole. A slow reader holds no more than what it reads. */
+/**
+ * Bytes are kept in blocks of this size, which are dropped as a whole. A slow reader keeps alive no more than the
+ * blocks it reads.
+ */
 const BLOCK_BYTES = 256 * 1024;
-/** Longer forms are not kept: to make them again costs little beside sending them. */
+/** Longer forms are not kept: making them again costs little compared with sending them. */
 const LONGEST = 64 * 1024;
-/** Memory of one form besides its bytes: its place, and the way from the object to it. */
+/** Memory of one form besides its bytes: its place, and the reference from the object to it. */
 const PLACE_BYTES = 120;
 /** A block holds no more forms than this, however short they are. */
 const MOST_FORMS = 2_000;
-/** When places without bytes take this part of the allowed memory, all is forgotten, to free them. */
+/** When places without bytes use this share of the allowed memory, everything is dropped to free them. */
 const LOST_PART = 4;
 
 interface Block {
@@ -30,8 +33,8 @@ class Place {
 }
 
 /**
- * Keeps forms in blocks. Forms that were made one after the other lie together: a list that was made before is few
- * ranges of bytes. What is oldest is dropped first; everything can be made again.
+ * Keeps forms in blocks. Forms made one after the other lie together: a list that was served before consists of few
+ * ranges of bytes. The oldest block is dropped first; every form can be made again.
  */
 export class FormBlocks implements KeptForms {
   private places = new WeakMap<StoredObject, Place>();
@@ -42,7 +45,7 @@ export class FormBlocks implements KeptForms {
   /** @param limit how much memory may be used at the moment, in bytes */
   constructor(private readonly limit: () => number) {}
 
-  /** Used memory, an estimate. */
+  /** Used memory in bytes, an estimate. */
   get bytes(): number {
     return this.blocks.length * BLOCK_BYTES + (this.forms + this.lost) * PLACE_BYTES;
   }

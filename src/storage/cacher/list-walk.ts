@@ -6,9 +6,9 @@ import type { CacheEntry } from './cache-entry.js';
 import type { EventWindow, PastState } from './event-window.js';
 import type { KeyFilter, OrderedEntries } from './ordered-entries.js';
 
-/** Entries that are visited in one step, if comparing each of them takes little. */
+/** Entries visited in one step, if comparing each of them is cheap. */
 const STEP = 1_024;
-/** So many requirements take as long to compare as an entry to visit. */
+/** Comparing this many requirements takes as long as visiting an entry. */
 const REQUIREMENTS_PER_VISIT = 16;
 
 /** How many entries are compared with the selection in one step. */
@@ -97,7 +97,7 @@ export function* walk(
 
 const none: ReadonlyMap<string, PastState> = new Map();
 
-/** The objects of the filter behind `after` that were there then and are no longer, in order. */
+/** The objects of the filter after `after` that existed at that version and no longer do, in order. */
 function goneSince(
   { entries }: Walked,
   past: ReadonlyMap<string, PastState>,
@@ -112,7 +112,7 @@ function goneSince(
   return gone.sort(comparePositions);
 }
 
-/** How many entries of the filter lay behind `after` when the past was. */
+/** How many entries of the filter came after `after` at the past version. */
 export function countThen(
   { entries }: Walked,
   past: ReadonlyMap<string, PastState>,
@@ -128,12 +128,12 @@ export function countThen(
   return count;
 }
 
-/** Whether the key lies within the filter and behind `after`. */
+/** Whether the key is within the filter and after `after`. */
 function lies(filter: KeyFilter, after: ListPosition | undefined, key: ListPosition): boolean {
   return concerns(filter, key) && (after === undefined || comparePositions(key, after) > 0);
 }
 
-/** The candidates that lie in the filter behind `after` and are selected, in order. */
+/** The candidates after `after` that match the filter and the selection, in order. */
 export function* sorted(
   candidates: readonly CacheEntry[],
   filter: KeyFilter,
@@ -185,7 +185,7 @@ export function concerns(scope: KeyFilter, key: ListPosition): boolean {
   return scope.name === undefined || key.name === scope.name;
 }
 
-/** One string per key of a resource. */
+/** A unique string for each key of a resource. */
 export function pastKey({ namespace, name }: Pick<StorageKey, 'namespace' | 'name'>): string {
   return `${namespace}\u0000${name}`;
 }

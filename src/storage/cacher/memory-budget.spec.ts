@@ -27,7 +27,7 @@ describe('HeapBudget', () => {
         changes += 1;
       },
     );
-    /** The room after a full collection. */
+    /** The free memory after a full collection. */
     const most = async () => {
       const before = changes;
       while (changes === before) {
@@ -40,7 +40,7 @@ describe('HeapBudget', () => {
       assert.equal(room.most, liveBytes(getHeapStatistics().heap_size_limit), 'nothing is known yet');
       const empty = await most();
       assert.ok(empty < liveBytes(getHeapStatistics().heap_size_limit));
-      // Longer ones would be outside of the heap.
+      // Longer strings would live outside the heap.
       const text = (i: number) => Buffer.alloc(mib / 2, 97 + (i % 26)).toString('latin1');
       let held: string[] | undefined = Array.from({ length: 128 }, (_, i) => text(i));
       const less = await most();

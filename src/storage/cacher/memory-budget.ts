@@ -1,30 +1,30 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** What the memory of the process has room for beside everything else that it holds. */
+/** The memory that the process can give to caches beside everything else it holds. */
 export interface MemoryBudget {
-  /** Most bytes that all caches may take together at the moment. */
+  /** The most bytes that all caches together may use at the moment. */
   readonly most: number;
   stop(): void;
 }
 
-/** Makes the room of caches that take as much as `cacheBytes` says; calls `onChange` when `most` may have changed. */
+/** Makes the budget for caches that use `cacheBytes` bytes; calls `onChange` when `most` may have changed. */
 export type OpenMemoryBudget = (cacheBytes: () => number, onChange: () => void) => MemoryBudget;
 
-/** The part of the heap that is kept free for requests: at least so much of it... */
+/** The share of the heap that is kept free for requests: at least this much... */
 const reservedPart = 0.15;
-/** ...and in a small one so many bytes, unless that is more than the next part of it. */
+/** ...and in a small heap at least this many bytes, but no more than the following share of the heap. */
 const reservedBytes = 128 * 2 ** 20;
 const mostReserved = 0.4;
 
-/** How many bytes may live in a heap of that size. */
+/** How many bytes may be live in a heap of the given size. */
 export function liveBytes(heapBytes: number): number {
   return heapBytes - Math.max(heapBytes * reservedPart, Math.min(reservedBytes, heapBytes * mostReserved));
 }
 
 /**
- * The room in the heap of the engine, whose limit no process survives. What lives there is known after each full garbage
- * collection; what was not of the caches then is taken to be needed from then on.
+ * The budget within the engine's heap, whose limit no process survives. After each full garbage collection we know how
+ * much of the heap the caches do not own; that amount counts as needed by others from then on.
  */
 export class HeapBudget implements MemoryBudget {
   private readonly limit = liveBytes(getHeapStatistics().heap_size_limit);
@@ -49,7 +49,7 @@ export class HeapBudget implements MemoryBudget {
   }
 }
 
-/** Room without end: for tests, and where something else bounds the caches. */
+/** An unlimited budget: for tests, and where something else bounds the caches. */
 export const unlimitedBudget: OpenMemoryBudget = () => ({ most: Number.POSITIVE_INFINITY, stop: () => {} });
 
 function isFull(entry: PerformanceEntry): boolean {

@@ -1,7 +1,7 @@
 import { compareBytewise } from '../key-order.js';
 import type { ListPosition } from '../storage.interface.js';
 
-/** Anything with a place in the order. */
+/** Anything that has a place in the order. */
 export type Keyed = ListPosition;
 
 /** The keys that a scan covers; see `Scope`. */
@@ -12,12 +12,12 @@ export interface KeyFilter {
 
 /** A full chunk is split, so that adding in the middle of very many entries moves few pointers. */
 const MOST_IN_CHUNK = 512;
-/** A chunk that shrinks below this is joined with its neighbour where both fit one. */
+/** A chunk that shrinks below this is joined with its neighbour if both fit in one. */
 const FEW_IN_CHUNK = 64;
 
 interface Shelf<T> {
   readonly namespace: string;
-  /** In order; none is empty. */
+  /** In order; no chunk is empty. */
   readonly chunks: T[][];
   size: number;
 }
@@ -179,7 +179,7 @@ function visitShelf<T extends Keyed>(
   return true;
 }
 
-/** The entry of that name, if it does not lie before `from`. */
+/** The entry of that name, unless it comes before `from`. */
 function named<T extends Keyed>(shelf: Shelf<T>, name: string, from: Place): T | undefined {
   const place = lowerBound(shelf, name);
   if (place.chunk < from.chunk || (place.chunk === from.chunk && place.index < from.index)) return undefined;
@@ -200,7 +200,7 @@ function countShelf<T extends Keyed>(
   return Math.max(0, count);
 }
 
-/** The place of the first entry whose name is not less than `name`; behind all chunks when there is none. */
+/** The place of the first entry whose name is not less than `name`; after all chunks when there is none. */
 function lowerBound<T extends Keyed>({ chunks }: Shelf<T>, name: string): Place {
   let low = 0;
   let high = chunks.length;

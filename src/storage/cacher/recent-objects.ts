@@ -7,13 +7,13 @@ export interface RecentLimits {
   readonly characters: number;
   /** Objects with longer texts are not remembered, in UTF-16 units. */
   readonly objectCharacters: number;
-  /** Objects seen longer ago have too often been changed by another process, in milliseconds. */
+  /** Objects seen longer ago than this have too often been changed by another process, in milliseconds. */
   readonly ageMs: number;
 }
 
 const defaultRecentLimits: RecentLimits = {
-  // Mostly the next request of the same client follows. Objects that live longer cost the garbage collector more than a
-  // read costs.
+  // The next request of the same client usually follows soon. Objects that live longer cost the garbage collector more
+  // than a read costs.
   characters: 512 * 1024,
   objectCharacters: 64 * 1024,
   ageMs: 5_000,
@@ -25,16 +25,16 @@ interface Entry {
   readonly slot: number;
 }
 
-/** Far more than objects of usual length that are remembered at one time. */
+/** Far more than the objects of usual length that are remembered at any one time. */
 const slotCount = 2048;
 
 /**
  * Objects that this process has just read or written. A client that changes an object has mostly read or written it a
- * moment before, so a remembered object saves the update its read. It is only good for a first try: another process may
- * have changed the object since. The update finds that out when its write is refused.
+ * moment before, so a remembered object saves the read of the update. The copy is only good for a first try: another
+ * process may have changed the object since. The update notices this when its write is refused.
  */
 export class RecentObjects {
-  /** By the hash of their keys: of two with the same hash, the one seen last is remembered. */
+  /** Keyed by the hash of the object's key: of two objects with the same hash, the one seen last is remembered. */
   private readonly slots: (Place<Entry> | undefined)[] = new Array(slotCount).fill(undefined);
   /** The objects seen last are at the end. */
   private readonly entries = new LinkedItems<Entry>();
@@ -99,7 +99,7 @@ function isSame(a: StorageKey, b: StorageKey): boolean {
   return a.name === b.name && a.namespace === b.namespace && a.resource === b.resource;
 }
 
-/** FNV-1a of the parts that tell objects apart. */
+/** FNV-1a of the parts that identify an object. */
 function slotOf({ resource, namespace, name }: StorageKey): number {
   return hashed(hashed(hashed(0x811c9dc5, resource), namespace), name) & (slotCount - 1);
 }

@@ -1,21 +1,21 @@
 import type { Change } from '../storage.interface.js';
 
-/** A watcher that has not got everything yet, as the backlog sees it. */
+/** A watcher that has not received everything yet, as the backlog sees it. */
 export interface LateWatcher {
-  /** Who is responsible for the watch; undefined: the process itself. */
+  /** The owner of the watch; undefined: the process itself. */
   readonly owner: string | undefined;
-  /** UTF-16 units of the JSON of what it has not got. */
+  /** UTF-16 units of the JSON that the watcher has not received. */
   readonly queuedCharacters: number;
 }
 
-/** Most watches that are ended at one time. */
+/** The most watches that are ended in one round. */
 const MOST_ENDED = 100;
-/** How much more must have come before the backlog is looked through again, as a part of the limit. */
+/** How much the backlog must have grown before it is searched again, as a share of the limit. */
 const STEP_PART = 1 / 16;
 
 /**
- * The changes that watchers of all resources have not got yet. Most watchers have the same ones, so each change counts
- * once; the changes that a cache keeps anyway don't count.
+ * The changes that watchers of all resources have not received yet. Most watchers wait for the same ones, so each
+ * change counts once; the changes that a cache keeps anyway don't count.
  */
 export class WatchBacklog {
   private readonly holders = new Map<Change, number>();
@@ -26,12 +26,12 @@ export class WatchBacklog {
   /** @param mostCharacters UTF-16 units of the JSON of the changes */
   constructor(private readonly mostCharacters: number) {}
 
-  /** UTF-16 units of the JSON of all changes that some watcher has not got, those that caches keep included. */
+  /** UTF-16 units of the JSON of all changes that some watcher has not received, including those that caches keep. */
   get characters(): number {
     return this.total;
   }
 
-  /** The changes of a batch are held from now on, once more. */
+  /** Counts one more holder of the changes of a batch. */
   hold(changes: readonly Change[]): void {
     for (const change of changes) {
       const count = this.holders.get(change) ?? 0;
@@ -40,7 +40,7 @@ export class WatchBacklog {
     }
   }
 
-  /** Takes back one {@link hold}. */
+  /** Undoes one {@link hold}. */
   release(changes: readonly Change[]): void {
     for (const change of changes) {
       const count = this.holders.get(change) ?? 0;
@@ -49,21 +49,22 @@ export class WatchBacklog {
     }
   }
 
-  /** The watcher has something to get. */
+  /** Adds a watcher that has something to receive. */
   add(watcher: LateWatcher): void {
     this.late.add(watcher);
   }
 
-  /** The watcher has got everything, or is over. */
+  /** Removes a watcher that has received everything, or has ended. */
   delete(watcher: LateWatcher): void {
     this.late.delete(watcher);
   }
 
   /**
-   * Ends watches while there is too much: of the owner whose watches have not got most, the one that is furthest behind.
+   * Ends watches while the backlog is too large: each time the watch that is furthest behind, of the owner whose
+   * watches have the largest backlog.
    *
    * @param isKept whether a cache keeps the change in any case
-   * @param end ends a watch, which leaves the backlog by that
+   * @param end ends a watch, which thereby leaves the backlog
    */
   relieve(isKept: (change: Change) => boolean, end: (watcher: LateWatcher) => void): void {
     if (this.total < this.checkedAt) this.checkedAt = Math.max(this.total, this.mostCharacters);

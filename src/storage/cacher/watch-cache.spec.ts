@@ -25,11 +25,11 @@ function object(random: Random, n: number, version: bigint): StoredObject {
   const labels = { part: random.below(3), group: `g${random.below(40)}`, version: String(version) };
   const key = { resource, namespace: `ns-${n % 3}`, name: `n${n}` };
   const uid = `uid-${version}`;
-  // Of the first ones the text does not have the uid.
+  // The uid is missing from the text of the first objects.
   return { key, uid, resourceVersion: version, json: JSON.stringify(n < 10 ? { labels } : { uid, labels }) };
 }
 
-/** A cache, and what its objects were at every version. */
+/** A cache, and the objects that it should show at every version. */
 class Scene {
   readonly cache = new WatchCache(resource, { changes: 1_000, bytes: 1 << 30 });
   readonly live = new Map<string, StoredObject>();

@@ -21,7 +21,7 @@ export class WatchCache {
   readonly window: EventWindow;
   private readonly index = new AttributeIndex();
   private readonly shelves = new Map<string, Shelf>();
-  /** The source whose attributes all entries have that existed when it was extracted. */
+  /** The source of the attributes of all entries that existed when the attributes were extracted. */
   private extracted: AttributeSource | undefined;
   private entryBytes = 0;
   private lastPosition = 0n;
@@ -36,7 +36,7 @@ export class WatchCache {
     return this.lastPosition;
   }
 
-  /** Oldest version that can be listed at or resumed from. */
+  /** Oldest version that can be listed or resumed from. */
   get oldest(): bigint {
     return this.window.oldest;
   }
@@ -50,18 +50,18 @@ export class WatchCache {
     return this.entryBytes + this.window.bytes;
   }
 
-  /** Takes objects of the snapshot that the cache is filled from. */
+  /** Adds objects of the snapshot that the cache is filled from. */
   load(objects: readonly StoredObject[]): void {
     for (const object of objects) this.put(this.entryOf(object));
   }
 
-  /** Says which version the loaded snapshot shows. */
+  /** Records which version the loaded snapshot shows. */
   begin(position: bigint): void {
     this.lastPosition = position;
     this.window.begin(position);
   }
 
-  /** Takes the next changes, and returns them in the form that is kept: their states share text with the entries. */
+  /** Adds the next changes and returns them in the form that is kept: their states share text with the entries. */
   apply(changes: readonly Change[], position: bigint): readonly Change[] {
     const kept = changes.map((change) => this.applyChange(change));
     if (position > this.lastPosition) this.lastPosition = position;
@@ -81,9 +81,9 @@ export class WatchCache {
   }
 
   /**
-   * One page, in steps: among very many objects it may take long to find the selected ones. The cache may go on between two
-   * steps, the page shows one version all the same. Undefined when that is or becomes a version that the cache doesn't
-   * hold.
+   * One page, in steps: among very many objects it may take long to find the selected ones. The cache may go on between
+   * two steps; the page shows one version all the same. Undefined if the cache doesn't hold that version, or loses it
+   * meanwhile.
    */
   *lists(query: CacheQuery): Steps<ListPage | undefined> {
     const { select, after } = query;
@@ -94,7 +94,7 @@ export class WatchCache {
     let at = query.at ?? this.lastPosition;
     if (select !== undefined && at === this.lastPosition) {
       const candidates = yield* this.index.candidates(select, this.isFew, (visit) => this.eachInSteps(visit));
-      // They are those of the moment when they were found.
+      // The candidates are those of the moment when they were found.
       if (query.at === undefined) at = this.lastPosition;
       if (candidates !== undefined && at === this.lastPosition) {
         selected = yield* sorted(candidates, query, after, limit, select);
@@ -110,7 +110,7 @@ export class WatchCache {
     return { ...page, remaining: countThen(this, past, query, items.at(-1) ?? after) };
   }
 
-  /** Extracts the attributes of all entries, so that nobody has to do it for all of them at once. */
+  /** Extracts the attributes of all entries ahead of time, so that no request has to do it for all of them at once. */
   private *extractAll(source: AttributeSource): Steps {
     if (this.extracted === source) return;
     yield* this.eachInSteps((entry) => entry.attributes(source));
@@ -135,7 +135,7 @@ export class WatchCache {
     } while (last !== undefined);
   }
 
-  /** Whether it takes less to sort so many entries than to walk along all. */
+  /** Whether sorting this many entries is cheaper than walking along all entries. */
   private readonly isFew = (count: number): boolean => count * Math.log2(count + 1) <= this.entries.size;
 
   /** Changes of the scope after `from`; undefined when the cache does not go back that far. */
@@ -174,7 +174,7 @@ export class WatchCache {
     return new CacheEntry(this.shelf(object.key.namespace), object);
   }
 
-  /** One for all objects of a namespace: there may be thousands. */
+  /** One value for all objects of a namespace: there may be thousands. */
   private shelf(namespace: string): Shelf {
     const known = this.shelves.get(namespace);
     if (known !== undefined) return known;
@@ -186,9 +186,9 @@ export class WatchCache {
 }
 
 const MOST_NAMESPACES = 50_000;
-/** Characters of text that are read in one step. */
+/** Characters of text read in one step. */
 const CHARACTERS_OF_STEP = 64 * 1024;
-/** What it takes to visit an entry, in characters of text. */
+/** The cost of visiting an entry, in characters of text. */
 const ENTRY_CHARACTERS = 128;
 
 const noStates: ReadonlyMap<string, PastState> = new Map();

@@ -12,7 +12,7 @@ interface Group {
   pending: Change[];
 }
 
-/** What became of an offer. */
+/** The outcome of an offer. */
 interface Offered {
   /** Watchers whose buffers are now too full. */
   readonly slow: readonly CacheWatcher[];
@@ -20,7 +20,7 @@ interface Offered {
   readonly due: readonly CacheWatcher[];
 }
 
-/** What the objects of a watch must have: one value of one label or field. */
+/** What a watch requires of its objects: one value of one label or field. */
 interface Term {
   readonly source: AttributeSource;
   readonly id: string;
@@ -33,16 +33,16 @@ interface WatchedTerm {
   readonly watchers: Set<CacheWatcher>;
 }
 
-/** Between the parts of an id behind the place: no label and no field has it in its name. */
+/** Separates the parts of an id after the place: no label or field name contains it. */
 const PART = '\u0000';
 
 const FEW_GROUPS = 8;
 /**
- * Most labels and fields that changes are looked up by; watches by further ones get all changes of their scope. A term by
- * which many more watch takes the place of the one by which the fewest do.
+ * The most labels and fields that changes are looked up by; watches by other ones receive all changes of their scope. A
+ * term with many more watches replaces the term with the fewest.
  */
 const MOST_TERMS = 8;
-/** How many times more watchers a term needs to take the place of another: terms must not go back and forth. */
+/** How many times more watchers a term needs to replace another one: terms must not go back and forth. */
 const TIMES_MORE = 2;
 
 /**
@@ -96,8 +96,8 @@ export class WatcherGroups {
   }
 
   /**
-   * How many watchers a change of the object concerns; an empty name is that of no object. Watchers of which only some
-   * get a change, by what it has, count as one for each label or field.
+   * How many watchers a change of the object concerns; an empty name stands for no object. Watchers of which a change
+   * reaches only those with a matching value count as one for each label or field.
    */
   concernedBy(key: StorageKey): number {
     let count = this.terms.size;
@@ -137,11 +137,11 @@ export class WatcherGroups {
       }
       return found;
     }
-    // Nodes watch single objects, and the pods of one node, by the thousand. So each change looks up its watchers, and
-    // groups are not asked one by one.
+    // Nodes watch single objects, and the pods of one node, by the thousand. So each change looks up its watchers
+    // instead of checking group by group.
     const touched = new Set<Group>();
     const touch = (group: Group | undefined, change: Change) => {
-      // Both states of an object may lead to one group.
+      // Both states of an object may lead to the same group.
       if (group === undefined || group.pending.at(-1) === change) return;
       touched.add(group);
       group.pending.push(change);
@@ -159,7 +159,7 @@ export class WatcherGroups {
     return found;
   }
 
-  /** What a change has of that watchers select by, before or after it. */
+  /** The values by which watchers select that a change has, before or after it. */
   private *termsOf(change: Change): Generator<Term> {
     for (const [id, { source }] of this.terms) {
       const { after, before } = attributesOfChange(change, source);
@@ -175,7 +175,7 @@ export class WatcherGroups {
     return known === undefined ? this.terms.size < MOST_TERMS : known.source === source;
   }
 
-  /** The watcher gets all changes of its scope, until enough others watch by the same term. */
+  /** The watcher receives all changes of its scope, until enough others watch by the same term. */
   private wait(watcher: CacheWatcher, id: string): void {
     let waiting = this.waiting.get(id);
     if (waiting === undefined) {
@@ -198,7 +198,7 @@ export class WatcherGroups {
   }
 }
 
-/** The terms that a watcher could be found by: what it selects has one value of them. */
+/** The terms by which a watcher could be found: its selection has one value of them. */
 function wantedTerms({ select }: WatchScope): Term[] {
   if (select === undefined) return [];
   const { source } = select;
@@ -215,7 +215,10 @@ function* idsOf({ namespace, name }: StorageKey, term?: Term): Generator<string>
   yield groupId(namespace, name, term);
 }
 
-/** Clients name any namespace and name, also with characters that no object has in them: lengths tell where each ends. */
+/**
+ * Clients may send any namespace and name, also with characters that no object's name has: the lengths show where each
+ * ends.
+ */
 function groupId(namespace: string | undefined, name: string | undefined, term: Term | undefined): string {
   const place = `${namespace?.length ?? ''}/${name?.length ?? ''}/${namespace ?? ''}${name ?? ''}`;
   return term === undefined ? place : `${place}${PART}${term.id}${PART}${term.value}`;

@@ -23,7 +23,7 @@ const secretOf = (name: string) => ({ resource: 'secrets', namespace: 'default',
 const jsonOf = (text: string) => JSON.stringify({ metadata: {}, data: { password: text } });
 const secrets = (...providers: ConfiguredProvider[]) => new Encryption([{ resources: ['secrets'], providers }]);
 
-/** A database and stores over it, as processes with configurations of their own have them. */
+/** A database and stores over it, as processes with configurations of their own would have them. */
 class Place {
   private readonly stores: PostgresStorage[] = [];
   private constructor(
@@ -50,7 +50,7 @@ class Place {
     return store;
   }
 
-  /** What stands in the table of the objects. */
+  /** The stored text in the table of objects. */
   async stored(name: string): Promise<string> {
     const { rows } = await this.client.query<{ text: string }>(
       `select data::text as text from plinth.objects where resource = 'secrets' and name = $1`,
@@ -63,7 +63,7 @@ class Place {
     await this.client.query(text);
   }
 
-  /** Everything that the database holds of secrets. */
+  /** Everything that the database holds about secrets. */
   async everything(): Promise<string> {
     const { rows } = await this.client.query(
       `select data::text from plinth.objects where resource = 'secrets'
@@ -110,7 +110,7 @@ describe('encrypted secrets', () => {
           [jsonOf('hidden-3'), jsonOf('hidden-2')],
         ],
       );
-      // A writer that lost gets the present state, decrypted.
+      // A writer that lost receives the present state, decrypted.
       const stale = await other.get(secretOf('db'));
       await put(store, secretOf('db'), jsonOf('hidden-4'));
       const seen: unknown[] = [];
@@ -158,7 +158,7 @@ describe('encrypted secrets', () => {
       await assert.rejects(put(stranger, secretOf('theirs'), jsonOf('z')), failsWith('Unreadable'));
       await assert.rejects(collectUpTo(followed, pod.resourceVersion), failsWith('Unreadable'));
       assert.equal((await collectUpTo(pods, pod.resourceVersion)).length, 1);
-      // A create under a key that is taken tells that, whatever is there.
+      // A create under a key that is taken reports that, whatever object is there.
       const again = Promise.allSettled([
         stranger.create(secretOf('theirs'), 'u2', jsonOf('z')),
         stranger.create(secretOf('new'), 'u2', jsonOf('z')),

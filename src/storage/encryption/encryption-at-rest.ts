@@ -15,7 +15,7 @@ import { plainSealing, type Sealing } from './sealing.js';
 export interface EncryptionAtRestOptions {
   /** `--encryption-provider-config`; undefined: nothing is encrypted. */
   readonly file: string | undefined;
-  /** Whether a changed file is taken in while the process runs. */
+  /** Whether a changed file is loaded while the process runs. */
   readonly reloads: boolean;
   /** Vendor suffix of the API version of the file. */
   readonly suffix: string;
@@ -24,7 +24,7 @@ export interface EncryptionAtRestOptions {
     warn(text: string, fields?: object): void;
     error(text: string, fields?: object): void;
   };
-  /** A changed file was taken in, or was not. */
+  /** A changed file was loaded, or was refused. */
   readonly onReload?: (outcome: 'success' | 'failure') => void;
 }
 
@@ -67,7 +67,7 @@ export class EncryptionAtRest {
     });
   }
 
-  /** Starts the services. A service that does not answer is asked again; {@link healthChecks} tells of it. */
+  /** Starts the services. A service that does not answer is retried; {@link healthChecks} reports it. */
   async start(): Promise<void> {
     const { encryption, file } = this;
     if (encryption === undefined || file === undefined) return;
@@ -87,7 +87,7 @@ export class EncryptionAtRest {
     for (const service of this.services) service.stop();
   }
 
-  /** Fails while a key management service does not answer or is not well. */
+  /** Fails while a key management service does not answer or is unhealthy. */
   get healthChecks() {
     if (this.encryption === undefined) return [];
     const check = () => {

@@ -114,7 +114,7 @@ function resourceProblem(name: unknown): string | undefined {
   return undefined;
 }
 
-/** What an earlier name covers, a later one can't have. */
+/** A resource that an earlier name covers can't be covered by a later one. */
 function refuseMasked(entries: readonly EncryptionEntry[], report: Report): void {
   const seen: string[] = [];
   for (const [i, { resources }] of entries.entries()) {
@@ -126,7 +126,10 @@ function refuseMasked(entries: readonly EncryptionEntry[], report: Report): void
   }
 }
 
-/** A key must not have the name of another one of the same kind with other bytes: names say who reads a text. */
+/**
+ * A key must not have the name of another one of the same kind with other bytes: names determine which key reads a
+ * text.
+ */
 function refuseTwiceNamed(entries: readonly EncryptionEntry[], report: Report): void {
   for (const [i, { providers }] of entries.entries()) {
     const names = new Set<string>();

@@ -4,7 +4,7 @@ import { StorageError } from '../storage-error.js';
 import type { Provider } from './provider.js';
 import { isSealed, type SealedText, type Sealing, unreadable } from './sealing.js';
 
-/** One way to keep the texts of a resource: under a key, or, for `identity`, as they are. */
+/** One way to store the texts of a resource: under a key, or, for `identity`, as plain text. */
 export type ConfiguredProvider = Provider | 'identity';
 
 /** The resources of one entry of the configuration. The first provider writes, all of them read. */
@@ -29,7 +29,7 @@ export class Encryption implements Sealing {
 
   constructor(private entries: readonly EncryptedResources[]) {}
 
-  /** From now on this configuration applies. */
+  /** Applies this configuration from now on. */
   replace(entries: readonly EncryptedResources[]): void {
     this.entries = entries;
     this.found.clear();
@@ -90,7 +90,7 @@ export class Encryption implements Sealing {
   }
 }
 
-/** Whether a name in the configuration stands for the resource, or for all that another name stands for. */
+/** Whether a name in the configuration covers the resource, or everything that another name covers. */
 export function covers(pattern: string, resource: string): boolean {
   if (pattern === '*.*' || pattern === resource) return true;
   if (!pattern.startsWith('*.')) return false;

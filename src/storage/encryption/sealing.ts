@@ -3,8 +3,8 @@ import type { StorageKey } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 
 /**
- * What stands in the database for the text of an object. Text that is not encrypted stands there as it is, a JSON
- * object; encrypted text is a JSON string, `"enc:<way>:<key>:<base64>"`.
+ * How the database stores the text of an object. Plain text is stored unchanged, as a JSON object; encrypted text is a
+ * JSON string, `"enc:<way>:<key>:<base64>"`.
  */
 export interface Sealing {
   /** @throws StorageError `Unavailable` when the text has to be encrypted and no key is at hand. */
@@ -12,16 +12,16 @@ export interface Sealing {
   /**
    * The text of an object, as it would be written today: see {@link readableStoredText}.
    *
-   * @throws StorageError `Unreadable` when the text can't be decrypted, or must not stand there as it does.
+   * @throws StorageError `Unreadable` when the text can't be decrypted, or must not be stored in the form that it has.
    */
   open(key: StorageKey, stored: string): string;
-  /** Whether the text would be stored otherwise today, because of another key or another way. */
+  /** Whether the text would be stored differently today, because of another key or provider. */
   isOutdated(key: StorageKey, stored: string): boolean;
   /** Fetches the keys that `open` needs for these texts. Undefined when all are at hand. Never rejects. */
   prepare(texts: readonly SealedText[]): Promise<void> | undefined;
 }
 
-/** A text of the database and the object that it belongs to. */
+/** A stored text and the object that it belongs to. */
 export interface SealedText {
   readonly key: StorageKey;
   readonly stored: string;
@@ -29,7 +29,7 @@ export interface SealedText {
 
 const start = '"enc:';
 
-/** Whether a text of the database is encrypted. */
+/** Whether a stored text is encrypted. */
 export function isSealed(stored: string): boolean {
   return stored.startsWith(start);
 }
@@ -40,7 +40,7 @@ export function unreadable(key: StorageKey, reason: string, cause?: unknown): St
   return new StorageError('Unreadable', `${key.resource} ${place} can't be decrypted: ${reason}`, { key, cause });
 }
 
-/** No encryption is configured. */
+/** The sealing when no encryption is configured. */
 export const plainSealing: Sealing = {
   seal: (_key, json) => json,
   open: (key, stored) => {

@@ -41,7 +41,10 @@ describe('the change feed', () => {
     };
     return { databaseUrl, storage, feed, close };
   };
-  /** An observer by which `begun` resolves once the listener of a store has connected and asked for a look at the log. */
+  /**
+   * An observer, and a promise `begun` that resolves once a store's listener has connected and requested a read of the
+   * log.
+   */
   const untilListening = (observer: StorageObserver) => {
     const begun = Promise.withResolvers<void>();
     const query = (name: string) => {
@@ -175,7 +178,7 @@ describe('the change feed', () => {
       notifyPollMs: MINUTE_MS,
       observer: listening.observer,
     });
-    // It looks at the log once when its listener has connected.
+    // The process reads the log once when its listener has connected.
     await listening.begun;
     const other = await createPostgresStorage({ databaseUrl });
     try {
@@ -296,7 +299,7 @@ describe('the change feed', () => {
       feed.batchEnded(withheld(first, second));
       await collectUpTo(subscription, second);
       assert.equal(reads, atFirst);
-      // The log was read as far as the middle of what comes in one piece.
+      // The log was read up to the middle of a batch that arrives as one.
       const middle = await write('q3', 'quiet');
       feed.wake(middle, 'local');
       await collectUpTo(subscription, middle);
@@ -305,7 +308,7 @@ describe('the change feed', () => {
       feed.batchEnded(withheld(second, last));
       await collectUpTo(subscription, last);
       assert.equal(reads, atMiddle);
-      // Whoever begins to follow what was left out gets it from the log.
+      // A follower of resources that were left out gets their changes from the log.
       const late = await feed.subscribe({ resource: 'quiet' }, last);
       const missed = await write('q5', 'quiet');
       feed.batchEnded(withheld(last, missed));
@@ -368,7 +371,7 @@ describe('the change feed', () => {
   });
 
   describe('across processes', () => {
-    /** By what the changes of others were found, in order. */
+    /** How the changes of others were found, in order. */
     const findings = () => {
       const sources: WakeSource[] = [];
       const logRead = (changes: number, source: WakeSource) => {
@@ -514,7 +517,7 @@ describe('the change feed', () => {
     await storage.create(key('a'), 'u', '1');
     const { resourceVersion } = await storage.create(key('b'), 'u', '1');
     const subscription = await feed.subscribe({ resource: 'things' }, resourceVersion);
-    // One waits for a future version: it gets the same error, not that the version is too large.
+    // One subscription waits for a future version: it gets the same error, not that the version is too large.
     const ahead = assert.rejects(feed.subscribe({ resource: 'things' }, resourceVersion + 100n), failsWith('Expired'));
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();

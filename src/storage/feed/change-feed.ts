@@ -3,7 +3,7 @@ import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
 import { type BufferLimits, Subscription } from './subscription.js';
 
-/** What started a read of the log. */
+/** The reason for a read of the log. */
 export type WakeSource = 'notify' | 'poll' | 'local';
 
 export interface ChangeFeedOptions {
@@ -14,12 +14,12 @@ export interface ChangeFeedOptions {
     slowConsumer(resource: string): void;
     backgroundError(where: string, error: unknown): void;
   };
-  /** Is told how far the log was read. */
+  /** Receives how far the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
   /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
-  /** Is told when the first subscription of a resource begins and the last one ends. */
+  /** Called when the first subscription of a resource begins and when the last one ends. */
   readonly onFollowed?: (resource: string, isFollowed: boolean) => void;
   /** How long a watch from a version that does not exist yet waits for it, in milliseconds. Default 3,000. */
   readonly futureWaitMs?: number;
@@ -28,13 +28,13 @@ export interface ChangeFeedOptions {
 }
 
 const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
-/** A notification that never comes must not be remembered for ever. Forgetting one costs one read. */
+/** A notification that never comes must not be remembered forever. Forgetting one costs one read. */
 const MOST_QUIET = 10_000;
 /** Beyond this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
 const MOST_HELD = 1_000;
 /**
- * How long subscriptions without changes need not hear of the position, in milliseconds. There are dozens of them, and a busy
- * process has hundreds of batches a second.
+ * How long subscriptions without changes may go without a new position, in milliseconds. There are dozens of them, and
+ * a busy process has hundreds of batches a second.
  */
 const QUIET_POSITION_MS = 50;
 /** Pause between a failed read and the next. */
@@ -46,7 +46,7 @@ export interface OwnBatch {
   readonly resources: ReadonlySet<string>;
   /**
    * Everything that was committed after `after`, up to `newest`, in order, without the changes of the resources in
-   * `withheld`; undefined when that is not known for sure.
+   * `withheld`; undefined when that is uncertain.
    */
   readonly stretch:
     | {
@@ -134,7 +134,7 @@ export class ChangeFeed {
     clearTimeout(this.positionTimer);
   }
 
-  /** Says that `newest` is committed, or (undefined) that some version may be. */
+  /** Reports that `newest` is committed, or (undefined) that some version may be. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
       if ((source === 'notify' && this.quiet.delete(newest)) || newest <= this.heard) return;
@@ -149,9 +149,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Says that a batch of this process ended, and what it wrote, if anything. A batch without subscriptions in this
-   * process causes no read, and neither does its notification: a single writer would pay for it with a round trip per
-   * write. The poll moves the position on.
+   * Reports that a batch of this process ended, and what it wrote, if anything. A batch without subscriptions in this
+   * process causes no read, and neither does its notification: a single writer would pay for the read with a round trip
+   * per write. The poll moves the position on.
    */
   batchEnded(written: OwnBatch | undefined): void {
     if (written?.stretch !== undefined && this.cursor !== undefined) {
@@ -179,7 +179,7 @@ export class ChangeFeed {
     this.wakeUp?.();
   }
 
-  /** Notes writes that can't be delivered from memory. */
+  /** Records writes that can't be delivered from memory. */
   private unheard({ newest, resources }: OwnBatch): void {
     const concerns = (resource: string) => this.byResource.has(resource);
     if (this.joiners.length > 0 || [...resources].some(concerns)) {
@@ -296,7 +296,7 @@ export class ChangeFeed {
     try {
       const stretch = await this.log.readResources(cursor, [...this.byResource.keys()]);
       if (stretch.head < cursor) {
-        // The database lost changes that were delivered: nobody can go on from here.
+        // The database lost changes that were delivered: no subscription can continue from here.
         this.reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
         return;
       }

@@ -76,7 +76,7 @@ describe('the listener', () => {
           tell();
         },
       },
-      // Where nothing is to be late, a busy machine has all the time it needs.
+      // Where nothing may be late, a busy machine has all the time it needs.
       { heartbeatMs: 60_000, heartbeatTimeoutMs: 30_000, probeTimeoutMs: 30_000, ...options },
     );
     listener.start();
@@ -91,8 +91,8 @@ describe('the listener', () => {
   };
   const say = (payload: string) => client.query(`select pg_notify('plinth_changes', $1)`, [payload]);
   /**
-   * Says it again at every heartbeat until it has the effect. The listener may be between two connections, or held up for
-   * longer than the effect lasts.
+   * Sends the notification again at every heartbeat until it has the effect. The listener may be between two
+   * connections, or held up for longer than the effect lasts.
    */
   const sayUntil = async (payload: string, condition: () => boolean): Promise<void> => {
     while (!condition()) {

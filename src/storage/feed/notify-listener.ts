@@ -13,7 +13,7 @@ export interface ListenerTimes {
   readonly probeTimeoutMs: number;
 }
 
-/** Heartbeats without a word of others after which there are none: one may come late. */
+/** After this many heartbeats without hearing another process there are none: one announcement may come late. */
 const SILENT_HEARTBEATS = 3.5;
 
 const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
@@ -98,10 +98,10 @@ export class NotifyListener {
   }
 
   /**
-   * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the way with a notification
+   * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the path with a notification
    * from another connection. A notification from the same one would arrive whenever the pooler uses one server
-   * connection for both. If the test fails, it does not LISTEN to the channel of versions, since that would stay
-   * behind on a connection that serves others. Resolves with that channel if it does.
+   * connection for both. If the test fails, it does not LISTEN to the channel of versions, since that would stay behind
+   * on a connection that serves others. Resolves with that channel if it does listen.
    */
   private async listen(session: ListenConnection): Promise<string | undefined> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
@@ -123,7 +123,8 @@ export class NotifyListener {
     const late = new AbortController();
     await Promise.race([probed, sleep(this.times.probeTimeoutMs, undefined, { signal: late.signal, ref: false })]);
     late.abort();
-    // After the process was held up, timers run before anything is read: what has arrived meanwhile came in time.
+    // After the process was held up, timers run before anything is read: notifications that arrived meanwhile came in
+    // time.
     if (isSilent) await nextRound();
     let channel: string | undefined;
     if (!isSilent) {
@@ -145,7 +146,9 @@ export class NotifyListener {
     return channel;
   }
 
-  /** Tells the others that this process listens. Those that miss it notify it a heartbeat later. */
+  /**
+   * Announces to other processes that this one listens. Those that miss the announcement notify it a heartbeat later.
+   */
   private async announce(channel: string): Promise<void> {
     try {
       await this.hooks.notify(channel, this.others.announcement);

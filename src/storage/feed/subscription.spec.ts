@@ -16,7 +16,7 @@ const changeAt = (resourceVersion: bigint): Change => ({
   previousJson: undefined,
 });
 
-/** A subscription that has joined at version 1, and the batches its consumer gets. */
+/** A subscription that has joined at version 1, and the batches its consumer receives. */
 function subscribed(): { readonly subscription: Subscription; readonly got: ChangeBatch[] } {
   const limits = { changes: 10, characters: 1_000 };
   const subscription = new Subscription({ resource: 'things' }, 1n, 1n, noLog, limits, () => undefined);

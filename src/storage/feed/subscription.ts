@@ -13,7 +13,7 @@ export interface BufferLimits {
  * One consumer of the feed. First state `history`: versions in (from, joined] come from the log, page by page as the
  * consumer asks. Then `live`: the changes that the feed has delivered since it joined come from a bounded buffer. A
  * failure drops the changes that were not fetched, and the next or waiting `next()` throws it. So the changes that the
- * consumer got are in order and without a gap.
+ * consumer received are in order and without a gap.
  */
 export class Subscription implements ChangeSubscription {
   readonly scope: ListScope;
@@ -28,7 +28,7 @@ export class Subscription implements ChangeSubscription {
   private bufferCharacters = 0;
   private position: bigint;
   private sentPosition: bigint;
-  /** Positions alone are told at once up to this version. */
+  /** Up to this version, positions without changes are sent at once. */
   private hurried = 0n;
   private failure: StorageError | undefined;
   private readonly failureListeners: (() => void)[] = [];
@@ -37,7 +37,7 @@ export class Subscription implements ChangeSubscription {
     | { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void }
     | undefined;
 
-  /** `from`: last version the consumer has. */
+  /** `from`: the last version that the consumer has. */
   constructor(
     scope: ListScope,
     from: bigint,
@@ -95,7 +95,7 @@ export class Subscription implements ChangeSubscription {
     this.waiting = undefined;
   }
 
-  /** Takes a change of the scope's resource, in order; wakes nobody (see `advance`). */
+  /** Adds a change of the scope's resource, in order; wakes nobody (see `advance`). */
   offer(change: Change): void {
     if (this.closed || this.failure !== undefined) return;
     const { namespace, name } = this.scope;
@@ -119,7 +119,7 @@ export class Subscription implements ChangeSubscription {
     this.advance(this.position);
   }
 
-  /** Tells the position to a consumer who has not heard of it. */
+  /** Sends the position to a consumer that does not have it yet. */
   sendPosition(): void {
     if (this.waiting === undefined) return;
     const batch = this.takeLive();
@@ -130,9 +130,9 @@ export class Subscription implements ChangeSubscription {
   }
 
   /**
-   * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer gets
-   * its changes in any case: only the rest in the buffer counts. Without changes it hears of the position later, by
-   * {@link sendPosition}.
+   * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer
+   * receives its changes in any case: only the remainder in the buffer counts. Without changes it receives the position
+   * later, by {@link sendPosition}.
    */
   advance(position: bigint): boolean {
     if (this.closed || this.failure !== undefined) return true;

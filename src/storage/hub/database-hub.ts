@@ -16,7 +16,7 @@ import { receiveWrite } from './sent-write.js';
 /** A notification comes at most a few batches late. */
 const MOST_TOLD = 8;
 
-/** Texts pass as they are: the processes encrypt and decrypt. */
+/** Texts pass unchanged: the processes encrypt and decrypt. */
 const asStored: Sealing = {
   seal: (_key, json) => json,
   open: (_key, stored) => stored,
@@ -27,9 +27,9 @@ const asStored: Sealing = {
 type Asked = Exclude<HubRequest, readonly ['follow' | 'write', ...unknown[]]>;
 
 /**
- * The way of several processes of one machine to the database. Their writes share batches, they learn of every batch
- * without a look at the log, and they share reads. It holds nothing that outlasts it: when it ends,
- * the processes end with it, and the database has what was committed.
+ * The path of several processes of one machine to the database. Their writes share batches, they learn of every batch
+ * without reading the log, and they share reads. The hub holds no state that outlasts it: when it ends, the processes
+ * end with it, and the database has what was committed.
  */
 export class DatabaseHub {
   private readonly database: LocalDatabase;
@@ -39,8 +39,8 @@ export class DatabaseHub {
   /** Versions of notifications that came during a batch. */
   private held: bigint[] = [];
   /**
-   * The newest versions of the last batches, of which the processes know: their notifications, which come late, would wake
-   * all for nothing.
+   * The newest versions of the last batches, which the processes know: the late notifications of these batches would
+   * wake every process for nothing.
    */
   private readonly told: bigint[] = [];
 
@@ -125,7 +125,7 @@ export class DatabaseHub {
     }
   }
 
-  /** The first process starts the work; a start that fails is tried again by whoever asks next. */
+  /** The first process starts the work; the next caller retries a start that failed. */
   private async start(client: HubClient): Promise<void> {
     this.starting ??= this.database.start().catch((error: unknown) => {
       this.starting = undefined;
@@ -143,7 +143,7 @@ export class DatabaseHub {
     const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
     if (!hasHead(statement)) return run();
     const rows = await this.database.epochs.read(1, run);
-    // What any process sees counts as seen here.
+    // A version that any process sees counts as seen here.
     this.database.writer.observe(BigInt(text(rows[0] ?? [], 1)));
     return rows;
   }
@@ -161,8 +161,8 @@ export class DatabaseHub {
   }
 
   /**
-   * The notification of a batch may come before its answer, so it waits for that. Other machines may have written before
-   * the batch: what they announce is told whatever the batch has written.
+   * The notification of a batch may come before its answer, so it waits for that answer. Other machines may have
+   * written before the batch: the versions they announce are sent on whatever the batch has written.
    */
   private hint(newest: bigint | undefined, source: 'notify' | 'poll'): void {
     if (newest !== undefined && this.database.writer.isSending) {

@@ -3,7 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 
 const headBytes = 4;
 
-/** A message as it goes over a channel; any number of channels may send it. */
+/** A message as it is sent over a channel; any number of channels may send it. */
 export type Frame = Buffer;
 
 export function frameOf(messages: readonly unknown[]): Frame {
@@ -15,8 +15,8 @@ export function frameOf(messages: readonly unknown[]): Frame {
 }
 
 /**
- * Messages between two processes of one machine, in order. Those of one turn of the event loop go together. Both ends
- * belong to the same program, and nobody else has the stream.
+ * Messages between two processes of one machine, in order. Messages of one turn of the event loop go together. Both
+ * ends belong to the same program, and nobody else has the stream.
  */
 export class HubChannel<Sent, Received> {
   private messages: Sent[] = [];
@@ -37,7 +37,7 @@ export class HubChannel<Sent, Received> {
     stream.once('close', onClose);
   }
 
-  /** Bytes that the other process has not taken yet. */
+  /** Bytes that the other process has not read yet. */
   get unsentBytes(): number {
     return this.stream.writableLength;
   }
@@ -77,7 +77,7 @@ export class HubChannel<Sent, Received> {
     const { frames, stream } = this;
     this.frames = [];
     if (frames.length === 0 || !stream.writable) return;
-    // In one call of the system: the other process wakes up once.
+    // In one system call: the other process wakes up once.
     if (frames.length > 1) stream.cork();
     for (const frame of frames) stream.write(frame);
     if (frames.length > 1) stream.uncork();

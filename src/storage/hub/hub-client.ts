@@ -4,26 +4,26 @@ import { type Frame, frameOf, HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
 import { type SentBatch, sendBatch } from './sent-batch.js';
 
-/** A process that takes less than this is told of new versions without their content, and reads it when it can. */
+/** A process that reads less than this gets new versions without their content, and reads the content when it can. */
 const mostUnsentBytes = 32 * 1024 * 1024;
-/** How long a process need not know of versions whose content it does not follow, in milliseconds. */
+/** How long a process may go without learning of versions whose content it does not follow, in milliseconds. */
 const quietMs = 50;
 
-/** A batch, and what of it is encoded already, by the resources that are left out. */
+/** A batch and its encoded messages, by the resources that are left out. */
 export interface BatchToSend {
   readonly written: WrittenBatch;
   readonly frames: Map<string, Frame>;
 }
 
 /**
- * The hub's end of the channel to a process. Of the resources that the process does not follow it gets versions only. It
- * need not wake up for these, so they wait until there is something else to tell. Whatever it is told comes behind them: an
- * answer never shows a version that it has not heard of.
+ * The hub's end of the channel to a process. Of resources that the process does not follow, the hub sends only the
+ * versions. The process need not wake up for these, so they wait until there is something else to send. Every other
+ * message goes after them: an answer never shows a version that the process has not heard of.
  */
 export class HubClient {
   private readonly channel: HubChannel<HubMessage, HubRequest>;
   private readonly followed = new Set<string>();
-  /** Batches without content that follow each other, in one. */
+  /** Consecutive batches without content, merged into one. */
   private passed: { readonly after: bigint; newest: bigint; readonly resources: Set<string> } | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isGone = false;

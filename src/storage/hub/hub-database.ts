@@ -30,11 +30,14 @@ export class HubDatabase implements Database, Writer {
   readonly pool: QueryPool;
   readonly epochs: EpochKeeper;
   readonly writer: Writer = this;
-  /** Notifications come when no batch is under way. */
+  /** Notifications come while no batch is under way. */
   readonly isSending = false;
   private readonly channel: HubChannel<HubRequest, HubMessage>;
   private readonly sealing: Sealing;
-  /** By the number of the call, from 1, which is given again once it is answered. Not a Map: see `LinkedItems`. */
+  /**
+   * By the number of the call, counted from 1; a number is used again once its call is answered. Not a Map: see
+   * `LinkedItems`.
+   */
   private readonly calls: (Call | undefined)[] = [undefined];
   private readonly freeIds: number[] = [];
   private isStopping = false;
@@ -109,11 +112,11 @@ export class HubDatabase implements Database, Writer {
   }
 
   observe(version: bigint): void {
-    // The hub knows of it: every version comes from there.
+    // The hub has already seen the version: every version comes from there.
     this.epochs.observe(version);
   }
 
-  /** A text that is encrypted in the database leaves this process only so. */
+  /** A text that the database stores encrypted leaves this process only in encrypted form. */
   private sealed(writes: readonly Write[]): Write[] {
     if (this.isStopping) throw new StorageError('Closed', 'storage is shutting down');
     return writes.map((write) => {

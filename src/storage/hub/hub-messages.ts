@@ -5,36 +5,36 @@ import type { SentBatch } from './sent-batch.js';
 import type { SentError } from './sent-error.js';
 import type { SentWrite } from './sent-write.js';
 
-/** What a process asks of the hub. The first number is the id of the call, which the answer repeats. */
+/** A call from a process to the hub. The first number is the id of the call, which the answer repeats. */
 export type HubRequest =
-  /** Checks the database, if no other process has asked for that yet. */
+  /** Checks the database, unless another process has already requested that. */
   | readonly ['start', number]
-  /** Runs a statement for reading, by its name. */
+  /** Runs a reading statement by its name. */
   | readonly ['read', number, string, readonly StatementValue[], number]
-  /** Writes whose texts are as they shall stand in the database. */
+  /** Writes whose texts are in the form that the database stores. */
   | readonly ['write', number, SentWrite]
   | readonly ['write-together', number, readonly SentWrite[]]
   | readonly ['check-writes', number]
   /** Checks the history. The version is the newest that the process has seen. */
   | readonly ['check-epoch', number, bigint]
-  /** Whether the process takes the changes of a resource; has no answer. */
+  /** Whether the process wants the changes of a resource; has no answer. */
   | readonly ['follow', 0, string, boolean];
 
 /** What the hub knows of the history of the database. */
 export interface SentEpoch {
   readonly epoch: Epoch;
   readonly lost: LostVersions | undefined;
-  /** The newest version that it has seen. */
+  /** The newest version that the process has seen. */
   readonly seen: bigint;
 }
 
-/** What the hub tells. */
+/** A message from the hub to a process. */
 export type HubMessage =
   | readonly ['answer', number, unknown]
   /** A write was made; the second number is its version. */
   | readonly ['written', number, bigint]
   | readonly ['failure', number, SentError]
-  /** A batch was committed; its texts are as they stand in the database. */
+  /** A batch was committed; its texts are in the form that the database stores. */
   | readonly ['batch', SentBatch]
   | readonly ['hint', bigint | undefined, 'notify' | 'poll']
   | readonly ['epoch', SentEpoch];

@@ -2,7 +2,7 @@ import type { Row, StatementValue } from '../postgres/session.js';
 import { SharedReads } from '../postgres/shared-reads.js';
 import { GET_OBJECTS, LOG_BOUNDS, READ_CHANGES } from '../postgres/statements.js';
 
-/** A statement for reading, by its name. */
+/** A reading statement by its name. */
 export interface Read {
   readonly name: string;
   readonly values: readonly StatementValue[];
@@ -15,13 +15,13 @@ type Run = (read: Read) => Promise<readonly Row[]>;
 const mostKeys = 500;
 
 /**
- * The reads of several processes. Objects that they ask for at the same time are read in one statement. Equal reads of
- * the head and of the log that come together are one, and so are those that come while such a read is under way. No
+ * The reads of several processes. Objects requested at the same time are read in one statement. Equal reads of the head
+ * and of the log that come together are merged into one, and so are those that come while such a read is under way. No
  * answer is older than its call.
  */
 export class HubReads {
   private readonly objects: SharedReads<Read, readonly Row[]>;
-  /** Reads that have begun, and those that begin when they end, by what they ask. */
+  /** Reads that have begun, and those that begin when they end, by statement and parameters. */
   private readonly running = new Map<string, Promise<readonly Row[]>>();
   private readonly next = new Map<string, Promise<readonly Row[]>>();
   private serial = 0;

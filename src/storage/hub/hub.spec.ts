@@ -160,7 +160,7 @@ describe('stores that share a hub', () => {
                 json: JSON.stringify({ w, i }),
                 uid: `u-${w}-${i % 7}`,
               }));
-              // Whoever reads after the answer sees the write.
+              // Anyone who reads after the answer sees the write.
               const reader = writers[(w + i) % writers.length] as PostgresStorage;
               assert.equal((await reader.get(key))?.json, JSON.stringify({ w, i }));
             }
@@ -182,7 +182,7 @@ describe('stores that share a hub', () => {
       const watch = await two.watch({ resource: 'things' }, from);
       const client = new pg.Client({ connectionString: machine.databaseUrl });
       await client.connect();
-      // The next number that a transaction gets that writes.
+      // The next number that a writing transaction gets.
       const next = async (): Promise<number> => {
         const { rows } = await client.query('select pg_snapshot_xmax(pg_current_snapshot())::text::int as n');
         return rows[0].n;
@@ -194,7 +194,7 @@ describe('stores that share a hub', () => {
       );
       const changes = await collectUpTo(watch, await one.head());
       assert.equal(changes.length, count);
-      // A transaction for each write would be four hundred.
+      // A transaction for each write would be four hundred transactions.
       const transactions = (await next()) - before;
       assert.ok(transactions > 0 && transactions < 100, `${transactions} transactions`);
       await client.end();
@@ -213,7 +213,7 @@ describe('stores that share a hub', () => {
         const from = await one.head();
         const names = Array.from({ length: 8 }, (_, i) => `${round}-${i}`);
         const writes = Promise.all(names.map(write));
-        // It begins between two batches, and the next round finds nobody again.
+        // The round begins between two batches, and the next round again finds nobody.
         const watch = await two.watch({ resource: 'things' }, from);
         await writes;
         const seen = await collectUpTo(watch, await one.head());
@@ -231,7 +231,7 @@ describe('stores that share a hub', () => {
 
   it('hear of what another machine writes during a batch that concerns no watch', { timeout: 60_000 }, () =>
     Machine.use(async (machine) => {
-      // Nothing is found by polling.
+      // Polling finds nothing here.
       const store = await machine.store(undefined, 600_000);
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
       const admin = new pg.Client({ connectionString: machine.databaseUrl });

@@ -2,15 +2,15 @@ import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { Change } from '../storage.interface.js';
 
 /**
- * A batch on its way to a process, without the changes of the resources that it does not follow. The fields of the changes
- * stand one after the other: objects with named fields take longer to send.
+ * A batch on its way to a process, without the changes of the resources that it does not follow. The fields of the
+ * changes are flattened into one array: objects with named fields take longer to send.
  */
 export type SentBatch = readonly [
   newest: bigint,
-  /** Undefined when it is not known that the batch follows it without a gap. */
+  /** Undefined when it is not known whether the batch follows that version without a gap. */
   after: bigint | undefined,
   resources: readonly string[],
-  /** Those of the resources whose changes are left out. */
+  /** The resources whose changes are left out. */
   withheld: readonly string[],
   changes: readonly (string | bigint | undefined)[],
 ];

@@ -8,7 +8,7 @@ import { StorageError } from '../storage-error.js';
 import { isHopeless, isNotReadyYet } from '../until-ready.js';
 import { receiveError, sendError } from './sent-error.js';
 
-/** The error as another process gets it. */
+/** The error as another process receives it. */
 const sent = (error: unknown): Error => receiveError(deserialize(serialize(sendError(error))));
 
 function databaseError(code: string, message = 'no'): pg.DatabaseError {

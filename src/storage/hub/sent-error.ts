@@ -35,7 +35,7 @@ export function sendError(error: unknown, causes = mostCauses): SentError {
   return { kind: 'other', message, code: typeof code === 'string' ? code : undefined, cause };
 }
 
-/** The error again, of the same class as far as callers tell classes apart. */
+/** Makes an error of the same class again, as far as callers distinguish classes. */
 export function receiveError(sent: SentError): Error {
   const { kind, message, code, key, resourceVersion, reason } = sent;
   const cause = sent.cause === undefined ? undefined : receiveError(sent.cause);

@@ -8,7 +8,7 @@ const statementTimeoutMs = 60_000;
 const serverLimitMs = 55_000;
 /** SQLSTATE: no partition for the row, among other checks. */
 const checkViolation = '23514';
-/** Partitions are made for so many days ahead, in case the next round is late. */
+/** Partitions are made for this many days ahead, in case the next round is late. */
 const daysAhead = 2;
 const dayMs = 86_400_000;
 
@@ -55,16 +55,16 @@ const DROP: Statement = {
   text: 'select plinth.drop_audit_partitions($1::date)',
 };
 
-/** Whether another attempt can succeed: the database is away, busy or not as it should be, and did not refuse the rows. */
+/** Whether another attempt can succeed: the database is away, busy or in a wrong state, and did not refuse the rows. */
 export function isPassing(error: unknown): boolean {
   const state = sqlState(error);
-  // Wrong data, a broken rule. A table that is missing, or not allowed, comes back when somebody sees to it.
+  // Wrong data, a broken rule. A table that is missing, or not permitted, becomes usable when an operator repairs it.
   return state === undefined || !/^(?:22|23)/.test(state);
 }
 
 /**
- * Audit events in the database, on one connection of its own, which is opened when it is needed. It waits for the
- * database no longer than its time limits, and never for anything that the API waits for.
+ * Audit events in the database, on one connection of its own, which is opened when it is needed. The store waits for
+ * the database no longer than its time limits, and never for anything that the API waits for.
  */
 export class AuditStore {
   private session: Session | undefined;
@@ -78,7 +78,7 @@ export class AuditStore {
    *
    * @param rows a JSON list of objects with the columns of the table
    * @param days first and last day of their times
-   * @throws the error of the driver; {@link isPassing} tells of its kind.
+   * @throws the error of the driver; {@link isPassing} classifies it.
    */
   async insert(rows: string, days: readonly [Date, Date]): Promise<void> {
     const session = await this.connected();

@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Random bytes are taken ahead: asking the kernel for a few takes as long as asking for many. */
+/** Random bytes are fetched ahead: requesting a few from the kernel takes as long as requesting many. */
 const ahead = Buffer.alloc(4096);
 const idBytes = 8;
 let used = ahead.length;
 
-/** A random number of 63 bits for a batch of writes, in decimal: by it the batch is found again if its answer is lost. */
+/** A random number of 63 bits for a batch of writes, in decimal: the batch is found by it if its answer is lost. */
 export function newBatchId(): string {
   if (used === ahead.length) {
     randomFillSync(ahead);

@@ -11,17 +11,17 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 
-/** The answers that the callers of a load got, by name of the object. */
+/** The answers that the callers of a load received, by name of the object. */
 interface Told {
   readonly written: Map<string, bigint>;
   readonly failed: Set<string>;
   readonly unknown: Set<string>;
 }
 
-/** So many writes have to get through for a test to say anything. */
+/** This many writes have to get through for the test to mean anything. */
 const enough = 6;
 
-/** Creates objects under ever new names from several clients until the work that `beside` begins has ended. */
+/** Creates objects under ever new names from several clients until the work that `beside` starts has ended. */
 async function createBeside(
   storage: PostgresStorage,
   prefix: string,
@@ -129,7 +129,7 @@ describe('connections that break', () => {
     ].map((call) => call.then(String, (error: StorageError) => error.code));
     const began = performance.now();
     await storage.stop(500);
-    // Reads may otherwise take half a minute. The rest is for a busy machine.
+    // Reads may otherwise take half a minute. The remainder is for a busy machine.
     assert.ok(performance.now() - began < 8_000, `${performance.now() - began} ms`);
     for (const outcome of await Promise.all(underWay)) assert.match(outcome, /^(Closed|UnknownOutcome|Unavailable)$/);
     subscription.close();
@@ -194,7 +194,7 @@ describe('connections that break', () => {
       const write = storage.create(key('a'), 'u', '{}');
       await waitingForLock(1);
       proxy.cut();
-      // The server does not notice that its client has gone, so the old call and the later question wait side by side.
+      // The server does not notice that its client has gone, so the old call and the later lookup wait side by side.
       await waitingForLock(2);
       await client.query('commit');
       const { resourceVersion } = await write;
@@ -243,7 +243,7 @@ describe('connections that break', () => {
       );
       await client.query('alter table plinth.changes detach partition plinth.changes_0; drop table plinth.changes_0');
       await client.query('delete from plinth.change_partitions where lower = 0');
-      // It could be created again, and would be.
+      // The object could be created again, and would be.
       await client.query(`delete from plinth.objects where name = 'a'`);
       proxy.cut();
       await write;

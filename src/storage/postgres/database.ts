@@ -15,7 +15,7 @@ export interface QueryPool {
   run<T>(use: (session: Queries) => Promise<T>): Promise<T>;
 }
 
-/** The way of writes into the database. */
+/** The path of writes into the database. */
 export interface Writer {
   /** Whether a batch of this process is under way. Its end is reported to {@link DatabaseEvents.batchEnded}. */
   readonly isSending: boolean;
@@ -25,26 +25,26 @@ export interface Writer {
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]>;
   /** Throws `Unavailable` while writes do not get through. Writes nothing. */
   check(): Promise<void>;
-  /** Says that `version` is committed. */
+  /** Reports that `version` is committed. */
   observe(version: bigint): void;
 }
 
-/** Is told what happens in the database. Calls are synchronous. */
+/** Receives events of the database. Calls are synchronous. */
 export interface DatabaseEvents {
-  /** A batch was sent and has ended; what it wrote, if anything. */
+  /** A batch was sent and has ended; the argument is what it wrote, if anything. */
   batchEnded(written: WrittenBatch | undefined): void;
   /** `newest` is committed, or (undefined) some version may be. `poll`: the history was checked. */
   hint(newest: bigint | undefined, source: 'notify' | 'poll'): void;
 }
 
-/** What the store needs of the database, in this process or by way of another one. */
+/** What the store needs of the database, in this process or through another one. */
 export interface Database {
   readonly pool: QueryPool;
   readonly epochs: EpochKeeper;
   readonly writer: Writer;
   /**
-   * Says whether {@link DatabaseEvents.batchEnded} is to bring the changes of the resource. Batches from before, which are
-   * under way, may bring them or not, and say so.
+   * Declares whether {@link DatabaseEvents.batchEnded} must bring the changes of the resource. Batches already under
+   * way may bring them or not, and state which.
    */
   follow(resource: string, isFollowed: boolean): void;
   /**

@@ -82,7 +82,7 @@ describe('a dump', { skip }, () => {
     return lost;
   }
 
-  /** The steps of docs/operations.md, which say to repeat the last one after a deadlock with a running process. */
+  /** The steps of docs/operations.md, which says to repeat the last one after a deadlock with a running process. */
   function restoreInPlace(): void {
     const script = join(folder, 'plinth.sql');
     run('pg_restore', '-f', script, dump);

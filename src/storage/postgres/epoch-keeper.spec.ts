@@ -187,7 +187,7 @@ describe('the history of the database', () => {
     const kept = await ignorant.create(key('kept'), 'u', '1');
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
-    // The one that saw the lost version finds out; the connection of the other one never breaks.
+    // The process that saw the lost version finds out; the connection of the other one never breaks.
     await knowing.head();
     assert.equal(ignorant.epoch?.epoch, 1n);
     const next = await ignorant.create(key('next'), 'u', '1');
@@ -308,7 +308,7 @@ describe('the history of the database', () => {
     opened.splice(0);
     await lose(kept.resourceVersion);
     await promoted();
-    // It has not seen the lost version, and so does not know that it may not be read any more.
+    // The process has not seen the lost version, and so does not know that it may not be read any more.
     await (await open()).create(key('next'), 'u', '1');
     let reads = 0;
     const [bounds] = await epochs.read(1, async () => {

@@ -11,28 +11,28 @@ export interface Epoch {
   readonly epoch: bigint;
   /** Identity of the server's data; undefined when the role may not read it. */
   readonly systemIdentifier: string | undefined;
-  /** Counts promotions and recoveries of the server; undefined when the server does not tell. */
+  /** Counts promotions and recoveries of the server; undefined when the server does not report it. */
   readonly timeline: number | undefined;
   /** The oldest version of the epoch; nothing before it can be read. */
   readonly started: bigint;
 }
 
 const TIMEOUT_MS = 10_000;
-/** How far versions leap over those that a process may have seen without telling the database. */
+/** How far versions leap beyond those that a process may have seen without reporting them to the database. */
 const BUMP = 1_000_000_000n;
-/** Only a leap makes the head rise by so much between two looks. */
+/** Only a leap makes the head rise this far between two reads. */
 const SUSPICIOUS_LEAP = BUMP / 2n;
 const MOST_READS = 4;
 
 /**
- * Knows the history of the database as far as this process saw it, and keeps versions from being handed out twice.
+ * Knows the history of the database as far as this process has seen it, and keeps versions from being handed out twice.
  * After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
  *
  * The check runs in the database, under the lock of the writers (`plinth.check_epoch`): before the first write of every
  * writer connection, when a write is refused because the history goes on elsewhere, when a read finds a head that went
  * back or leapt, and when the heartbeat finds changed signs. So it also runs after a proxy or a pooler has silently
- * moved the connections. Each process brings the newest version it has seen. Versions that were only seen by a process
- * that does not come back are covered by the leap.
+ * moved the connections. Each process contributes the newest version it has seen. The leap covers versions that only a
+ * process that never returns had seen.
  */
 export class EpochKeeper {
   private readonly observer: StorageObserver;
@@ -40,13 +40,13 @@ export class EpochKeeper {
   private currentEpoch: Epoch | undefined;
   private lostVersions: LostVersions | undefined;
   private newestSeen = 0n;
-  /** How often the history was found to be another one. */
+  /** How often the history turned out to be another one. */
   private moves = 0;
   private checking: Promise<void> | undefined;
 
   /**
-   * `open` runs a check on some connection of the process, or lets another process check and then {@link adopt}s what it
-   * found. It throws only `StorageError`.
+   * `open` runs a check on some connection of the process, or lets another process check and then {@link adopt}s its
+   * result. It throws only `StorageError`.
    */
   constructor(observer: StorageObserver, open: (use: (session: Session) => Promise<void>) => Promise<void>) {
     this.observer = observer;
@@ -80,13 +80,13 @@ export class EpochKeeper {
   }
 
   /**
-   * Reads rows whose first one has the head of the log in a column. Never answers from another history than the one
-   * this process works in: when the head went back or leapt, the history is checked and the read repeated. It is repeated,
-   * too, if a check has found another history meanwhile, since the rows may be from before that.
+   * Reads rows whose first one has the head of the log in a column. Never answers from a history other than the one
+   * this process works in: when the head went back or leapt, the history is checked and the read repeated. The read is
+   * also repeated if a check has found another history meanwhile, since the rows may be from before.
    */
   async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
     for (let attempt = 0; attempt < MOST_READS; attempt++) {
-      // News may overtake an answer. Only a version that was known when the read began can contradict it.
+      // A notification may overtake an answer. Only a version that was known when the read began can contradict it.
       const before = this.newestSeen;
       const { moves } = this;
       const rows = await load();
@@ -140,7 +140,9 @@ export class EpochKeeper {
     this.learn(row, seen);
   }
 
-  /** Takes over what another process has found, which checks for this one. `seen`: the newest version it has seen. */
+  /**
+   * Adopts the result of another process that checks for this one. `seen`: the newest version that process has seen.
+   */
   adopt(epoch: Epoch, lost: LostVersions | undefined, seen: bigint): void {
     const before = this.currentEpoch;
     if (before !== undefined && epoch.epoch < before.epoch) return;

@@ -11,11 +11,10 @@ const OWN_NAME = 'plinth fence';
 
 export interface FenceOptions {
   /**
-   * How far to go beyond the newest version that the database knows: more than the versions handed out since the
-   * backup.
+   * How far to go beyond the newest version that the database has: more than the versions handed out since the backup.
    */
   readonly bump: bigint;
-  /** Go on even while other processes of the program are connected. */
+  /** Continue even while other processes of the program are connected. */
   readonly force: boolean;
 }
 
@@ -30,12 +29,12 @@ export interface FenceResult {
 }
 
 /**
- * Makes a restored database safe to serve: versions go on more than `bump` beyond the newest one, everything before it
- * is gone for lists and watches, and a new epoch begins. All of it is one transaction. A second run leaps again, which
- * does no harm.
+ * Makes a restored database safe to serve: versions continue more than `bump` beyond the newest one, everything before
+ * it is gone for lists and watches, and a new epoch begins. All of this is one transaction. A second run leaps again,
+ * which does no harm.
  *
  * @throws MigrationError when the database can't be reached, is a standby, has another schema version or servers are
- * connected; nothing has happened then.
+ * connected; nothing has changed then.
  */
 export async function fence(databaseUrl: string, { bump, force }: FenceOptions): Promise<FenceResult> {
   let session: Session | undefined;

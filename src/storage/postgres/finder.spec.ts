@@ -18,7 +18,7 @@ import { silentObserver } from './postgres-storage-options.js';
 const resource = 'things';
 const present = '{"v":1,';
 
-/** Texts in an older form have a node that does not stand in them. */
+/** Texts in an older form have a node that the text does not contain. */
 const source: AttributeSource = {
   presentPrefix: present,
   extract: (json) => {
@@ -187,7 +187,7 @@ describe('a selection of few of very many objects', () => {
     await Promise.all(Array.from({ length: 10 }, () => storage.list(query)));
     const { 'find-blocks': blocks = 0, 'find-page': pages = 0 } = statements;
     assert.ok(blocks > 1 && blocks < 80, `${blocks} parts of the table`);
-    // The first objects are looked at in order by each of them, to learn how many are wanted.
+    // Each of them reads the first objects in order, to learn how many are wanted.
     assert.ok(pages <= 30, `${pages} pages`);
     statements = {};
     // As when the log gets a new partition.
@@ -215,7 +215,7 @@ describe('a selection of few of very many objects', () => {
         ),
       );
       const { found, at } = await walking;
-      // The first call looks at no block yet.
+      // The first call reads no block yet.
       assert.ok((statements['find-blocks'] ?? 0) > 1, JSON.stringify(statements));
       const then = await remembered({ ...query, at });
       assert.equal(then.found.length, items.length, 'the list is from before');
@@ -300,7 +300,7 @@ describe('a selection of few of very many objects', () => {
       for (const { name } of found.rows) if (name !== null) names.add(name);
     }
     assert.equal(names.size, 6_000);
-    // A machine that reads all of the 300 MB in the time of one part has not been built.
+    // No machine reads all 300 MB in the time of one part.
     assert.ok(parts > 2, `${parts} parts`);
   });
 });

@@ -16,9 +16,9 @@ import { CHANGED_KEYS, FIND_BLOCKS, text } from './statements.js';
 const TIMEOUT_MS = 30_000;
 /** Tables with fewer blocks are read by key: that takes less than a tenth of a second. */
 const LEAST_BLOCKS = 1_000;
-/** They take turns, so more at a time would only take longer. */
+/** Searches take turns, so running more at a time would only take longer. */
 const MOST_SEARCHES = 10;
-/** What one search may find, and what may have been changed since. Sorting so many keys takes 30 ms. */
+/** The most keys that one search may find, and the most changes since. Sorting this many keys takes 30 ms. */
 const MOST_KEYS = 20_000;
 /** How long a search that did not pay is not tried again, in milliseconds. */
 const VAIN_MS = 60_000;
@@ -28,16 +28,16 @@ const LEAST_PAGE = 16;
 const MOST_PAGE = 500;
 
 /**
- * Finds the few objects that are wanted among very many by reading the blocks of the table one after the other, and remembers
- * the keys: the next page, and the next list with the same selection, only ask for what was changed since.
+ * Finds the few objects that are wanted among very many by reading the blocks of the table one after the other, and
+ * remembers the keys: the next page, and the next list with the same selection, only read what has changed since.
  *
- * The keys are those of all objects that may be wanted at some version, and possibly of others. Each object is read again at
- * the version of the list, so it does not matter which of them are still wanted.
+ * The keys cover all objects that may be wanted at some version, and possibly others. Each object is read again at the
+ * version of the list, so it does not matter which of them are still wanted.
  */
 export class Finder {
   private readonly found = new FoundKeys();
   private readonly searches = new Map<string, Promise<KeysAtVersion | undefined>>();
-  /** Until when a search in a scope, or for a test, is not worth a try. */
+  /** Until when a search in a scope, or for a text test, is not worth a try. */
   private readonly vain = new Map<string, number>();
   /** Searches take turns on one connection, so the others stay free for short reads. */
   private last: Promise<unknown> = Promise.resolve();
@@ -58,7 +58,7 @@ export class Finder {
       return now && new FoundObjects(this.reader, scope.resource, now, query.after);
     } catch (error) {
       if (!(error instanceof StorageError) || error.code !== 'Unavailable') throw error;
-      // Perhaps it ran into a time limit of the database. Pages by key take less at a time.
+      // Perhaps the search ran into a time limit of the database. Pages by key take less time each.
       this.found.forget(name);
       return this.isInVain(name);
     }
@@ -103,7 +103,7 @@ export class Finder {
     return now;
   }
 
-  /** Keys of what was changed after a version; undefined if the log does not reach it, or has too many. */
+  /** Keys of the objects that changed after a version; undefined if the log does not reach it, or has too many. */
   private async changedKeys(scope: ListScope, test: TextTest, from: bigint, isBefore: boolean) {
     const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
     const [first, ...rows] = await this.epochs.read(1, () =>
@@ -114,7 +114,7 @@ export class Finder {
     return { head, keys: rows.map((row) => ({ namespace: text(row, 2), name: text(row, 3) })) };
   }
 
-  /** Searches all blocks, once for all who ask for the same at the same time. */
+  /** Searches all blocks, once for all callers that want the same search at the same time. */
   private async searchOnce(
     name: string,
     scope: ListScope,
@@ -143,19 +143,20 @@ export class Finder {
     const { era } = this;
     const start = await this.blocks(scope, test, 0, 0);
     if (at !== undefined && at < start.compactRevision) return undefined;
-    // Reading a block costs about as much as reading an object by key. Who wants a page may want the next, too.
+    // Reading a block costs about as much as reading an object by key. A client that wants a page may want the next,
+    // too.
     if (start.blocks < LEAST_BLOCKS || expected * 2 < start.blocks) return undefined;
     if (!(await this.reader.areMore(scope, start.blocks, start.head))) return this.isInVain(scopeName);
     const keys: ListPosition[] = [];
     for (let block = 0; block < start.blocks; ) {
       const chunk = await this.blocks(scope, test, block, start.blocks - block);
-      // Objects may have moved to blocks that were read before.
+      // Objects may have moved to blocks that had already been read.
       if (chunk.file !== start.file || era !== this.era) return undefined;
       for (const key of chunk.keys) keys.push(key);
       if (keys.length > MOST_KEYS) return this.isInVain(name);
       block = chunk.next;
     }
-    // What has changed or gone since the first part may have been missed.
+    // The search may have missed objects that changed or went away since the first part.
     const changed = await this.changedKeys(scope, test, start.head, true);
     if (changed === undefined || era !== this.era) return undefined;
     const all = { version: start.head, keys: merged(merged([], keys), changed.keys), searchedAt: performance.now() };
@@ -163,7 +164,7 @@ export class Finder {
     return all;
   }
 
-  /** Searches some of the blocks, for some 50 ms: then others get the connection. */
+  /** Searches some of the blocks, for some 50 ms: then other searches get the connection. */
   private async blocks(scope: ListScope, test: TextTest, block: number, count: number) {
     const values = [...range(scope), block, count, ...testValues(test)];
     const waiting = this.last.then(async () => {
@@ -226,7 +227,7 @@ function firstAfter(keys: readonly ListPosition[], after: ListPosition): number 
   return low;
 }
 
-/** All keys once, in their order, which the first ones have already. */
+/** Each key once, in order; the first ones are in order already. */
 function merged(sorted: readonly ListPosition[], others: readonly ListPosition[]): readonly ListPosition[] {
   const all: ListPosition[] = [];
   let index = 0;

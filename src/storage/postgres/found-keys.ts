@@ -1,27 +1,27 @@
 import { performance } from 'node:perf_hooks';
 import type { ListPosition } from '../storage.interface.js';
 
-/** The keys of all objects that may be wanted at a version, and possibly of others, in their order. */
+/** The keys of all objects that may be wanted at a version, and possibly of others, in order. */
 export interface KeysAtVersion {
   readonly version: bigint;
   readonly keys: readonly ListPosition[];
-  /** When they were searched, by the clock of the process: others gather over time. */
+  /** When the search ran, by the clock of the process: other keys accumulate over time. */
   readonly searchedAt: number;
 }
 
 const MOST_KEYS = 100_000;
-/** Of one search: lists that go on page by page, each at its version. */
+/** The results of one search: lists that continue page by page, each at its version. */
 const MOST_VERSIONS = 3;
 const MOST_AGE_MS = 10 * 60_000;
 
-/** Keys that were found, by the name of the search. Those used longest ago give way. */
+/** Keys that were found, by the name of the search. Searches used longest ago give way. */
 export class FoundKeys {
   private readonly byName = new Map<string, { readonly era: string; readonly found: readonly KeysAtVersion[] }>();
   private size = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Those at the version, or from which the fewest changes lead to it; without a version, the newest. */
+  /** The keys at the version, or those from which the fewest changes lead to it; without a version, the newest. */
   get(name: string, era: string, version: bigint | undefined): KeysAtVersion | undefined {
     const entry = this.byName.get(name);
     if (entry === undefined) return undefined;

@@ -10,7 +10,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 const names = Array.from({ length: 60 }, (_, i) => `large-${i}`);
-/** Together far more than the sockets on the way hold. */
+/** Together far more than the sockets on the path hold. */
 const largeText = JSON.stringify({ text: 'x'.repeat(300_000) });
 
 interface Connection {
@@ -36,7 +36,7 @@ class Unended {
   }
 
   handleError(): void {
-    // The end of the connection is told as well.
+    // The end of the connection is reported as well.
   }
 }
 
@@ -84,7 +84,7 @@ describe('a client of the database that stands still', () => {
       const proxy = await TcpProxy.start(server.port);
       const frozen = await createPostgresStorage({
         databaseUrl: proxy.through(databaseUrl),
-        // It notices nothing meanwhile, like a process that is stopped.
+        // The client notices nothing meanwhile, like a stopped process.
         resolveDeadlineMs: 120_000,
       });
       try {
@@ -103,7 +103,7 @@ describe('a client of the database that stands still', () => {
         await held('ClientWrite');
         await storage.create(key('third'), 'u', '{}');
         proxy.release();
-        // They may have been refused in the meantime, but are not made unless they were answered so.
+        // The writes may have been refused in the meantime, but are not made unless the answer said so.
         const told = await Promise.all(updates);
         for (const [i, name] of names.entries()) {
           const { rows } = await client.query<{ v: string }>(

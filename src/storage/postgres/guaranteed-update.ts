@@ -11,7 +11,7 @@ import type {
 } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 
-/** Limits the rounds of one update. Only hundreds of writers of one object reach it. */
+/** Limits the rounds of one update. Only hundreds of writers of one object reach this limit. */
 const MOST_ROUNDS = 500;
 
 /** The functions of the store that an update needs. */
@@ -33,7 +33,8 @@ export async function guaranteedUpdate(
 ): Promise<UpdateResult> {
   let current = options.hint ?? (await store.get(key));
   let certain = options.hint === undefined;
-  // Reads the object that the copy stood for. Returns whether the copy was right, so the decision made on it holds.
+  // Reads the object that the copy stood for. Returns whether the copy was right, so that the decision based on it
+  // holds.
   const wasRight = async (): Promise<boolean> => {
     const copy = current;
     current = await store.get(key);

@@ -95,13 +95,13 @@ describe('a reader of the past', () => {
           (await paula.query(`select object from as_of('things', ${from}) where name = 'a'`)).rows[0].object !== null,
         );
         await paula.query('reset search_path');
-        // One who may read one view.
+        // A reader who may read one view.
         await assert.rejects(bob.query(`select * from cluster.as_of('secrets', ${from})`), denied);
         await assert.rejects(bob.query(`select * from cluster.history('others', 'default', 's')`), denied);
         await assert.rejects(bob.query(`select * from cluster.changes_between(${from}, ${to}, 'secrets')`), denied);
         const { rows: his } = await bob.query(`select distinct resource from cluster.changes_between(${from}, ${to})`);
         assert.deepEqual(his, [{ resource: 'things' }]);
-        // A role that was set counts in place of the login.
+        // A role that was set counts instead of the login.
         await owner.query('set role bob');
         await assert.rejects(owner.query(`select * from cluster.as_of('secrets', ${from})`), denied);
         await owner.query('reset role');

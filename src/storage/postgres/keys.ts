@@ -36,7 +36,7 @@ export function isStorableKey(key: StorageKey): boolean {
   return isStorable(key.resource) && isStorable(key.namespace) && isStorable(key.name);
 }
 
-/** The text itself, or, if no key can contain it, a text that no key holds. */
+/** The text itself, or, if no key can contain it, a text that no key contains. */
 export function searchable(part: string): string {
   return isStorable(part) ? part : NEXT;
 }

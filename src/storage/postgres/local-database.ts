@@ -12,10 +12,10 @@ import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 import { WriterLock } from './writer-lock.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
-/** Less than {@link NOTIFY_TIMEOUT_MS}: who gives up first must be the server, or its session waits on without a client. */
+/** Less than {@link NOTIFY_TIMEOUT_MS}: the server must give up first, or its session waits on without a client. */
 const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
-/** Less than a heartbeat is waited for. */
+/** Less than the time that a heartbeat is waited for. */
 const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
@@ -104,7 +104,7 @@ export class LocalDatabase implements Database {
   }
 
   follow(): void {
-    // Batches of this process bring everything: nothing is sent.
+    // Batches of this process bring every version: nothing is sent.
   }
 
   giveUp(): void {
@@ -120,8 +120,8 @@ export class LocalDatabase implements Database {
 }
 
 /**
- * Tells others something that need not outlive a crash. So it waits for no disk and no standby, where it would keep all other
- * notifications of the server waiting, and not for long behind a commit that does.
+ * Sends other processes something that need not outlive a crash. So the notification waits for no disk and no standby,
+ * where it would hold up all other notifications of the server, and not for long behind a commit that does wait.
  */
 function notification(channel: string, payload: string): string {
   return `select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '${NOTIFY_LOCK_MS}', true),

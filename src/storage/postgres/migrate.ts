@@ -21,11 +21,13 @@ export interface MigrationResult {
   readonly version: number;
 }
 
-/** Whoever changes the schema, its functions or the SQL views holds this until the end of the transaction. */
+/**
+ * A process that changes the schema, its functions or the SQL views holds this lock until the end of the transaction.
+ */
 export const LOCK_MIGRATIONS = 'lock table plinth.lock_migrations in exclusive mode';
 
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** How often processes that begin in an empty database at once may collide before their lock exists. */
+/** How many times processes that start at once in an empty database may collide before their lock exists. */
 const MOST_COLLISIONS = 20;
 /** SQLSTATE: another process has just made the same schema or table. */
 const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
@@ -88,7 +90,7 @@ interface SchemaState {
   readonly problem?: MigrationError;
 }
 
-/** Begins the transaction and takes the lock. The first process of all has to make it. */
+/** Begins the transaction and takes the lock. The first process of all has to create the lock. */
 async function begin(session: Session, locks: SchemaText): Promise<void> {
   for (let collisions = 0; ; collisions++) {
     await execute(session, 'begin');
@@ -107,7 +109,7 @@ async function begin(session: Session, locks: SchemaText): Promise<void> {
   }
 }
 
-/** The second column: a schema from before the first release; the third: there are tables beside those of the first. */
+/** The second column: a schema from before the first release; the third: tables beside those of the first migration. */
 const LOCKS_EXIST = `select
   to_regclass('plinth.lock_migrations') is not null and to_regclass('plinth.applied_texts') is not null,
   to_regclass('plinth.schema_migrations') is not null,
@@ -170,8 +172,8 @@ function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts
 }
 
 /**
- * New functions belong to everybody, and those of earlier releases partly did. The reader keeps its rights meanwhile; where
- * there is no such role yet, whoever makes it grants them.
+ * New functions belong to everybody, and those of earlier releases partly did. The reader role keeps its rights
+ * meanwhile; where no such role exists yet, the process that makes it grants them.
  */
 const functionRights = `
   revoke execute on all functions in schema plinth from public;

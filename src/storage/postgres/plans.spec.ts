@@ -33,8 +33,8 @@ interface Plan {
 }
 
 /**
- * A planner setting that forbids the only possible plan does not prevent it. Up to PostgreSQL 17 such a plan has a
- * made-up cost of 1e10. A server with `jit` on, the default, then compiles it at every call, which takes 100 times as
+ * A planner setting that forbids the only possible plan does not prevent that plan. Up to PostgreSQL 17 such a plan has
+ * a made-up cost of 1e10. A server with `jit` on, the default, then compiles it at every call, which takes 100 times as
  * long as running it.
  */
 describe('plans of the functions', () => {

@@ -37,7 +37,10 @@ export interface EpochChange {
  * milliseconds.
  */
 export interface StorageObserver {
-  /** A write batch is sent: how long each of its writes waited, and how many still wait. The result says that it ended. */
+  /**
+   * A write batch is sent: how long each of its writes waited, and how many still wait. The returned function reports
+   * its end.
+   */
   began(waitsMs: readonly number[], waiting: number): () => void;
   /** One write batch was answered. `size` is the number of writes, `refused` of them failed their precondition. */
   batch(size: number, refused: number, durationMs: number): void;
@@ -45,7 +48,9 @@ export interface StorageObserver {
   query(name: string, durationMs: number, failed: boolean): void;
   /** A connection was lost or could not be made. There is no reason when the other side simply ended it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
-  /** A connection was made that strangers on the way may read or take over; `problem` says how, and what to do. */
+  /**
+   * A connection was made that an attacker on the network may read or take over; `problem` says how, and what to do.
+   */
   unprotected(problem: string): void;
   /** The outcome of a batch whose connection broke is known, or unknown after the deadline. */
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
@@ -57,7 +62,7 @@ export interface StorageObserver {
   retention(compactRevision: bigint, droppedPartitions: number, size: LogSize): void;
   /** The history of the database was checked. */
   epoch(change: EpochChange): void;
-  /** Something failed without a caller to report it to. */
+  /** Something failed that has no caller to report the error to. */
   backgroundError(where: string, error: unknown): void;
 }
 
@@ -103,7 +108,7 @@ export interface PostgresStorageOptions {
   /** Shown in pg_stat_activity. Default `plinth`. */
   readonly applicationName?: string | undefined;
   readonly observer?: StorageObserver | undefined;
-  /** How texts stand in the database. Default: as they are. */
+  /** How texts are stored in the database. Default: as plain text. */
   readonly sealing?: Sealing | undefined;
   /** Ends every connection at once when aborted. */
   readonly signal?: AbortSignal | undefined;

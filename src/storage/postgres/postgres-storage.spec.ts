@@ -112,7 +112,7 @@ describe('PostgresStorage', () => {
         const inOrder = (some: number[]) => some.sort((a, b) => (a % 2) - (b % 2) || a - b);
         const newest = await list({});
         assert.deepEqual(newest.numbers, inOrder(now));
-        // Besides those, the last ones of the pages.
+        // Besides those, the last objects of the pages.
         assert.ok(newest.texts < 100, `${newest.texts} texts`);
         const past = await list({ at });
         assert.deepEqual([past.numbers, past.resourceVersion], [inOrder(then), at]);
@@ -122,7 +122,7 @@ describe('PostgresStorage', () => {
         assert.deepEqual((await list({ select: select('n in (5,2999,4000),app=x') })).numbers, [5, 2999]);
         assert.deepEqual((await list({ select: select('part!=other,app=x,n notin (8)') })).numbers.length, 29);
         assert.deepEqual((await list({ select: select('part=none') })).numbers, []);
-        // Looking for each of many words in each text would take far longer than sending the texts.
+        // Searching each text for many words would take far longer than sending the texts.
         const many = await list({ select: select(`n in (5,${Array.from({ length: 100 }, (_, i) => 5_000 + i)})`) });
         assert.deepEqual(many.numbers, [5]);
         assert.ok(many.texts >= 2_999, `${many.texts} texts`);
@@ -152,7 +152,7 @@ describe('PostgresStorage', () => {
       assert.equal(sizes.length, 7);
       const all = (await storage.list({ resource: 'heavy' })).items.map(({ key }) => key.name);
       assert.deepEqual(names, all);
-      // Fewer objects than asked for, and still the end.
+      // Fewer objects than requested, and still the end.
       const small = await storage.list({ resource: 'heavy', namespace: '', name: 'small-10', pageBytes: 10, limit: 5 });
       assert.deepEqual([small.items.length, small.more], [1, false]);
     });
@@ -204,7 +204,7 @@ describe('PostgresStorage', () => {
         await Promise.all(Array.from({ length: 10_000 }, (_, i) => few.create(key(i), 'u', '{"n":1}')));
         for (let i = 0; i < 100; i++) await few.get(key(i * 100));
       } finally {
-        // Sessions tell what they have read when they end.
+        // Sessions report what they have read when they end.
         await few.stop();
       }
       await untilNoSessions(databaseUrl);

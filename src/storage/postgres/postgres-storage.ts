@@ -32,12 +32,12 @@ import { type MomentVersion, Reader } from './reader.js';
 import { CENSUS, DATABASE_SIZE, SERVER_KEY, text } from './statements.js';
 
 const KEY_TIMEOUT_MS = 5_000;
-/** Counting a million objects takes a tenth of a second; nobody waits for it. */
+/** Counting a million objects takes a tenth of a second; no request waits for it. */
 const CENSUS_TIMEOUT_MS = 30_000;
 /** A stop should not take longer than this. Learning the outcome of a write whose connection broke can take longer. */
 const STOP_PATIENCE_MS = 5_000;
 
-/** Makes the way to the database, which is told where to report what happens there. */
+/** Opens the path to the database, which gets the receiver of its events. */
 export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) => Database;
 
 /**
@@ -50,7 +50,7 @@ export class PostgresStorage implements Storage {
   private readonly finder: Finder;
   private readonly feed: ChangeFeed;
 
-  /** @param open the way to the database. Default: connections of this process. */
+  /** @param open the path to the database. Default: connections of this process. */
   constructor(options: ResolvedOptions, open: OpenDatabase = (all, events) => new LocalDatabase(all, events)) {
     this.database = open(options, {
       batchEnded: (written) => this.feed.batchEnded(written),
@@ -141,7 +141,9 @@ export class PostgresStorage implements Storage {
     );
   }
 
-  /** The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all. */
+  /**
+   * The objects of the query in pages of bounded size, all at one version, for consumers that need not hold them all.
+   */
   pages(query: ListQuery): AsyncIterable<ListPage> {
     return this.reader.pages(query, query.limit);
   }
@@ -215,7 +217,7 @@ export class PostgresStorage implements Storage {
   }
 
   async aged(query: AgedQuery): Promise<AgedPage> {
-    // Log upkeep notes the time about every minute. A query for younger objects needs more frequent notes.
+    // Log upkeep records the time about every minute. A query for younger objects needs more frequent records.
     await this.reader.noteVersionTime(Math.min(50_000, query.ageMs / 10));
     return this.reader.aged(query);
   }

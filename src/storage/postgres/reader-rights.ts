@@ -15,8 +15,8 @@ const clusterFunctions = [
 ];
 
 /**
- * What the views and the functions of schema `cluster` call with the rights of the reader. Those that read check these rights
- * themselves, the others only compute. Nobody else finds them: the schema is closed.
+ * The functions that the views and the functions of schema `cluster` call with the rights of the reader. Those that
+ * read check these rights themselves, the others only compute. Nobody else can reach them: the schema is closed.
  */
 const calledFunctions = [
   'to_jsonb(json)',

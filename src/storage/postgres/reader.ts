@@ -42,7 +42,7 @@ export interface LogBounds {
   readonly head: bigint;
 }
 
-/** A version in the past, with the bounds of what can be read; or why there is none. */
+/** A version in the past, with the bounds of what can be read; or the reason why there is none. */
 export type MomentVersion =
   | { readonly version: bigint; readonly oldest: bigint; readonly newest: bigint }
   | { readonly problem: string };
@@ -50,7 +50,7 @@ export type MomentVersion =
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
 const MOST_COUNTS = 1_000;
-/** So many objects are counted in milliseconds, whatever the state of the table. */
+/** This many objects are counted in milliseconds, whatever the state of the table. */
 const MOST_COUNTED_AT_ONCE = 10_000;
 
 /** Every read of objects. Throws only `StorageError`. */
@@ -91,7 +91,7 @@ export class Reader {
 
   /**
    * One page. Without a limit everything is read, in several statements at one version, so neither the server nor the
-   * driver holds all of it at once.
+   * driver holds the whole list at once.
    */
   async list(query: ListQuery): Promise<ListPage> {
     const items: StoredObject[] = [];
@@ -109,7 +109,7 @@ export class Reader {
     return { resourceVersion, items, more, remaining };
   }
 
-  /** See `PageSource.find`: what is in the log, the history is not searched. */
+  /** See `PageSource.find`: only the log is searched, not the history. */
   async find(
     { at, after, limit, ...scope }: ListQuery & { readonly limit: number },
     words: readonly string[],
@@ -146,7 +146,10 @@ export class Reader {
     return (await this.count(COUNT_FEW_OBJECTS, values)) === undefined;
   }
 
-  /** The objects of the query in pages of bounded size, all at one version; at least one page, `limit` in total. */
+  /**
+   * The objects of the query in pages of bounded size, all at one version; at least one page, at most `limit` objects
+   * in total.
+   */
   async *pages(query: ListQuery, limit: number | undefined): AsyncGenerator<ListPage> {
     let at = query.at;
     let after = query.after;
@@ -213,7 +216,7 @@ export class Reader {
       try {
         found[index] = storedObject(key, row, 1, this.sealing);
       } catch (error) {
-        // Others share the read: only those who asked for this object fail.
+        // Others share the read: only the callers of this object fail.
         found[index] = error as StorageError;
       }
     }
@@ -264,12 +267,15 @@ export class Reader {
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows.slice(0, limit), keyOf, 4);
-    // The first row counts as well; only a page that may end early says how many there would have been.
+    // The first row counts as well; only a page that may end early reports how many there would have been.
     const isCut = Number(rows.at(-1)?.[7] ?? 0) > rows.length + 1;
     return { resourceVersion: at ?? head, items, more: rows.length > limit || isCut };
   }
 
-  /** Objects after the page. Only the first page of a series is counted; the numbers of the others follow from it. */
+  /**
+   * Number of objects after the page. Only the first page of a series is counted; the numbers of the others follow from
+   * it.
+   */
   private async remaining(
     query: ListQuery,
     items: readonly StoredObject[],
@@ -293,7 +299,7 @@ export class Reader {
     return undefined;
   }
 
-  /** Counts for the pages that follow. Nobody waits for it. */
+  /** Counts for the pages that follow. No request waits for the count. */
   private countForLater(key: string, values: readonly (string | null)[]): void {
     if (this.isCounting) return;
     this.isCounting = true;

@@ -8,19 +8,19 @@ import { quoteName, quoteText } from './sql-text.js';
 export interface ReplicaSettings {
   readonly databaseUrl: string;
   readonly primaryDatabaseUrl: string | undefined;
-  /** Of the subscription and its slot. */
+  /** Name of the subscription and its slot. */
   readonly name: string;
   /** Resources that are not replicated. */
   readonly without: readonly string[];
 }
 
 const timeoutMs = 60_000;
-/** Making the slot waits for transactions of the primary that are open. */
+/** Making the slot waits for the open transactions of the primary. */
 const subscribeTimeoutMs = 600_000;
 
 /**
- * Makes a migrated database follow that of the servers, unless it does already: publishes there what replicas need, and
- * subscribes to it here. May be repeated after it failed.
+ * Makes a migrated database follow the servers' database, unless it does already: publishes there what replicas need,
+ * and subscribes to it here. May be repeated after it failed.
  *
  * @returns whether a subscription was made
  *
@@ -53,7 +53,7 @@ export async function subscribe(settings: ReplicaSettings): Promise<boolean> {
   });
 }
 
-/** Whether the replica has everything that was there when it began to follow, and can be read. */
+/** Whether the replica has everything that existed when it began to follow, and can be read. */
 export async function hasBegun(databaseUrl: string): Promise<boolean> {
   return withSession(databaseUrl, async (session) => {
     const [row] = await ask(session, 'select plinth.begin_replica()');
@@ -71,7 +71,7 @@ async function publish(primary: Session, without: readonly string[]): Promise<vo
   if (level !== 'logical') {
     throw new StartupError(`the database of the servers has wal_level ${level}: set it to logical and start it again`);
   }
-  // Whoever published may give a role that can do no more than follow.
+  // The publisher may grant a role that can only follow.
   if (count === '2') return;
   const [epoch] = await ask(primary, 'select e.replica from plinth.epoch e');
   if (epoch?.[0] === 't') throw new StartupError('--primary-database-url leads to a replica');
@@ -101,7 +101,10 @@ async function withSession<T>(url: string, work: (session: Session) => Promise<T
   }
 }
 
-/** PostgreSQL itself connects with it, in another environment: how ours asks for protection goes along. */
+/**
+ * PostgreSQL itself connects with this URL, from another environment, so our settings for protection are written into
+ * it.
+ */
 function libpqUrl(url: string): string {
   const { PGSSLMODE: mode = '' } = environment;
   const named = url.replace(/^postgres:/, 'postgresql:');

@@ -11,14 +11,14 @@ const ROUND_TIMEOUT_MS = 30_000;
 /** A reader that holds the log open for longer delays the drop until a later round. */
 const DROP_TIMEOUT_MS = 60_000;
 /**
- * Behind a pooler a waiting statement can't be given up, so the partition goes at once or in a later round. This is the
- * longest time that new readers and writers of the log wait behind it.
+ * Behind a pooler a waiting statement can't be given up, so the partition is dropped at once or in a later round. This
+ * is the longest time that new readers and writers of the log wait behind the drop.
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
-/** Longer ones would save more: within a partition the state before a change is not stored again. */
+/** Longer partitions would save more: within a partition the state before a change is not stored again. */
 const PARTITIONS_PER_HISTORY = 5;
-/** Each partition of the log becomes one of the history, which should have neither many nor too large ones. */
+/** Each partition of the log becomes one of the history, whose partitions should be neither many nor too large. */
 const MOST_HISTORY_PARTITIONS = 50;
 const MOST_CLOSE_AFTER_MS = 24 * 3_600_000;
 /** A partition has at most a million changes. */
@@ -26,10 +26,10 @@ const COPY_TIMEOUT_MS = 1_800_000;
 
 /**
  * Log upkeep: adds partitions, closes them, raises the compact revision, drops old partitions. Every process runs it;
- * the database lets one work at a time. The compact revision is raised and committed before a partition goes.
+ * the database lets one work at a time. The compact revision is raised and committed before a partition is dropped.
  *
- * While the past is kept, a partition is copied to the history before it goes, by whichever process drops it, whatever its
- * own options say. The history is dropped in the same way as the log: its floor is raised first.
+ * While the past is kept, the process that drops a partition first copies it to the history, whatever its own options
+ * are. The history is dropped in the same way as the log: its floor is raised first.
  */
 export class Retention {
   private readonly options: ResolvedOptions;
@@ -79,7 +79,7 @@ export class Retention {
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
     const { historyRetentionMs, historyExclude } = this.options;
     const [droppable, expired, compactRevision, size] = await this.pool.run(async (session) => {
-      // First, so that a partition that goes in this round is known to be one to copy.
+      // First, so that a partition dropped in this round is known to need a copy.
       const past = await session.run(KEEP_HISTORY, [historyRetentionMs, historyExclude], ROUND_TIMEOUT_MS);
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
@@ -133,8 +133,8 @@ export class Retention {
 }
 
 /**
- * How long a partition of the log stays open, in milliseconds. Watches can go back by a fifth more than they have to, and
- * by more than that where the history would otherwise consist of many small partitions.
+ * How long a partition of the log stays open, in milliseconds. Watches can go back a fifth further than guaranteed, and
+ * further still where the history would otherwise consist of many small partitions.
  */
 function closeAfterMs(watchHistoryMs: number, historyRetentionMs: number): number {
   const forHistory = Math.min(historyRetentionMs / MOST_HISTORY_PARTITIONS, MOST_CLOSE_AFTER_MS);

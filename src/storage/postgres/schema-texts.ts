@@ -26,7 +26,7 @@ export interface Migration extends SchemaText {
 export interface SchemaTexts {
   /** Applied before anything else. */
   readonly locks: SchemaText;
-  /** By rising version. */
+  /** In order of rising versions. */
   readonly migrations: readonly Migration[];
   /** One per function, by name. */
   readonly functions: readonly SchemaText[];
@@ -37,7 +37,7 @@ export interface SchemaTexts {
 const MIGRATION_NAME = /^(\d{6})_([a-z0-9_]+)\.sql$/;
 
 function migrationsDirectory(): string {
-  // Compiled code lies at another depth than its source, so look upwards.
+  // Compiled code is at another depth than its source, so search upwards.
   for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
     const candidate = join(directory, 'migrations');
     if (existsSync(join(candidate, 'locks.sql'))) return candidate;
@@ -46,8 +46,8 @@ function migrationsDirectory(): string {
 }
 
 /**
- * Reads the folder `migrations`. At once, and not file by file beside other work: it is a part of each start, and its
- * hundred small files take two milliseconds.
+ * Reads the folder `migrations`. Synchronously, and not file by file beside other work: it is a part of each start, and
+ * its hundred small files take two milliseconds.
  *
  * @throws MigrationError when its numbers have a gap.
  */
@@ -80,7 +80,7 @@ export function schemaFingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Whether release `a` came out after release `b`: by their numbers, as in `1.10.0`. */
+/** Whether release `a` came out after release `b`, by their numbers, as in `1.10.0`. */
 export function isLaterRelease(a: string, b: string): boolean {
   const numbers = (release: string) => (release.split(/[-+]/)[0] ?? '').split('.').map((part) => Number(part) || 0);
   const [left, right] = [numbers(a), numbers(b)];
@@ -107,7 +107,10 @@ function releaseAbove(directory: string): string {
   }
 }
 
-/** In an order to make them: the body of an SQL function is resolved then, so the functions that it calls have to exist. */
+/**
+ * The order in which to make them: the body of an SQL function is resolved when it is made, so the functions that it
+ * calls have to exist.
+ */
 export function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   const ordered = new Set<SchemaText>();
   const begun = new Set<SchemaText>();
@@ -121,7 +124,7 @@ export function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   return [...ordered];
 }
 
-/** A form with other arguments (`as_of.time`) calls the plain one, never the other way round. */
+/** A variant with other arguments (`as_of.time`) calls the plain one, never the other way round. */
 function isCalledBy(callee: SchemaText, caller: SchemaText): boolean {
   const [name] = callee.name.split('.');
   if (caller.name.split('.')[0] === name && callee.name !== name) return false;

@@ -83,7 +83,7 @@ describe('writes of several processes', () => {
       const late = storage.create(key('a'), 'u', '1');
       const arrived = async () => (await other.get(key('a'))) !== undefined;
       while (!(await arrived())) await new Promise((resolve) => setImmediate(resolve));
-      // Made, but the process has not learned of it. It has to take later writes of others for newer.
+      // The write was made, but the process has not learned of it. It must take later writes of others as newer.
       await remove(other, key('a'));
       const again = storage.create(key('a'), 'u', '2');
       proxy.release();
@@ -198,13 +198,13 @@ describe('a StorageError of a write', () => {
       const key = keyOf('a');
       const began = performance.now();
       await assert.rejects(storage.create(key, 'u', '{}'), (error: StorageError) => {
-        // The first write may have used the connection while it died.
+        // The first write may have used the connection while it was breaking.
         assert.ok(error.code === 'Unavailable' || error.code === 'UnknownOutcome', error.code);
         return error instanceof StorageError;
       });
       await assert.rejects(storage.create(key, 'u', '{}'), { code: 'Unavailable' });
       await assert.rejects(storage.get(key), { code: 'Unavailable' });
-      // Each of the three calls would wait for five seconds by default. The rest is for a busy machine.
+      // Each of the three calls would wait for five seconds by default. The remainder is for a busy machine.
       assert.ok(performance.now() - began < 12_000);
       await server.startAgain();
       // Pauses between attempts are longer than a write waits here, and a busy server may answer later than that, so more

@@ -23,8 +23,8 @@ const CREATE_IN_LIVE_NAMESPACE = 3;
 const GROUP_FACTOR = 4;
 
 /**
- * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and go together
- * in the next one. The database draws versions under one lock, so version order is commit order over all processes.
+ * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and share the
+ * next one. The database draws versions under one lock, so version order is commit order over all processes.
  *
  * States of a write: `queued` (fails with `Unavailable` after writeWaitMs; certainly not written), `in flight`
  * (answered by the batch), and after a broken connection `unknown`. Then the batch is fenced and looked up in the log.
@@ -270,7 +270,7 @@ export class Sequencer implements Writer {
         await this.enterAgain(session);
         return undefined;
       case 'hints':
-        // Other processes find the writes at their next look.
+        // Other processes find the writes at their next poll.
         if (performance.now() >= this.quietUntil) this.options.observer.backgroundError('notifications', error);
         this.quietUntil = performance.now() + QUIET_MS;
         this.queue.putBack(batch);
@@ -288,8 +288,8 @@ export class Sequencer implements Writer {
             );
           }
         } else {
-          // One bad value fails the whole call. The writes go one by one, tied ones together, so that only the write with
-          // that value fails and those tied to it.
+          // One bad value fails the whole call. The writes are then sent one by one, tied ones together, so that only
+          // the write with that value and those tied to it fail.
           for (const entry of batch) entry.alone = true;
           this.queue.putBack(batch);
         }
@@ -322,7 +322,7 @@ export class Sequencer implements Writer {
     }
   }
 
-  /** Finds out what became of a batch whose answer never came. */
+  /** Finds out the fate of a batch whose answer never came. */
   private async resolve(batch: QueuedWrite[], id: string, before: bigint): Promise<WrittenBatch | undefined> {
     const deadline = performance.now() + this.options.resolveDeadlineMs;
     for (;;) {
@@ -397,7 +397,7 @@ function opCode({ op, inLiveNamespace }: Write): number {
   return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
 }
 
-/** A create under a definition carries that definition, too. */
+/** A create under a definition includes that definition, too. */
 function uidText({ op, uid, definedBy }: Write): string {
   if (op !== 'create' || definedBy === undefined) return uid;
   return [uid, definedBy.resource, definedBy.name, definedBy.uid].join('\n');

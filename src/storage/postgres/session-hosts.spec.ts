@@ -69,7 +69,7 @@ describe('a session over several hosts', () => {
     await standby.stop();
   });
 
-  /** Each host has so much time. */
+  /** Each host has this much time. */
   let connectTimeoutMs = 30_000;
   const open = (...ports: number[]): Promise<Session> =>
     Session.open({

@@ -15,7 +15,7 @@ import { Session } from './session.js';
 const open = (url: string): Promise<Session> =>
   Session.open({ url, applicationName: 'test', connectTimeoutMs: 5_000, role: 'reader', observer: silentObserver });
 
-/** Wakes the thread that waits once a connection has answered its statement for longer than that one's limit. */
+/** Wakes the waiting thread once a connection has run its statement for longer than the thread's limit. */
 const notifyWhenIdle = `
   const { parentPort, workerData: { url, pid, arrived } } = require('node:worker_threads');
   const pg = require('pg');

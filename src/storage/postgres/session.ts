@@ -31,19 +31,19 @@ export interface SessionOptions {
 }
 
 /**
- * How long the server goes on, in milliseconds, unless it is told to end earlier. It does not notice that the caller has given
- * up: without a limit, a session that waits for a lock or computes is left behind each time. Not behind a pooler, where the
- * limits would stay on a connection that serves others.
+ * How long the server goes on, in milliseconds, unless it is told to end earlier. The server does not notice that the
+ * caller has given up: without a limit, every such call leaves behind a session that waits for a lock or computes. Not
+ * used behind a pooler, where the limits would stay on a connection that serves others.
  */
 export interface ServerLimits {
   readonly lockMs: number;
   readonly statementMs: number;
 }
 
-/** A list of texts is a `text[]`. */
+/** A list of strings is sent as `text[]`. */
 export type StatementValue = string | number | bigint | Buffer | readonly (string | null)[] | null;
 
-/** How long an answer that arrives in many pieces is read when its time is over. */
+/** How long an answer that arrives in many pieces is still read after its time limit. */
 const longestArrivalMs = 1_000;
 const asText = (value: string): string => value;
 const rawTypes = { getTypeParser: () => asText };
@@ -65,7 +65,7 @@ export class Session {
   private constructor(
     client: pg.Client,
     options: SessionOptions,
-    /** How the connection is protected on its way. */
+    /** How the connection is protected in transit. */
     readonly protection: Protection,
   ) {
     this.client = client;
@@ -77,7 +77,7 @@ export class Session {
 
   /**
    * Connects to the first host of the URL that answers and is no standby. A single host is used even if it is a
-   * standby: its answers to later statements show that. Rejects with the error of the last host.
+   * standby: its answers to later statements show this. Rejects with the error of the last host.
    */
   static async open(options: SessionOptions): Promise<Session> {
     const targets = targetsOf(options.url);
@@ -133,7 +133,7 @@ export class Session {
    */
   private async look(timeoutMs: number): Promise<boolean> {
     try {
-      // Anyone who may create functions in a schema on the path of the role could replace built-in ones.
+      // Anyone who may create functions in a schema on the role's path could replace built-in ones.
       const [row] = await this.execute(
         'look',
         `select pg_backend_pid(), pg_is_in_recovery(), case when pg_backend_pid() = ${Number(this.backendPid)}
@@ -223,13 +223,13 @@ export class Session {
   }
 
   /**
-   * By callback: the promises of the driver let each result hold on to later ones, so that all rows are moved to the old
-   * objects before they are collected (measured: a fifth of the processor time of gets).
+   * By callback: the driver's promises let each result hold on to later ones, so that all rows are moved to the old
+   * generation before they are collected (measured: a fifth of the processor time of gets).
    */
   private ask(query: pg.QueryArrayConfig): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       void this.client.query<(string | null)[]>(query, (error: Error | null, result) => {
-        // Several statements have several results, which nobody asks for.
+        // Several statements have several results, which no caller needs.
         if (error) reject(error);
         else resolve(result.rows ?? []);
       });
@@ -237,8 +237,8 @@ export class Session {
   }
 
   /**
-   * Ends the connection, unless the answer is there already. After the process was held up, timers run before anything is
-   * read: what has arrived meanwhile is read first, piece by piece.
+   * Ends the connection, unless the answer has already arrived. After the process was held up, timers run before
+   * anything is read: data that has arrived meanwhile is read first, piece by piece.
    */
   private expire(isRunning: () => boolean, until: number): void {
     const { bytesRead } = this.stream;
@@ -259,7 +259,7 @@ export class Session {
     this.markBroken();
   }
 
-  /** Says goodbye to the server; falls back to `destroy` when the server does not react. */
+  /** Ends the session with the server in an orderly way; falls back to `destroy` when the server does not react. */
   async close(): Promise<void> {
     if (this.isBroken) return;
     this.closing = true;
@@ -295,8 +295,8 @@ function targetsOf(url: string): readonly DatabaseTarget[] {
 }
 
 /**
- * The error with a clear message where the server asks for a password and the driver has none; its own message does not
- * say so.
+ * The error with a clear message for a server that requires a password when the driver has none; the driver's own
+ * message does not say so.
  */
 function connectionProblem(error: unknown): unknown {
   if (

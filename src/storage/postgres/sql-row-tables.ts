@@ -5,7 +5,7 @@ import { Session } from './session.js';
 import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
 import { quoteName, quoteText } from './sql-text.js';
 
-/** What became of one step. `lost`: the tables can't go on and have to be filled again. */
+/** The outcome of one step. `lost`: the tables can't go on and have to be filled again. */
 export interface ProjectionStep {
   readonly outcome: 'moved' | 'idle' | 'busy' | 'lost';
   /** Whether a whole step is left to be done. */
@@ -14,15 +14,15 @@ export interface ProjectionStep {
 
 const fillTimeoutMs = 3_600_000;
 const stepTimeoutMs = 120_000;
-/** Rows are behind by at least the time that a step takes, so that steps are short. */
+/** Rows lag by at least the time that a step takes, so that steps are short. */
 const changesPerStep = 500;
 /** SQLSTATE: a view still reads the table; a transaction uses it. */
 const stillNeeded: ReadonlySet<string> = new Set(['2BP01', '55P03']);
 
 /**
  * Keeps the tables of rows that the views read from in step with the log (`--sql-projection=tables`). All work is done
- * inside the database; the position is part of the same transaction as the rows, so a process that is lost in the
- * middle leaves nothing half done.
+ * inside the database; the position is part of the same transaction as the rows, so a process that dies in the middle
+ * leaves nothing half done.
  */
 export class SqlRowTables {
   private session: Session | undefined;
@@ -107,7 +107,7 @@ export class SqlRowTables {
   }
 }
 
-/** Drops tables of rows that are not recorded any more. One that a view still reads stays for the next time. */
+/** Drops tables of rows that are no longer recorded. A table that a view still reads stays until the next time. */
 export async function dropTables(session: Session): Promise<void> {
   const rows = await execute(
     session,

@@ -5,9 +5,9 @@ import { cutName, quoteName, quoteText } from './sql-text.js';
 export interface RowColumn {
   readonly name: string;
   readonly type: string;
-  /** Of `o.object`, the visible part of the object, and `x.converted`, all of it. */
+  /** From `o.object`, the visible part of the object, and `x.converted`, all of it. */
   readonly expression: string;
-  /** How it is indexed, if it is. `paths`: only by `@>`. */
+  /** The kind of index, if any. `paths`: only for `@>`. */
   readonly index?: 'btree' | 'gin' | 'paths' | 'set';
   /** The field of the object that views show from this column. */
   readonly field?: string;
@@ -17,12 +17,12 @@ export interface RowColumn {
 export interface RowTable {
   /** `resource` column of the stored objects. */
   readonly resource: string;
-  /** Names the table for people. */
+  /** The name of the table for people. */
   readonly title: string;
   readonly columns: readonly RowColumn[];
   /** The visible part of `x.converted`. */
   readonly visible: string;
-  /** What the column `object` has of `o.object`, and the whole object of a row `r`. */
+  /** The part of `o.object` that the column `object` holds, and the whole object of a row `r`. */
   readonly stored: string;
   readonly shown: string;
   /** Whether `object` is indexed. */
@@ -30,16 +30,16 @@ export interface RowTable {
   readonly digest: string;
 }
 
-/** What a kind has that its rows depend on. */
+/** The properties of a kind that its rows depend on. */
 export interface RowShape {
   readonly hasStatus: boolean;
   /** Whether there is a field `spec`. */
   readonly hasSpec: boolean;
-  /** Whether conditions on any part of the object are to be found by an index, which makes writes expensive. */
+  /** Whether an index serves conditions on any part of the object, which makes writes expensive. */
   readonly isIndexed: boolean;
 }
 
-/** What a view shows beside its other columns, since people filter by it. */
+/** What a view shows beside its other columns, because people filter by it. */
 const everyTable: readonly RowColumn[] = [
   {
     name: 'created_at',
@@ -53,7 +53,7 @@ const everyTable: readonly RowColumn[] = [
     index: 'set',
   },
   { name: 'labels', type: 'jsonb', expression: "o.object #> '{metadata,labels}'", index: 'gin' },
-  // Text of an index entry has a limit; names of kinds and objects do not come near it, other texts might.
+  // An index entry has a size limit; names of kinds and objects do not come near it, other texts might.
   { name: 'owner', type: 'text', expression: 'left(plinth.object_owner(o.object), 500)', index: 'btree' },
 ];
 
@@ -64,11 +64,11 @@ const phase: RowColumn = {
   index: 'btree',
 };
 
-/** Part of the statement as it stands: a call of a function with a query inside takes longer than the query itself. */
+/** Written into the statement: calling a function with a query inside takes longer than the query itself. */
 const images = `(select array_agg(distinct left(i #>> '{}', 600) order by left(i #>> '{}', 600))
     from jsonb_path_query(o.object, '$.spec.*[*].image') i)`;
 
-/** Why a pod and its containers are as they are (`Evicted`, `CrashLoopBackOff`); a pod that runs has none. */
+/** The reason for the state of a pod and its containers (`Evicted`, `CrashLoopBackOff`); a running pod has none. */
 const reasons = `case when jsonb_path_exists(o.object, '$.status.*[*].state.*.reason')
     or o.object #> '{status,reason}' is not null then plinth.object_reasons(o.object) end`;
 
@@ -94,7 +94,7 @@ const eventColumns: readonly RowColumn[] = [
   },
 ];
 
-/** The part of an object that seldom changes: an update that leaves it as it is does not touch its index. */
+/** The part of an object that seldom changes: an update that leaves this part unchanged does not touch its index. */
 const spec: RowColumn = {
   name: 'spec',
   type: 'jsonb',
@@ -103,7 +103,7 @@ const spec: RowColumn = {
   field: 'spec',
 };
 
-/** Kinds that change all the time as a whole, by the names of their resources. */
+/** Kinds that constantly change as a whole, by the names of their resources. */
 const restless: ReadonlySet<string> = new Set(['events', 'leases', 'endpoints', 'endpointslices']);
 
 /** Describes the table of a resource. */
@@ -131,13 +131,15 @@ export function rowTable(resource: string, title: string, shape: RowShape): RowT
   return { resource, title, columns, ...text, digest };
 }
 
-/** The same columns for a view that reads the objects themselves, by name. */
+/** The same columns, by name, for a view that reads the objects themselves. */
 export function shownColumns({ columns }: RowTable, fieldNames: ReadonlySet<string>): readonly RowColumn[] {
   const own = new Set(['created_at', 'deleted_at', 'labels', 'data_keys']);
   return columns.filter(({ name, field }) => field === undefined && !own.has(name) && !fieldNames.has(name));
 }
 
-/** A name for a table that is about to be made: no other has it, so that an older one can stay until nobody reads it. */
+/**
+ * A name for a table that is about to be made: no other table has it, so an older table can stay until nobody reads it.
+ */
 export function newTableName({ title }: RowTable, suffix: string): string {
   return `${cutName(`rows_${title}`.slice(0, 50))}_${suffix}`;
 }
@@ -173,7 +175,7 @@ ${columns.map((column) => `  ${quoteName(column.name)} ${column.type},\n`).join(
       .filter((column) => column.type !== 'timestamptz' && column !== spec)
       .map((column) => `alter column ${quoteName(column.name)} set storage main`)
       .join(', ')}`,
-    // The older compression takes longer than all else that is done with the object.
+    // The older compression takes longer than everything else that is done with the object.
     `do $$ begin
   alter table ${at} alter column object set compression lz4${columns.includes(spec) ? ', alter column spec set compression lz4' : ''};
 exception when feature_not_supported or invalid_parameter_value then

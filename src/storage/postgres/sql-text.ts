@@ -9,12 +9,12 @@ export function cutName(name: string): string {
   return `${name.slice(0, longestName - hash.length - 1)}_${hash}`;
 }
 
-/** A name as it stands in SQL. */
+/** A name as it is written in SQL. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Text as it stands in SQL, backslashes included. */
+/** Text as it is written in SQL, backslashes included. */
 export function quoteText(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;

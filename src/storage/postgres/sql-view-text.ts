@@ -51,7 +51,7 @@ export interface SqlViewForms {
 
 /** Objects stored here are never shown with their values, under any served name. */
 const secretsResource = 'secrets';
-/** Postgres allows 1664 columns. What has none is still in `object`. */
+/** Postgres allows 1664 columns. A field without a column is still in `object`. */
 const mostFields = 1_000;
 
 const metadataColumns: readonly (readonly [name: string, expression: string])[] = [
@@ -95,7 +95,7 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
     ];
     const converted = 'plinth.to_jsonb(o.data)';
     const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
-    // One object must not keep the others from being shown. The function that sees to that takes longer.
+    // One bad object must not hide the others. The function that ensures this takes longer.
     const shownObject = "plinth.shown_object('', o.data, o.resource_version)";
     const object = isSecret ? `plinth.secret_object(${converted})` : holdsAnyJson ? shownObject : converted;
     // OFFSET 0 keeps the planner from repeating the conversion in every column.

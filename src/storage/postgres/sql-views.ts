@@ -34,7 +34,7 @@ const nameTaken = ['42P07', '42710', '42809'];
 
 /**
  * Makes schema `cluster` consist of exactly these views and the objects that others made there, readable by the reader
- * role. Needs one read when nothing has changed. Several processes may call it at once: they take turns under the lock
+ * role. Takes one read when nothing has changed. Several processes may call it at once: they take turns under the lock
  * of migrations.
  *
  * A view that other views use is only ever extended by columns. If that is not enough, it is kept and reported.
@@ -110,7 +110,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   const changed: string[] = [];
   const dropped: string[] = [];
   const kept: { name: string; reason: string }[] = [];
-  /** Views that are kept although their name is another resource's by now. */
+  /** Views that are kept although their name belongs to another resource by now. */
   const ofOthers = new Set<string>();
 
   const wanted = new Set(views.map((view) => view.name));
@@ -126,7 +126,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   }
   for (const view of views) {
     const present = known.get(view.name);
-    // Who may read a view may read one kind: where another gets its name, nobody is granted anything yet.
+    // A reader of a view may read one kind: if another kind gets the name of the view, nobody is granted anything yet.
     const isOther = present !== undefined && (present.resource ?? view.storageResource) !== view.storageResource;
     if (present?.digest === view.digest && !isOther) continue;
     const failure = await makeView(session, view, isOther ? 'other' : present === undefined ? 'none' : 'same');
@@ -169,7 +169,7 @@ async function recordResources(session: Session, views: readonly SqlView[]): Pro
   );
 }
 
-/** @param present what has the name: no view of ours, one of the same resource, or one of another */
+/** @param present what currently has the name: no view of ours, one of the same resource, or one of another resource */
 async function makeView(
   session: Session,
   view: SqlView,
@@ -252,7 +252,7 @@ function chosenViews(
   });
 }
 
-/** The table of rows that a mode wants, if it wants one. */
+/** The table of rows that a mode needs, if any. */
 export function rowsIn(form: SqlViewForms, mode: SqlProjection): RowTable | undefined {
   if (mode === 'indexed') return form.indexedRows;
   return mode === 'tables' ? form.rows : undefined;

@@ -16,7 +16,7 @@ export const WRITE_BATCH: Statement = {
 /** Fails when a write would fail. */
 export const CHECK_WRITES: Statement = { name: 'check-writes', text: 'select plinth.check_writes()' };
 
-/** Ends the sessions that hold the lock of the writers and wait for a client that stands still. */
+/** Ends the sessions that hold the writers' lock and wait for a stalled client. */
 export const FREE_WRITERS: Statement = {
   name: 'free-writers',
   text: `select plinth.free_writers($1::double precision * interval '1 millisecond')`,
@@ -44,8 +44,8 @@ export const LIST_PAGE: Statement = {
 };
 
 /**
- * {@link LIST_PAGE} up to the object whose text exceeds so many bytes, with the number of rows that it would have had. The size of
- * compressed text is known only after a look at it.
+ * {@link LIST_PAGE} up to the object whose text exceeds the given number of bytes, with the number of rows that the
+ * page would have had. The size of compressed text is known only after reading it.
  */
 export const LIST_PAGE_WITHIN: Statement = {
   name: 'list-page-within',
@@ -58,19 +58,19 @@ export const LIST_PAGE_WITHIN: Statement = {
   ) w where before is null or before < $9 order by place`,
 };
 
-/** A page without most of the objects whose text has none of some words. */
+/** A page without most of the objects whose text has none of the given words. */
 export const FIND_PAGE: Statement = {
   name: 'find-page',
   text: 'select compact_revision, head, namespace, name, uid, resource_version, data, looked from plinth.find_page($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 };
 
-/** Keys in some blocks of the table whose text has some words. */
+/** Keys in some blocks of the table whose text has the given words. */
 export const FIND_BLOCKS: Statement = {
   name: 'find-blocks',
   text: 'select compact_revision, head, file, blocks, namespace, name from plinth.find_blocks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
-/** Keys of later changes whose text has some words. */
+/** Keys of later changes whose text has the given words. */
 export const CHANGED_KEYS: Statement = {
   name: 'changed-keys',
   text: 'select compact_revision, head, namespace, name from plinth.changed_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
@@ -87,7 +87,7 @@ export const COUNT_OBJECTS: Statement = {
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
 };
 
-/** The same, or null if they are many. */
+/** The same, or null if there are many. */
 export const COUNT_FEW_OBJECTS: Statement = {
   name: 'count-few-objects',
   text: 'select plinth.count_few_objects($1, $2, $3, $4, $5, $6, $7, $8)',
@@ -160,7 +160,7 @@ export const CHECK_EPOCH: Statement = {
   text: 'select action, epoch, started, head, lost_after, lost_until, system_identifier, timeline, missing from plinth.check_epoch($1, $2, $3)',
 };
 
-/** The epoch, whether its table is still the same, and the timeline where it is on record. Fails on a standby. */
+/** The epoch, whether its table is still the same, and the timeline where it is recorded. Fails on a standby. */
 export const HISTORY_SIGNS: Statement = {
   name: 'heartbeat',
   text: `select e.epoch, e.relation = e.tableoid, case when e.timeline is not null then plinth.current_timeline() end

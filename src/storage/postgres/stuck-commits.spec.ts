@@ -39,7 +39,7 @@ describe('commits that do not end', () => {
     await client.query('select pg_reload_conf()');
   };
 
-  /** The connections of the program, by what they do. */
+  /** The connections of the program, by purpose. */
   const connections = async (): Promise<string[]> => {
     const { rows } = await client.query<{ text: string }>(
       `select concat_ws(' ', application_name, state, wait_event, left(query, 60)) as text from pg_stat_activity
@@ -64,8 +64,8 @@ describe('commits that do not end', () => {
         isAway = false;
         await set('reset synchronous_standby_names');
         await Promise.all([writing, reading]);
-        // Three that read, the listener and the writer; a write and a round of log upkeep whose commits wait; and one that
-        // looks who has the lock.
+        // Three readers, the listener and the writer; a write and a round of log upkeep whose commits wait; and one
+        // that looks up who has the lock.
         assert.ok(found.length <= 8, found.join('\n'));
       } finally {
         await set('reset synchronous_standby_names');
@@ -88,7 +88,7 @@ describe('commits that do not end', () => {
         await worker.query('commit');
         await Promise.all(reading);
         assert.equal((await storage.get(key('first')))?.uid, 'u');
-        // Three that read, the listener and the writer; and one that is just ending.
+        // Three readers, the listener and the writer; and one that is just ending.
         assert.ok(found.length <= 6, found.join('\n'));
       } finally {
         await worker.end();

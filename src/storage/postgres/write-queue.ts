@@ -12,11 +12,11 @@ export interface QueuedWrite {
   /** The text of the write as it will stand in the database. */
   readonly stored: string;
   readonly deadline: number;
-  /** The writes that are made together with this one, itself among them; undefined for a write on its own. */
+  /** The writes that are made together with this one, including itself; undefined for a write on its own. */
   readonly tied: readonly QueuedWrite[] | undefined;
   readonly resolve: (answer: TiedWriteAnswer) => void;
   readonly reject: (error: StorageError) => void;
-  /** Set when a batch with this write failed because of some value in it. From then on the write goes by itself. */
+  /** Set when a batch with this write failed because of some value in it. From then on the write is sent by itself. */
   alone: boolean;
   /** Whether a batch was taken while this write was already waiting. */
   stayedBehind: boolean;
@@ -24,24 +24,27 @@ export interface QueuedWrite {
 
 const MAX_BATCH_WRITES = 500;
 /**
- * A batch takes as long as its longest objects need, and every write in it waits for that. So two very long ones never
+ * A batch takes as long as its longest objects need, and every write in it waits for them. So two very long ones never
  * share a batch.
  */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
-/** Longer writes go in batches of their own, in turns with batches of shorter ones, which then need not wait for them. */
+/**
+ * Longer writes go in batches of their own, in turns with batches of shorter ones, which then need not wait for them.
+ */
 const LONG_CHARACTERS = 256 * 1024;
-/** Above so many namespaces, those without a waiting write are forgotten. */
+/** Above this many namespaces, those without a waiting write are forgotten. */
 const MOST_TURNS = 1_000;
 
-/** Writes that are made together, or one on its own, and what they need. */
+/** Writes that are made together, or one on its own, and their needs. */
 interface Group {
   readonly entries: readonly QueuedWrite[];
   readonly characters: number;
 }
 
 /**
- * Writes that were not sent yet. Those of one key keep their order; otherwise namespaces take turns, so that whoever writes
- * very much holds up only itself. A write that waits too long fails with `Unavailable`: it was certainly not made.
+ * Writes that were not sent yet. Those of one key keep their order; otherwise namespaces take turns, so that a
+ * namespace with very many writes holds up only itself. A write that waits too long fails with `Unavailable`: it was
+ * certainly not made.
  */
 export class WriteQueue {
   private readonly waitMs: number;
@@ -57,7 +60,7 @@ export class WriteQueue {
 
   /**
    * `waitMs`: how long a write may wait, in milliseconds. `lastError` returns the reason why the database takes no
-   * writes. `sealing`: how texts stand in the database.
+   * writes. `sealing`: how texts are stored in the database.
    */
   constructor(waitMs: number, lastError: () => unknown, sealing: Sealing = plainSealing) {
     this.waitMs = waitMs;
@@ -139,7 +142,10 @@ export class WriteQueue {
     return batch;
   }
 
-  /** What may go now, in the order in which it came: nothing that has an earlier write of one of its keys before it. */
+  /**
+   * The writes that may go now, in the order in which they came: none that has an earlier write of one of its keys
+   * before it.
+   */
   private groups(): Group[] {
     const keys = new Set<string>();
     const groups: Group[] = [];
@@ -155,7 +161,7 @@ export class WriteQueue {
     return groups;
   }
 
-  /** One of each namespace, then the next one of each, beginning with those whose last turn is longest ago. */
+  /** One write of each namespace, then the next one of each, beginning with those whose last turn is longest ago. */
   private inTurns(groups: readonly Group[]): Group[] {
     const lines = new Map<string, Group[]>();
     for (const group of groups) {
@@ -177,7 +183,7 @@ export class WriteQueue {
     return ordered;
   }
 
-  /** Either the short or the long ones: where there are both, one kind after the other. */
+  /** Either the short or the long writes: if there are both, the two kinds take turns. */
   private ofOneLength(groups: readonly Group[]): readonly Group[] {
     const isLong = ({ characters }: Group) => characters > LONG_CHARACTERS;
     const long = groups.filter(isLong);
@@ -189,7 +195,7 @@ export class WriteQueue {
     return this.wasLong ? long : groups.filter((group) => !isLong(group));
   }
 
-  /** The batch goes, and the rest knows that it did. */
+  /** Sends the batch; the remaining writes note that they were passed over. */
   private leave(batch: readonly QueuedWrite[]): void {
     const taken = new Set(batch);
     this.batches += 1;
@@ -209,7 +215,7 @@ export class WriteQueue {
     for (const party of this.turns.keys()) if (!waiting.has(party)) this.turns.delete(party);
   }
 
-  /** Queues writes again that were not made, before all others and under their old deadlines. */
+  /** Queues writes that were not made once more, before all others and with their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
     if (entries.length === 0) return;
     this.writes = [...entries, ...this.writes];
@@ -217,8 +223,9 @@ export class WriteQueue {
   }
 
   /**
-   * Refuses writes whose precondition contradicts the outcome of a batch, by key. Only writes that waited before the
-   * batch was sent: others may have written since its commit, and a later caller may know that.
+   * Refuses writes whose precondition contradicts the outcome of a batch, by key. This holds only for writes that
+   * waited before the batch was sent: other processes may have written since its commit, and a later caller may know
+   * that.
    */
   refuseOutdated(outcomes: ReadonlyMap<string, StoredObject | undefined>): void {
     if (this.writes.length === 0) return;

@@ -1,13 +1,13 @@
 import { StorageError } from '../storage-error.js';
 import { sqlState, unavailable } from './postgres-errors.js';
 
-/** A successful write proves for so long that writes get through. */
+/** For this long a successful write proves that writes get through. */
 const PROVEN_MS = 5_000;
 /** A batch that takes longer waits for a lock or for a disk that does not answer. */
 const STUCK_MS = 3_000;
 /**
- * How long a refused write counts. Only a write shows some failures, and a process that is not ready gets none. So it
- * becomes ready again after this time.
+ * How long a refused write counts. Some failures show only when writing, and a process that is not ready receives no
+ * writes. So it becomes ready again after this time.
  */
 const REFUSED_MS = 15_000;
 /** SQLSTATE: no space left, an error of the disk, a damaged file. */
@@ -15,7 +15,7 @@ const DISK_ERRORS = ['53100', '58030', 'XX001', 'XX002'];
 
 /**
  * Whether writes get through, as far as this is known without writing: from the batches that were sent, and after a
- * time without any from a probe of the way they take.
+ * time without batches from a probe of the path they take.
  */
 export class WriterHealth {
   private readonly probe: () => Promise<void>;
@@ -24,11 +24,11 @@ export class WriterHealth {
   private refusedAt = Number.NEGATIVE_INFINITY;
   private refusal: unknown;
   private sendingSince: number | undefined;
-  /** Why the last batch or probe failed, until one gets through: the next batch alone proves nothing. */
+  /** Why the last batch or probe failed, until one succeeds: a newly sent batch alone proves nothing. */
   private doubt: unknown;
   private probing: Promise<void> | undefined;
 
-  /** `probe` tries the way of a write; `now` counts milliseconds. */
+  /** `probe` tries the path of a write; `now` counts milliseconds. */
   constructor(probe: () => Promise<void>, now: () => number = () => performance.now()) {
     this.probe = probe;
     this.now = now;

@@ -9,21 +9,21 @@ const lookMs = 1_000;
 const timeoutMs = 5_000;
 
 /**
- * Watches over work that needs the lock of the writers. Each statement is a transaction of its own, so whoever holds the lock
- * needs nothing of his client but to read the answer, and the end of the call. Whoever does not do that for long, because his
- * process stands still or his network is gone, loses the lock: otherwise nobody could write.
+ * Watches over work that needs the writers' lock. Each statement is a transaction of its own, so the holder of the lock
+ * depends on its client only for reading the answer and for the end of the call. A session whose client does not do
+ * that for long, because its process is stopped or its network is gone, loses the lock: otherwise nobody could write.
  */
 export class WriterLock {
   /** When the work under way began. */
   private readonly begun = new LinkedItems<number>();
-  /** Not one for each piece of work: a timer costs more than to look once in a while. */
+  /** Not one timer for each piece of work: a timer costs more than a check once in a while. */
   private watch: NodeJS.Timeout | undefined;
   private freeing: Promise<void> | undefined;
   private nextFreeing = 0;
 
   /**
    * @param open makes a connection
-   * @param onFreed is told how many sessions were ended
+   * @param onFreed receives how many sessions were ended
    */
   constructor(
     private readonly open: () => Promise<Session>,
@@ -63,7 +63,7 @@ export class WriterLock {
       const ended = Number(row?.[0]);
       if (ended > 0) this.onFreed(ended);
     } catch {
-      // The work itself tells why the database can't be used.
+      // The work itself reports why the database can't be used.
     } finally {
       await session?.close();
     }

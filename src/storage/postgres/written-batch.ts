@@ -10,8 +10,7 @@ export interface WrittenBatch {
   readonly newest: bigint;
   readonly resources: ReadonlySet<string>;
   /**
-   * Everything that was committed after version `after`, up to `newest`, in order; undefined when that is not known for
-   * sure.
+   * Everything that was committed after version `after`, up to `newest`, in order; undefined when that is uncertain.
    */
   readonly stretch:
     | {
@@ -87,7 +86,7 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[],
   for (const entry of tied) {
     const current = states.get(entry.keyString);
     const isContradicted = (current?.resourceVersion ?? null) !== entry.write.expected;
-    // If nothing else was in the way of a group, the creates in it had no namespace or no definition.
+    // If nothing else stopped a group, the creates in it had no namespace or no definition.
     const { inLiveNamespace, definedBy } = entry.write;
     const needsPlace = inLiveNamespace === true || definedBy !== undefined;
     const hadNoPlace = needsPlace && !contradicted.has(entry.tied ?? []);

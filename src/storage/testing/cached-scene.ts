@@ -9,10 +9,10 @@ import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, ListQuery, StorageKey } from '../storage.interface.js';
 import { put, remove } from './storage-contract.js';
 
-/** Waits for caches as long as it takes, because the tests are about the cache. */
+/** Waits for caches as long as needed, because the tests are about the cache. */
 export const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
 
-/** Time that passes when the test says so. */
+/** Time that passes only when the test advances it. */
 export class ManualTimers implements CacheTimers {
   private time = 0;
   private readonly due = new Map<() => void, number>();
@@ -61,7 +61,7 @@ export interface CachedScene {
   readonly other: PostgresStorage;
   /** `RESOURCE REASON` of every cache that was dropped. */
   readonly drops: readonly string[];
-  /** Reads that memory answered, and others. */
+  /** Reads that memory answered, and other reads. */
   readonly reads: Readonly<Record<'hit' | 'miss', number>>;
   stop(): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function writeSomething(
   else await put(writer, key, json);
 }
 
-/** A list of these objects, with any of the parts of a query. */
+/** A list of these objects, with any fields of a query. */
 export function randomQuery(random: Random, resource: string): ListQuery {
   const selector = random.pick([
     undefined,

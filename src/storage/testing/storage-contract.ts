@@ -59,7 +59,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.deepEqual(kinds(first), ['written', 'written']);
       const [charged, made] = first.map((answer) => (answer.kind === 'written' ? answer.resourceVersion : 0n));
       assert.ok(charged !== undefined && made !== undefined && charged < made);
-      // Beside other writes of the same batch, which stand for themselves.
+      // Beside other writes of the same batch, each of which stands on its own.
       const [stale, taken, alone] = await Promise.all([
         storage.writeTogether([charge(account.resourceVersion, '{"n":2}'), create(resource, 'b')]),
         storage.writeTogether([create(resource, 'c'), create(resource, 'a')]),
@@ -132,7 +132,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       const resource = freshResource();
       const [open, ending] = [randomUUID(), randomUUID()];
       const namespaceOf = (name: string) => ({ resource: 'namespaces', namespace: '', name });
-      // Not every text of JSON is one of the database.
+      // Not every JSON text is valid in the database.
       const texts = { nul: '\u0000', half: '\ud800x', pair: '\ud83d\ude00', path: 'C:\\users\\u0000' };
       const label = { labels: { deletionTimestamp: 'no such thing' }, annotations: texts };
       await storage.create(namespaceOf(open), 'u', JSON.stringify({ metadata: { name: open, ...label } }));

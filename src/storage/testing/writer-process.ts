@@ -12,8 +12,8 @@ export type WriterTask =
     };
 
 /**
- * Sent to the parent: `ready` once connected (the parent answers with any message to start it), `done` with the number
- * of writes.
+ * Sent to the parent: `ready` once connected (the parent answers with any message to start the writer), `done` with the
+ * number of writes.
  */
 export type WriterMessage = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly written: number };
 

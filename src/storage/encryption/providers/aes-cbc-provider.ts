@@ -6,7 +6,7 @@ const blockBytes = 16;
 const macBytes = 32;
 
 /**
- * A configured AES-CBC key. CBC alone notices no tampering, so a HMAC over context and ciphertext follows it: salt,
+ * A configured AES-CBC key. CBC alone notices no tampering, so an HMAC over context and ciphertext is added: salt,
  * initialisation vector, MAC, ciphertext. Both keys are derived from the configured one.
  */
 export class AesCbcProvider implements Provider {

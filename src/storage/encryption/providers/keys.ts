@@ -10,7 +10,7 @@ export function newSalt(): Buffer {
 
 /**
  * The key of one text (RFC 5869). Each text has a key of its own, so that one configured key may seal any number of
- * texts: with the same key for all, random nonces of 96 bits would repeat some day.
+ * texts: with the same key for all, random 96-bit nonces would eventually repeat.
  *
  * @param purpose keeps keys of different uses apart
  */

@@ -1,7 +1,7 @@
 import type * as grpc from '@grpc/grpc-js';
 import protobuf, { type Reader, type Writer } from 'protobufjs/minimal.js';
 
-/** What a key management service says of itself. */
+/** What a key management service reports about itself. */
 export interface KmsStatus {
   readonly version: string;
   /** `ok`, or what is wrong. */
@@ -10,7 +10,7 @@ export interface KmsStatus {
   readonly keyId: string;
 }
 
-/** A secret as the service encrypted it, with what it wants back to decrypt it. */
+/** A secret as the service encrypted it, with the data that the service needs to decrypt it. */
 export interface EncryptedSecret {
   readonly ciphertext: Buffer;
   readonly keyId: string;
@@ -36,7 +36,7 @@ const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_recon
  * @param timeoutMs limit of one call
  */
 export async function connectKms(socket: string, timeoutMs: number): Promise<KmsClient> {
-  // The default of the module is what it has both bundled and not.
+  // The module's default export is the same in the bundled and the unbundled program.
   const { Client, credentials } = (await import('@grpc/grpc-js')).default;
   const address = socket.startsWith('@') ? `unix-abstract:${socket.slice(1)}` : `unix:${socket}`;
   const client = new Client(address, credentials.createInsecure(), reconnecting);

@@ -11,15 +11,15 @@ export interface KmsOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** A secret of this process, and how the service gave it back for keeping. */
+/** A secret of this process, and its encrypted form from the service. */
 interface OwnSecret extends EncryptedSecret {
   readonly plaintext: Buffer;
-  /** What stands in front of every text sealed with it. */
+  /** The prefix of every text sealed with the secret. */
   readonly header: Buffer;
 }
 
 const secretBytes = 32;
-/** A service that has not said for so long that it is well may have lost its key: nothing new is sealed. */
+/** A service that has not reported itself healthy for this long may have lost its key: nothing new is sealed. */
 const trustMs = 180_000;
 const healthyPollMs = 60_000;
 const faultyPollMs = 10_000;
@@ -31,8 +31,8 @@ const mostAnnotationBytes = 32_768;
 
 /**
  * Seals with a secret of this process, which a key management service keeps encrypted (KMS version 2). The service is
- * asked once for each secret, and once a minute for its state: never for a single object. When its key changes, the
- * process takes a new secret. Texts name the key and have the encrypted secret in front, so that any process opens
+ * called once for each secret, and once a minute for its state: never for a single object. When its key changes, the
+ * process takes a new secret. Texts name the key and begin with the encrypted secret, so that any process can open
  * them.
  */
 export class KmsProvider implements Provider {
@@ -51,7 +51,7 @@ export class KmsProvider implements Provider {
     this.now = options.now ?? (() => performance.now());
   }
 
-  /** Asks for the state of the service now, and from then on once a minute. Resolves when it was asked once. */
+  /** Queries the state of the service now, and from then on once a minute. Resolves after the first query. */
   async start(): Promise<void> {
     await this.poll();
   }
@@ -66,7 +66,7 @@ export class KmsProvider implements Provider {
     this.client = undefined;
   }
 
-  /** Throws what is wrong with the service, if anything. */
+  /** Throws the service's problem, if there is one. */
   check(): void {
     if (this.fault !== undefined) throw this.fault;
   }
