@@ -1,5 +1,5 @@
 /**
- * Counts what it takes to compile expressions, in parts of an expression: each takes one or two microseconds to parse,
+ * Counts the cost of compiling expressions, in parts of an expression: each takes one or two microseconds to parse,
  * check and prepare. Shared by all expressions of one object, it bounds the time for which they hold the event loop.
  */
 export class CompileWork {
@@ -9,28 +9,28 @@ export class CompileWork {
     this.left = limit;
   }
 
-  /** Whether more was asked for than there is. */
+  /** Whether more work was requested than is allowed. */
   get isUsedUp(): boolean {
     return this.left < 0;
   }
 
-  /** @throws {CompileWorkExceeded} when it is used up. */
+  /** @throws {CompileWorkExceeded} when the allowance is used up. */
   charge(parts: number): void {
     this.left -= parts;
     if (this.left < 0) throw new CompileWorkExceeded(this.limit);
   }
 }
 
-/** Compiling takes more work than it may. */
+/** Compiling takes more work than is allowed. */
 export class CompileWorkExceeded extends Error {
   constructor(limit: number) {
     super(`takes too much work to compile: more than ${limit} parts of expressions`);
   }
 }
 
-/** What every expression counts beside its parts. */
+/** The cost of every expression beside its parts. */
 export const expressionWork = 5;
-/** What an expression with faults counts besides: a message about each is made. */
+/** The additional cost of an expression with faults: a message about each is made. */
 export const faultyExpressionWork = 20;
 /** Characters of an expression with faults that count as one part: its lines are searched for their places. */
 export const faultyCharactersPerPart = 10;

@@ -27,7 +27,7 @@ import {
 } from './values/value.js';
 
 /**
- * The conformance vectors of the language. Left out are parts that the API does not have: messages of protobuf, the
+ * The conformance vectors of the language. Parts that the API does not have are left out: messages of protobuf, the
  * extensions for math and encodings, and containers of names.
  */
 const otherSections = new Set([
@@ -45,8 +45,7 @@ const otherSections = new Set([
 const protobuf = /TestAll|typeUrl|Value\{|google\.protobuf\.(?:Value|Any|Struct|ListValue|\w+Value)/;
 
 /**
- * Vectors with another result here, with the reason. They are what the language leaves open, or what the API does not
- * need.
+ * Vectors with another result here, with the reason: the language leaves the result open, or the API does not need it.
  */
 const deviations: readonly (readonly [string, RegExp])[] = [
   // The vectors convert the int, which loses its last digits; here the comparison is exact.
@@ -72,7 +71,7 @@ function collect(suite: IncrementalTestSuite, section: string, into: Vector[]): 
 }
 
 function isRelevant({ section, test }: Vector): boolean {
-  // Vectors that want no check of types show what happens without one: here there always is one.
+  // Vectors that switch off the type check show what happens without one: here the check always runs.
   if (otherSections.has(section) || test.checkOnly || test.disableCheck) return false;
   return !protobuf.test(JSON.stringify(test, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }

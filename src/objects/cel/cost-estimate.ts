@@ -1,4 +1,4 @@
-/** The least and the most that something may cost or measure. The most is infinite if nothing bounds it. */
+/** The smallest and the largest cost or size of something. The largest is infinite if nothing bounds it. */
 export interface Range {
   readonly min: number;
   readonly max: number;
@@ -23,16 +23,16 @@ export function sum(...ranges: readonly Range[]): Range {
 }
 
 export function product(a: Range, b: Range): Range {
-  // Zero times infinity is nothing here: a list without elements costs nothing, whatever one would.
+  // Zero times infinity is zero here: a list without elements costs nothing, whatever an element would cost.
   return { min: a.min * b.min, max: a.max === 0 || b.max === 0 ? 0 : a.max * b.max };
 }
 
-/** Reading so many characters or elements, at a cost for each; whole units. */
+/** The cost of reading the given number of characters or elements, at a cost for each; whole units. */
 export function traversal(size: Range, each: number): Range {
   return { min: Math.ceil(size.min * each), max: Math.ceil(size.max * each) };
 }
 
-/** One of them. */
+/** The range that covers either one. */
 export function either(a: Range, b: Range): Range {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
 }

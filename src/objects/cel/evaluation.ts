@@ -2,13 +2,13 @@ import { CostLimitExceeded } from './cel-error.js';
 import type { Value } from './values/value.js';
 
 /**
- * What an evaluation may cost. One unit is about one step: a name, a selection, a call, an element that a macro visits.
+ * The budget of an evaluation. One unit is about one step: a name, a selection, a call, an element that a macro visits.
  * Work that grows with its input (text that is searched or made, elements that are compared or copied) is charged
- * before it is done. Beside the units, {@link processorLimitMs} bounds the time on slow machines.
+ * before it is done. Besides the units, {@link processorLimitMs} bounds the time on slow machines.
  */
 export class Budget {
   private left: number;
-  /** How much is left when the time is looked at next. */
+  /** The remaining units at which the clock is read next. */
   private nextLook: number;
   private startedAt = 0;
 
@@ -39,7 +39,7 @@ export class Budget {
     const now = processorMs();
     if (this.startedAt === 0) this.startedAt = now;
     else if (now - this.startedAt > processorLimitMs) {
-      // Whoever goes on in spite of the error gets no further.
+      // Code that continues in spite of the error gets no further.
       this.left = -1;
       throw new CostLimitExceeded();
     }
@@ -52,13 +52,13 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-/** The most that one evaluation may take, in milliseconds of processor time, whatever is left of its budget. */
+/** The longest that one evaluation may take, in milliseconds of processor time, whatever is left of its budget. */
 const processorLimitMs = 25;
-/** A look at the time takes about as long as ten units. */
+/** Reading the clock takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const unitsPerCharacter = 0.1;
 
-/** The limit of one expression (specification 5.10, as the newest release has it). */
+/** The limit of one expression (specification 5.10, as in the newest release). */
 export const expressionCostLimit = 1_000_000;
 /** The limit of all expressions of one policy and one binding together. */
 export const policyCostLimit = 10_000_000;

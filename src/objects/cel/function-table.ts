@@ -5,7 +5,7 @@ import type { Value } from './values/value.js';
 // biome-ignore lint/suspicious/noExplicitAny: overloads get values of the types that they declare
 type Argument = any;
 
-/** The code of an overload. The call itself is charged by the caller, work beyond it by this function. */
+/** The code of an overload. The caller charges the call itself; this function charges work beyond that. */
 export type OverloadCode = (evaluation: Evaluation, ...args: readonly Argument[]) => Value;
 
 /** One form of a function. */
@@ -60,7 +60,7 @@ export class LibraryBuilder {
   }
 }
 
-/** A view of a library in which every call is charged some units more. */
+/** A view of a library in which every call costs some more units. */
 export function charged(library: LibraryBuilder, units: number): Pick<LibraryBuilder, 'fn' | 'method'> {
   const wrap =
     (run: OverloadCode): OverloadCode =>

@@ -25,7 +25,7 @@ import {
 /** Code of an operator with two operands. */
 export type BinaryCode = (evaluation: Evaluation, left: Value, right: Value) => Value;
 
-/** The error of an operator or a function that has no form for the values. */
+/** The error of an operator or a function that has no overload for the values. */
 export const noSuchOverload = (): CelError => new CelError('no such overload');
 
 function int(value: bigint): bigint {

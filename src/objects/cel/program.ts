@@ -15,7 +15,7 @@ export interface Program {
   readonly text: string;
   /** Type of the result; dyn if unknown. */
   readonly type: CelType;
-  /** The least and the most that one evaluation costs, as far as the sizes of its inputs are known. */
+  /** The lowest and the highest cost of one evaluation, as far as the sizes of its inputs are known. */
   readonly cost: Range;
   /** The declared variables that the expression names. */
   readonly variables: ReadonlySet<string>;
@@ -29,19 +29,20 @@ export interface Program {
 }
 
 export interface CompileOptions {
-  /** One of these types must come out; a result of unknown type is accepted. Default: any. */
+  /** The result must have one of these types; a result of unknown type is accepted. Default: any. */
   readonly results?: readonly CelType[];
-  /** The most that one evaluation may cost at least. Default: {@link expressionCostLimit}. */
+  /** An expression whose lowest possible cost exceeds this is refused. Default: {@link expressionCostLimit}. */
   readonly costLimit?: number;
-  /** What compiling may take, together with other expressions. Default: what one expression may. */
+  /** The work allowed for compiling, shared with other expressions. Default: the work allowed for one expression. */
   readonly work?: CompileWork | undefined;
 }
 
 /**
- * Parses and checks an expression. What can't be known before evaluation isn't checked: fields and types of values
- * that are declared as dyn, and the results of functions of such values.
+ * Parses and checks an expression. Properties that can't be known before evaluation aren't checked: fields and types of
+ * values that are declared as dyn, and the results of functions of such values.
  *
- * @throws {CelCompileError} with all faults. An expression that exceeds the limit of costs whatever its input is one.
+ * @throws {CelCompileError} with all faults. An expression that exceeds the cost limit whatever its input is counts as
+ * one.
  * @throws {CompileWorkExceeded} when the given work is used up.
  */
 export function compileProgram(text: string, environment: CelEnvironment, options: CompileOptions = {}): Program {
@@ -84,7 +85,7 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
   throw new CelCompileError(text, compiler.issues);
 }
 
-/** The expression is sound, but has a result of the wrong type. */
+/** The expression is valid, but has a result of the wrong type. */
 export class ResultTypeError extends CelCompileError {
   constructor(
     text: string,

@@ -8,18 +8,18 @@ import {
 /** Amounts by the name of the resource, exact. */
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-/** Adds an amount to what is there. */
+/** Adds an amount to the existing one. */
 export function addAmount(sums: Map<string, Quantity>, name: string, amount: Quantity): void {
   const sum = sums.get(name);
   sums.set(name, sum === undefined ? amount : addQuantities(sum, amount));
 }
 
-/** Adds all amounts to what is there. */
+/** Adds all amounts to the existing ones. */
 export function addAmounts(sums: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) addAmount(sums, name, amount);
 }
 
-/** Keeps the larger one of each amount. */
+/** Keeps the larger of each pair of amounts. */
 export function raiseAmounts(most: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const known = most.get(name);

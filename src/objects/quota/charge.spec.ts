@@ -29,7 +29,7 @@ function pod(cpu: string, spec: object = {}): ApiObject {
 
 const change = (object: ApiObject, old?: ApiObject) => ({ evaluator, object, old, now });
 
-/** Judges one change after the other, and returns the reasons to refuse and the usage at the end. */
+/** Checks one change after the other, and returns the refusal reasons and the usage at the end. */
 function run(draft: QuotaDraft, ...changes: ReturnType<typeof change>[]) {
   const reasons = changes.map((one) => {
     const judged = judge(one, [draft]);

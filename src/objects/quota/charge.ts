@@ -14,7 +14,7 @@ import { type Amounts, amountsText } from './amounts.js';
 import { countsObject } from './quota-scopes.js';
 import type { UsageEvaluator } from './usage-evaluator.js';
 
-/** A write, as far as it concerns quotas. Objects are in the stored version. */
+/** The aspects of a write that concern quotas. Objects are in the stored version. */
 export interface UsageChange {
   readonly evaluator: UsageEvaluator;
   readonly object: ApiObject;
@@ -24,33 +24,33 @@ export interface UsageChange {
   readonly now: number;
 }
 
-/** A quota with usage that may be ahead of what is stored. */
+/** A quota with usage that may be ahead of the stored state. */
 export interface QuotaDraft {
   readonly quota: ResourceQuota & ApiObject;
   /** Usage with all charges so far; resources that were not charged yet are missing. */
   readonly used: Map<string, Quantity>;
 }
 
-/** What a write adds to a quota. */
+/** The amounts that a write adds to a quota. */
 export interface Charge {
   readonly draft: QuotaDraft;
   readonly amounts: Amounts;
 }
 
-/** The charges of a write, or why it is refused. */
+/** The charges of a write, or the reason for its refusal. */
 export type Judgement =
   | { readonly kind: 'fits'; readonly charges: readonly Charge[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Begins with the usage that is stored. */
+/** Begins with the stored usage. */
 export function draftOf(quota: ResourceQuota & ApiObject): QuotaDraft {
   return { quota, used: new Map() };
 }
 
 /**
- * What a write adds to each of the quotas of its namespace, or the first reason to refuse it. A quota limits a resource
- * once its usage was counted, which shows in its status. Until then it is charged without a limit, so the count can be
- * corrected by what was written meanwhile.
+ * The amounts that a write adds to each of the quotas of its namespace, or the first reason to refuse it. A quota
+ * limits a resource once its usage was counted, which shows in its status. Until then it is charged without a limit, so
+ * that the count can be corrected by writes made meanwhile.
  */
 export function judge(change: UsageChange, drafts: readonly QuotaDraft[]): Judgement {
   const { evaluator, object, old } = change;

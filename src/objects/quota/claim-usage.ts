@@ -58,7 +58,7 @@ export function claimUsage(names: VendorNames): UsageEvaluator {
   };
 }
 
-/** What the status of a claim says about its size and its scopes. */
+/** What the status of a claim reports about its size and its scopes. */
 function countedStatus({ status }: ApiObject): readonly unknown[] {
   const { allocatedResources, currentVolumeAttributesClassName, modifyVolumeStatus } = (status ?? {}) as NonNullable<
     PersistentVolumeClaim['status']
@@ -70,7 +70,7 @@ function countedStatus({ status }: ApiObject): readonly unknown[] {
   ];
 }
 
-/** The size that is asked for, or a larger one that was given up after it had been allocated. */
+/** The requested size, or a larger one that was given up after it had been allocated. */
 function sizeOf({ spec, status }: PersistentVolumeClaim): string | undefined {
   const asked = spec.resources?.requests?.storage;
   const allocated = status?.allocatedResources?.storage;

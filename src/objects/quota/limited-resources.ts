@@ -5,17 +5,17 @@ import type { UsageChange } from './charge.js';
 import { countsObject, requirementsOf } from './quota-scopes.js';
 import type { ScopeRequirement } from './usage-evaluator.js';
 
-/** A resource whose use a quota has to allow: without one it is refused. */
+/** A resource that may only be used with a quota that allows it: without one, a write is refused. */
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;
-  /** Parts of the names of what is limited: `requests.storage` of a storage class. */
+  /** Substrings of the names of limited resources: `requests.storage` of a storage class. */
   readonly contains: readonly string[];
   /** Objects in these scopes are limited. */
   readonly scopes: readonly ScopeRequirement[];
 }
 
-/** Why a write may not go without further quotas; undefined if the quotas cover all that is limited. */
+/** Why a write needs further quotas; undefined if the quotas cover everything that is limited. */
 export function uncoveredReason(
   change: UsageChange,
   limited: readonly LimitedResource[],

@@ -7,7 +7,7 @@ import type { UsageEvaluator } from './usage-evaluator.js';
 const named: ReadonlySet<string> = new Set(['configmaps', 'secrets', 'replicationcontrollers', 'resourcequotas']);
 
 /**
- * Usage of objects that only count as such: `count/<resource>.<group>`.
+ * Usage of objects that only count as objects: `count/<resource>.<group>`.
  *
  * @param resources the names that the objects are served under: one, or several for a kind that is in several groups.
  */

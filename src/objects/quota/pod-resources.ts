@@ -4,7 +4,7 @@ import type { PodSpec } from '../apis/core/v1/pod-spec.types.js';
 import type { ResourceList } from '../apis/core/v1/resources.types.js';
 import { addAmount, addAmounts, raiseAmounts } from './amounts.js';
 
-/** What a pod may ask for as a whole, in place of the sum of its containers. */
+/** Resources that a pod may request as a whole, instead of the sum of its containers. */
 const podLevelNames = ['cpu', 'memory'];
 const isPodLevel = (name: string) => podLevelNames.includes(name) || name.startsWith('hugepages-');
 
@@ -16,7 +16,7 @@ export function amountsOf(list: ResourceList | undefined): Map<string, Quantity>
 }
 
 /**
- * What all containers of a pod ask for at the same time, at most: the containers together with the sidecars, or one of
+ * The most that the containers of a pod request at any one time: the containers together with the sidecars, or one of
  * the other init containers with the sidecars that were started before it. Without the pod's overhead.
  */
 export function containerTotals(spec: PodSpec, part: Part): Map<string, Quantity> {
@@ -39,7 +39,7 @@ export function containerTotals(spec: PodSpec, part: Part): Map<string, Quantity
   return total;
 }
 
-/** What a pod asks for: the totals of its containers or what it asks for as a whole, and its overhead. */
+/** What a pod requests: the totals of its containers or its own requests, and its overhead. */
 export function podTotals(spec: PodSpec, part: Part): Map<string, Quantity> {
   const total = containerTotals(spec, part);
   for (const [name, amount] of amountsOf(spec.resources?.[part])) {

@@ -12,7 +12,7 @@ import { matchesName } from './scope-values.js';
 import type { ScopeRequirement, UsageEvaluator } from './usage-evaluator.js';
 
 const computeNames: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
-/** What every container must say an amount for, if a quota limits it. */
+/** The amounts that every container must specify if a quota limits them. */
 const demandedNames: ReadonlySet<string> = new Set([
   'cpu',
   'memory',
@@ -77,12 +77,12 @@ function hasEnded(phase: string | undefined): boolean {
   return phase === 'Failed' || phase === 'Succeeded';
 }
 
-/** Whether a pod that had ended runs again, if one believes its status. Other reports of nodes must not wait for quotas. */
+/** Whether a pod that had ended runs again, judging by its status. Other reports of nodes must not wait for quotas. */
 function isRevived(object: ApiObject, old: ApiObject): boolean {
   return hasEnded((old as Pod & ApiObject).status?.phase) && !hasEnded((object as Pod & ApiObject).status?.phase);
 }
 
-/** When nobody needs to wait for a pod any longer that is being deleted; a node that is gone never confirms it. */
+/** When nobody needs to wait any longer for a pod that is being deleted; a node that is gone never confirms it. */
 function endOf({ deletionTimestamp, deletionGracePeriodSeconds }: ApiObject['metadata']): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined;
   return parseTime(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;
@@ -93,7 +93,7 @@ function isActive({ metadata, status }: Pod & ApiObject, now: number): boolean {
   return !hasEnded(status?.phase) && (end === undefined || now <= end);
 }
 
-/** Notes requests and limits under the names that quotas use. */
+/** Records requests and limits under the names that quotas use. */
 function setComputeUsage(usage: Map<string, Quantity>, requests: Amounts, limits: Amounts, names: VendorNames): void {
   for (const [name, amount] of requests) {
     if (computeNames.has(name) || isHugePages(name)) {

@@ -17,7 +17,9 @@ import { charged, draftOf, judge, type QuotaDraft, take, type UsageChange } from
 /** A write that quotas may refuse. */
 export interface QuotaRequest extends UsageChange {
   readonly namespace: string;
-  /** Why the write is refused whatever the quotas allow, from all quotas of the namespace; undefined: it is not. */
+  /**
+   * Why the write is refused whatever the quotas allow, from all quotas of the namespace; undefined: it is not refused.
+   */
   readonly uncovered?: ((quotas: readonly (ResourceQuota & ApiObject)[]) => string | undefined) | undefined;
   /** Makes the error that the client gets. */
   readonly refusal: (reason: string) => StatusError;
@@ -36,39 +38,37 @@ interface Waiting {
 interface NamespaceQueue {
   waiting: Waiting[];
   isRunning: boolean;
-  /** What this process wrote or lost to, by name. Memory may not show it yet. */
+  /** The states that this process wrote or lost to, by name. Memory may not show them yet. */
   readonly known: Map<string, KnownQuota>;
 }
 
 interface KnownQuota {
-  /** Memory with a newer version knows better. */
+  /** A newer version in memory takes precedence. */
   readonly version: bigint;
-  /** Undefined: removed since the version. */
+  /** Undefined: removed since that version. */
   readonly stored: StoredObject | undefined;
 }
 
 /** A batch that takes longer than others would hold them up. */
 const mostCharacters = 1024 * 1024;
-/** Writes of one batch; the rest of the limit is left to quotas. */
+/** Writes of one batch; the remainder of the limit is for quotas. */
 const mostWrites = mostTiedWrites - 50;
 const mostRounds = 500;
 const mostIdleQueues = 1000;
 
 /**
  * Charges quotas. A charge is written in the transaction of the write that it is for, under the condition that no other
- * process charged the quota meanwhile. So at every version a quota says at least what is used: no limit is exceeded,
+ * process charged the quota meanwhile. So at every version a quota shows at least the real usage: no limit is exceeded,
  * nothing has to be given back, and a process that dies leaves no charge without its object.
  *
  * While a batch of a namespace is under way, the next writes wait and share the following one: a batch changes each
- * quota once, however many objects it has. A write that does not fit in the batch is refused, the others go on.
- * What memory knows about a quota is only the first try: a refusal is always judged by a fresh read.
+ * quota once, however many objects it has. A write that does not fit in the batch is refused, the others go on. The
+ * quota in memory is only used for a first try: a refusal is always based on a fresh read.
  */
 export class QuotaLedger {
   private readonly queues = new Map<string, NamespaceQueue>();
 
-  /**
-   * @param isBehind whether memory may be too far behind to know which quotas there are
-   */
+  /** @param isBehind whether memory may be too stale to know which quotas exist */
   constructor(
     private readonly storage: LedgerStorage,
     private readonly quotas: StoredServedResource,
@@ -85,8 +85,8 @@ export class QuotaLedger {
   }
 
   /**
-   * Makes a write together with its charges. The answer is that of the write itself; throws the refusal when a quota
-   * does not have room, and StorageErrors.
+   * Makes a write together with its charges. Returns the answer of the write itself; throws the refusal when it exceeds
+   * a quota, and StorageErrors.
    */
   write(request: QuotaRequest, write: Write): Promise<WriteAnswer> {
     return new Promise((resolve, reject) => {
@@ -117,14 +117,14 @@ export class QuotaLedger {
       try {
         await this.settle(namespace, queue, batch);
       } catch (error) {
-        // A write that was answered already is not changed by this.
+        // Does not affect a write that was answered already.
         for (const { reject } of batch) reject(error);
       }
     }
     queue.isRunning = false;
   }
 
-  /** Answers every write of a batch. Throws if none of the rest was made, or nobody knows. */
+  /** Answers every write of a batch. Throws if the rest was not made, or its outcome is unknown. */
   private async settle(namespace: string, queue: NamespaceQueue, batch: readonly Waiting[]): Promise<void> {
     let left = [...batch];
     for (let round = 0; left.length > 0; round++) {
@@ -139,7 +139,7 @@ export class QuotaLedger {
       } catch (error) {
         const isOneBad = error instanceof StorageError && error.code === 'Invalid' && passed.length > 1;
         if (!isOneBad) throw error;
-        // Something in one of them can't be stored: each goes by itself.
+        // A value in one of them can't be stored: each write is made by itself.
         for (const one of passed) {
           await this.settle(namespace, queue, [one]).catch((reason: unknown) => one.reject(reason));
         }
@@ -155,7 +155,7 @@ export class QuotaLedger {
     }
   }
 
-  /** A write that no quota counts has no part in the fate of the others. */
+  /** A write that no quota counts does not share the fate of the others. */
   private async writeFree({ write, resolve, reject }: Waiting): Promise<void> {
     try {
       const [answer] = await this.storage.writeTogether([write]);
@@ -166,7 +166,10 @@ export class QuotaLedger {
     }
   }
 
-  /** Refuses what does not fit. Returns the changes of the quotas, the writes that fit, and those that nobody counts. */
+  /**
+   * Refuses writes that do not fit. Returns the changes of the quotas, the writes that fit, and those that no quota
+   * counts.
+   */
   private async prepare(
     namespace: string,
     queue: NamespaceQueue,
@@ -257,7 +260,7 @@ function isTaken({ write }: Waiting, drafts: readonly StoredDraft[]): boolean {
   return drafts.some(({ stored: { key } }) => key.resource === write.key.resource && key.name === write.key.name);
 }
 
-/** The first writes that can go together; the rest stays. */
+/** The first writes that can go together; the others stay queued. */
 function takeBatch(queue: NamespaceQueue): readonly Waiting[] {
   const batch: Waiting[] = [];
   const left: Waiting[] = [];
@@ -284,7 +287,7 @@ function note(queue: NamespaceQueue, { key, uid, json, expected }: Write, answer
     queue.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
   } else if (answer.kind === 'refused') {
     const { current } = answer;
-    // Right after the version that was expected: only memory that still shows that one is wrong.
+    // Just above the version that was expected: only memory that still shows that version is wrong.
     queue.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
   }
 }

@@ -18,7 +18,7 @@ type Quota = ResourceQuota & ApiObject;
  *
  * Every charge is written together with its object, so at any version the difference between what is used and what the
  * status says only comes from objects that changed without a charge (deletions, pods that ended). Charges after the
- * count leave the difference as it is: it can be corrected in a later state of the quota.
+ * count do not change the difference: it can be corrected in a later state of the quota.
  *
  * @param live the quota to correct
  * @param counted the quota at the version of the count
@@ -51,7 +51,7 @@ function sameAmounts(a: Readonly<Record<string, string>> | undefined, b: Readonl
 }
 
 /**
- * Whether a state of a quota may follow another one by charges alone: nothing else changed, and no usage went down.
+ * Whether one state of a quota may follow from another by charges alone: nothing else changed, and no usage went down.
  */
 export function isOnlyCharged(before: Quota, after: Quota): boolean {
   if (before.metadata.uid !== after.metadata.uid) return false;

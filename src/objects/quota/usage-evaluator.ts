@@ -6,11 +6,11 @@ import type { Amounts } from './amounts.js';
 export type ScopeRequirement = ScopedResourceSelectorRequirement;
 
 /**
- * What the objects of one resource use (specification 2.4). Pure: the same object at the same time always uses the
- * same. Objects come in the stored version.
+ * The usage of the objects of one resource (specification 2.4). Pure: the same object at the same time always uses the
+ * same amounts. Objects are in the stored version.
  */
 export interface UsageEvaluator {
-  /** Whether objects of this resource can use what a quota calls so. */
+  /** Whether objects of this resource can use what a quota names so. */
   measures(name: string): boolean;
   /**
    * Everything that the object uses.
@@ -18,13 +18,16 @@ export interface UsageEvaluator {
    * @param now milliseconds since 1970: some objects stop using anything when their time is over.
    */
   usage(object: ApiObject, now: number): Amounts;
-  /** Every object uses one of everything that is measured, and is in no scope: nobody has to look at it. Default false. */
+  /**
+   * Every object uses one of each measured resource, and is in no scope: the object itself need not be examined.
+   * Default false.
+   */
   readonly isUniform?: boolean;
   /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */
   mayRiseBy(subresource: string, object: ApiObject, old: ApiObject): boolean;
   /** Whether the object is in a scope. Default: in none. */
   isInScope?(object: ApiObject, requirement: ScopeRequirement): boolean;
-  /** Those of the names that the object must say an amount for and does not, sorted. Default: none. */
+  /** The names for which the object must specify an amount and does not, sorted. Default: none. */
   missing?(object: ApiObject, names: readonly string[]): readonly string[];
   /** When the usage of this object ends by itself, in milliseconds since 1970; undefined if it does not. */
   endsAt?(object: ApiObject): number | undefined;

@@ -12,7 +12,7 @@ import { SERVICE_RANGES } from './allocation/service-ranges.js';
 import { ResourceRegistry } from './resource-registry.js';
 import { ResourceStores } from './store/resource-stores.js';
 
-/** Providers of an empty registry, which knows what resources are served. */
+/** Providers of an empty registry, which knows which resources are served. */
 export const registryProviders: Provider[] = [
   {
     provide: RuntimeConfig,
@@ -46,8 +46,8 @@ export class RegistryModule implements OnApplicationBootstrap {
   }
 
   /**
-   * Throws OptionsError for keys of `--runtime-config` and names in `--watch-cache-sizes` that name nothing. Only now are
-   * all resources registered. Names in groups that this server does not have may be those of custom resources.
+   * Throws OptionsError for keys of `--runtime-config` and names in `--watch-cache-sizes` that match nothing. Only now
+   * are all resources registered. Names in groups that this server does not have may be those of custom resources.
    */
   onApplicationBootstrap(): void {
     const known = this.registry

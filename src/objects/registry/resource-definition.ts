@@ -10,7 +10,7 @@ import type { PartSubresource, SubresourceDefinition } from './subresource-defin
 
 /** A cell that shows the time from a moment, in milliseconds, until the table is made. */
 export class Since {
-  /** The texts stand around it. */
+  /** The texts before and after the duration. */
   constructor(
     readonly time: number,
     readonly before = '',
@@ -29,13 +29,13 @@ export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly description?: string;
   /** 0: always shown; 1: with `-o wide`. */
   readonly priority?: number;
-  /** Gets the decoded object. */
+  /** Receives the decoded object. */
   readonly cell: (object: T) => TableCell;
 }
 
 /**
- * A version under which a resource is served. The first version of a definition is the stored one; the others say how
- * to convert there and back without losing information.
+ * A version under which a resource is served. The first version of a definition is the stored one; the others define
+ * the lossless conversion to and from it.
  */
 export interface ServedVersion {
   readonly version: string;
@@ -47,13 +47,13 @@ export interface ServedVersion {
   readonly applyDefaults?: (object: ApiObject) => void;
   readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
   /**
-   * Whether clients may use the version. One that they may not use stays known, since objects may be stored in it. Default:
-   * what the server is configured to serve.
+   * Whether clients may use the version. A version that they may not use stays known, since objects may be stored in
+   * it. Default: the versions that the server is configured to serve.
    */
   readonly isServed?: boolean;
   /**
-   * The definition for requests in this version, where rules, columns or subresources differ between versions. It has the
-   * names, the place and the versions of the registered one. Default: the registered one.
+   * The definition for requests in this version, where rules, columns or subresources differ between versions. It has
+   * the names, the storage place and the versions of the registered one. Default: the registered one.
    */
   readonly definition?: StoredResource;
 }
@@ -66,7 +66,7 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly resource: string;
   readonly singular: string;
   readonly kind: string;
-  /** Kind of its lists. Default: the kind with `List` behind it. */
+  /** Kind of its lists. Default: the kind followed by `List`. */
   readonly listKind?: string | undefined;
   readonly namespaced: boolean;
   readonly shortNames?: readonly string[] | undefined;
@@ -74,22 +74,25 @@ interface ResourceIdentity<T extends ApiObject> {
   /** The first version is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
   /**
-   * Fields selectable besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean is a
-   * string of the object: stored texts are searched for it.
+   * Selectable fields besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean must
+   * be a string of the object: stored texts are searched for it.
    */
   readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
-  /** Names of those fields: a selector on another one is a 400. */
+  /** Names of those fields: a selector on another field is a 400. */
   readonly selectableFieldNames?: readonly string[] | undefined;
   readonly columns?: readonly TableColumn<T>[];
 }
 
-/** How texts in the store are recognized as up to date, and what happens to the others. */
+/** How up-to-date stored texts are recognized, and how other texts are brought up to date. */
 export interface StoredFormRules {
-  /** White space that begins an up-to-date text, behind its brace. Different for every form that the texts had. */
+  /** White space that begins an up-to-date text, after its brace. Different for every form that the texts have had. */
   readonly mark: string;
-  /** The object of another text, parsed, in the form of today and in the stored version; may change `object`. */
+  /** Brings the parsed object of an outdated text into today's form and the stored version; may change `object`. */
   readonly complete: (object: ApiObject) => ApiObject;
-  /** The object as it is stored, default: unchanged. For versions with fields that the stored one lacks; must not change `object`. */
+  /**
+   * The object as it is to be stored, default: unchanged. For versions with fields that the stored one lacks; must not
+   * change `object`.
+   */
   readonly beforeStorage?: (object: ApiObject) => ApiObject;
 }
 
@@ -98,8 +101,8 @@ export interface RemoteConversion {
   /** Whether all objects are stored in the storage version, as far as this process knows. */
   readonly isUniform: boolean;
   /**
-   * The objects in a version of the kind, pruned and with its defaults, in the same order; those of that version
-   * unchanged. Does not change the objects that it gets. Throws a StatusError.
+   * Converts objects to a version of the kind, pruned and with its defaults, in the same order; objects of that version
+   * stay unchanged. Does not change its arguments. Throws a StatusError.
    */
   convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<readonly ApiObject[]>;
 }
@@ -109,43 +112,46 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   readonly type: 'stored';
   readonly strategy: Strategy<T>;
   readonly strategyOptions?: StrategyOptions<T>;
-  /**
-   * Where objects are stored when that is not under this group and resource: the events of both groups share a place.
-   */
+  /** Where objects are stored if not under this group and resource: the events of both groups share a place. */
   readonly storedAs?: GroupResource;
   /**
    * Raise it by one whenever `strategy.applyDefaults` begins to fill a further field, or the canonical form of the
    * stored version changes. Objects stored before that are brought up to date when they are read. Definitions that
-   * store in one place share the number. Default: 0.
+   * share a storage place share the number. Default: 0.
    */
   readonly defaultsRevision?: number;
-  /** In place of `defaultsRevision`, for kinds whose form changes while the program runs. */
+  /** Replaces `defaultsRevision` for kinds whose form changes while the program runs. */
   readonly storedForm?: StoredFormRules;
   /**
-   * Converts between the versions in place of their own functions, which only change nothing then. Stored texts stay in
-   * the version that they were written in until a request writes them.
+   * Converts between the versions instead of their own functions, which must then change nothing. Stored texts stay in
+   * the version in which they were written until a request writes them.
    */
   readonly conversion?: RemoteConversion | undefined;
   /**
-   * Makes ready what reading and writing the objects needs, where that takes long; undefined when there is nothing to
-   * wait for. Who does not wait has it made at once.
+   * Prepares what reading and writing the objects needs, where that takes long; undefined when there is nothing to wait
+   * for. Callers that don't await it trigger the preparation synchronously.
    */
   prepare?(): Promise<void> | undefined;
-  /** The object that defines the kind, for kinds that are added at run time. None is made after its clean-up began. */
+  /**
+   * The object that defines the kind, for kinds that are added at run time. No object is created once the definition's
+   * clean-up has begun.
+   */
   readonly definedBy?: Definer | undefined;
-  /** Why no objects may be created at the moment: the message of a 405. Only this may change in a definition. */
+  /**
+   * Why no objects may be created at the moment: the message of a 405. The only field of a definition that may change.
+   */
   readonly refusesCreate?: string | undefined;
   /** Default: all. */
   readonly verbs?: readonly ResourceVerb[];
   readonly subresources?: readonly SubresourceDefinition[];
-  /** Names from shared ranges that its objects hold; kept consistent by a control loop. */
+  /** Names from shared ranges that its objects hold; a control loop keeps them consistent. */
   readonly allocatedNames?: readonly AllocatedNames[];
 }
 
-/** A resource whose created objects are questions. They are answered and not stored; create is the only verb. */
+/** A resource whose created objects are reviews. They are answered and not stored; create is the only verb. */
 export interface VirtualResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'virtual';
-  /** Fills in the answer to the question, or answers a Status. The object has passed mutating admission. */
+  /** Fills in the answer to the review, or returns a Status. The object has passed mutating admission. */
   readonly answer: (context: RequestContext, object: T, options: AnswerOptions) => Promise<ApiObject> | ApiObject;
 }
 
@@ -157,21 +163,21 @@ export interface ComputedResource<T extends ApiObject = ApiObject> extends Resou
 }
 
 /**
- * Everything the server knows about one resource. The module of its group makes it and registers it once. It never
- * changes, but that of a custom resource is replaced by another one.
+ * Everything the server knows about one resource. The module of its group makes it and registers it once. A definition
+ * never changes; that of a custom resource is replaced by another one.
  */
 export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
 
-/** Options of the client that change how a question is answered. */
+/** Options of the client that affect how a review is answered. */
 export interface AnswerOptions {
-  /** The effects of the answer must not happen. */
+  /** The answer must have no side effects. */
   readonly dryRun: boolean;
 }
 
 const virtualVerbs: readonly ResourceVerb[] = ['create'];
 const computedVerbs: readonly ResourceVerb[] = ['get', 'list'];
 
-/** What can be done with the objects of a resource. */
+/** The verbs that apply to the objects of a resource. */
 export function verbsOf(definition: ResourceDefinition): readonly ResourceVerb[] {
   switch (definition.type) {
     case 'stored':
@@ -196,14 +202,14 @@ export function subresourcesOf(definition: ResourceDefinition): readonly Subreso
   }
 }
 
-/** The subresource of one part of the objects (`status`); throws when the resource has none of that name. */
+/** The named subresource (`status`); throws when the resource has none of that name. */
 export function partOf(definition: StoredResource, name: string): PartSubresource {
   const found = definition.subresources?.find((subresource) => subresource.name === name);
   if (found?.type !== 'part') throw new Error(`${definition.resource} have no part ${name}`);
   return found;
 }
 
-/** Whether a delete that removes an object answers the object instead of a Status. */
+/** Whether a delete that removes an object returns the object instead of a Status. */
 export function showsDeletedObject(definition: ResourceDefinition): boolean {
   if (!isStoredKind(definition)) return false;
   const { strategy, strategyOptions } = definition;
@@ -215,7 +221,7 @@ export function isStoredKind(definition: ResourceDefinition): definition is Stor
   return definition.type === 'stored';
 }
 
-/** What converts the objects of a kind, if that is something outside the program. */
+/** The external converter of the objects of a kind, if there is one. */
 export function remoteConversionOf(definition: ResourceDefinition): RemoteConversion | undefined {
   return isStoredKind(definition) ? definition.conversion : undefined;
 }
@@ -226,7 +232,7 @@ export function storageOf(definition: ResourceDefinition): GroupResource {
   return (isStoredKind(definition) ? definition.storedAs : undefined) ?? { group, resource };
 }
 
-/** The kind in messages about its objects: that of the group the objects are stored under. */
+/** The kind in messages about its objects: that of the group under which the objects are stored. */
 export function storedGroupKind({ storedAs, group, kind }: StoredResource): GroupKind {
   return { group: storedAs?.group ?? group, kind };
 }
@@ -239,7 +245,7 @@ export function defineResource<T extends ApiObject>(definition: Omit<StoredResou
   return { ...definition, type: 'stored' } as unknown as StoredResource;
 }
 
-/** Defines a resource whose objects are questions, which are answered and forgotten. */
+/** Defines a resource whose objects are reviews, which are answered and not stored. */
 export function defineVirtualResource<T extends ApiObject>(
   definition: Omit<VirtualResource<T>, 'type'>,
 ): VirtualResource {

@@ -31,11 +31,11 @@ export function isStoredResource(resource: ServedResource): resource is StoredSe
 /** Groups in the order of `/apis`; the core group is the empty name. */
 export interface ServedGroup {
   readonly group: string;
-  /** Preferred one first. */
+  /** The preferred version first. */
   readonly versions: readonly string[];
 }
 
-/** Told about a definition after the registry has changed. */
+/** Receives a change of a definition after the registry has changed. */
 export interface RegistryChange {
   /** The definition that look-ups no longer find; undefined for an addition. */
   readonly before: ResourceDefinition | undefined;
@@ -48,10 +48,10 @@ export interface RegistryChange {
 type RegistryListener = (change: RegistryChange) => void;
 
 /**
- * All resources this server knows. Group modules register at start. Custom resources come, change and go at run time, so
- * every look-up goes through here. A change is made at once: look-ups find the old or the new definition, never parts of
- * both, and a request that has found one keeps it. Versions that are switched off stay known, because their objects stay
- * stored. Only look-ups for clients are limited to served versions.
+ * All resources this server knows. Group modules register at start. Custom resources come, change and go at run time,
+ * so every look-up uses this registry. A change is made at once: look-ups find the old or the new definition, never
+ * parts of both, and a request that has found one keeps it. Versions that are switched off stay known, because their
+ * objects stay stored. Only look-ups for clients are limited to served versions.
  */
 export class ResourceRegistry {
   /** In the order of registration, with the resources of each definition. */
@@ -69,7 +69,7 @@ export class ResourceRegistry {
   /** @param isServed which resources are served under which versions; default: all. */
   constructor(private readonly isServed: (resource: GroupVersionResource) => boolean = () => true) {}
 
-  /** Grows with every change, so that what is made of all resources is made again only when it is outdated. */
+  /** Grows with every change, so that data derived from all resources is recomputed only when it is outdated. */
   get changes(): number {
     return this.changeCount;
   }
@@ -96,12 +96,12 @@ export class ResourceRegistry {
     this.change({ before: undefined, after: definition, at });
   }
 
-  /** Removes a registered definition. Requests that have found it go on with it. */
+  /** Removes a registered definition. Requests that have found it keep using it. */
   unregister(definition: ResourceDefinition, at?: bigint): void {
     this.change({ before: definition, after: undefined, at });
   }
 
-  /** Puts a definition in the place of a registered one; throws when one of its versions is taken by a third. */
+  /** Replaces a registered definition by another; throws when a third definition has one of its versions. */
   replace(before: ResourceDefinition, after: ResourceDefinition, at?: bigint): void {
     this.change({ before, after, at });
   }
@@ -140,7 +140,7 @@ export class ResourceRegistry {
     this.servedGroups.set(group, versions.set(served.version, resources.set(resource, entry)));
   }
 
-  /** A definition that stores its own objects comes before one that shares the place. */
+  /** A definition that stores its own objects comes before one that shares its storage place. */
   private addToStorage(entry: ServedResource): void {
     if (!isStoredResource(entry)) return;
     const isFirst = entry.served === entry.definition.versions[0] && !this.byStorage.has(entry.storageResource);
@@ -209,7 +209,7 @@ export class ResourceRegistry {
   }
 
   /**
-   * The same objects under another `apiVersion`, of the same group or another one; undefined when they have no such
+   * The same objects under another `apiVersion`, of the same group or another one; undefined when there is no such
    * version.
    */
   findView(resource: ServedResource, apiVersion: string): ServedResource | undefined {
@@ -218,22 +218,22 @@ export class ResourceRegistry {
     return found?.storageResource === resource.storageResource ? found : undefined;
   }
 
-  /** All ways to the same objects that are open to clients: every served version, in every group. */
+  /** All ways in which clients can reach the same objects: every served version, in every group. */
   servedViews(resource: ServedResource): readonly ServedResource[] {
     return this.servedByStorage.get(resource.storageResource) ?? [];
   }
 
-  /** Whether the look-ups still find this resource: its definition was neither removed nor replaced. */
+  /** Whether look-ups still find this resource: its definition was neither removed nor replaced. */
   isCurrent(resource: ServedResource): boolean {
     return this.byPath.get(pathOfResource(resource)) === resource;
   }
 
-  /** Whether anything of the group is served. */
+  /** Whether any resource of the group is served. */
   hasGroup(group: string): boolean {
     return this.servedGroups.has(group);
   }
 
-  /** Whether anything of the group version is served. */
+  /** Whether any resource of the group version is served. */
   hasGroupVersion(group: string, version: string): boolean {
     return this.servedGroups.get(group)?.has(version) ?? false;
   }
@@ -245,7 +245,7 @@ export class ResourceRegistry {
       .sort((a, b) => (a.group < b.group ? -1 : 1));
   }
 
-  /** One served group with its versions; undefined when nothing of it is served. */
+  /** One served group with its versions; undefined when none of its resources is served. */
   group(group: string): ServedGroup | undefined {
     const versions = this.servedGroups.get(group);
     return versions === undefined ? undefined : { group, versions: [...versions.keys()].sort(compareVersionPriority) };

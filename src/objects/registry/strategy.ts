@@ -9,7 +9,7 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly dryRun: boolean;
-  /** The client wants to remove an object that cannot be read; one that can is refused (409). */
+  /** The client wants to remove an object that cannot be read; deleting a readable one is refused (409). */
   readonly onlyUnreadable?: boolean;
   /** A garbage collector runs beside the server and does the work that finalizers leave to it. Default false. */
   readonly garbageCollector?: boolean;
@@ -23,8 +23,8 @@ export interface Reservation {
   /** The object was written. */
   commit(): Promise<void>;
   /**
-   * The object was certainly not written, or this is a dry run: gives back what was taken. Neither function is called
-   * while the outcome is unknown: then everything stays taken until a repair finds out.
+   * The object was certainly not written, or this is a dry run: gives back the allocations. Neither function is called
+   * while the outcome is unknown: then everything stays allocated until a repair finds out.
    */
   rollback(): Promise<void>;
 }
@@ -43,7 +43,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    */
   applyDefaults?(object: T): void;
 
-  /** Makes ready what the rules of the kind need and takes long to make. Awaited before each write; undefined: nothing to do. */
+  /**
+   * Prepares what the rules of the kind need and takes long to make. Awaited before each write; undefined: nothing to
+   * do.
+   */
   prepareRules?(): Promise<void> | undefined;
 
   /**
@@ -76,15 +79,15 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   warnings?(context: RequestContext, object: T, old: T | undefined): string[];
 
   /**
-   * Grace period in seconds for a delete, or undefined for kinds that go at once. With a period above zero the object
-   * stays with a deletionTimestamp until someone deletes it with zero.
+   * Grace period in seconds for a delete, or undefined for kinds that are removed at once. With a period above zero the
+   * object stays with a deletionTimestamp until someone deletes it with zero.
    */
   gracePeriodSeconds?(object: T, options: DeleteOptions): number | undefined;
 
   /** Refuses the deletion of certain objects: throws a StatusError. */
   checkDelete?(object: T): void;
 
-  /** May change `object` after it got its deletionTimestamp (namespaces turn Terminating). */
+  /** May change `object` after it received its deletionTimestamp (namespaces turn Terminating). */
   prepareForDelete?(context: RequestContext, object: T): void;
 
   /** True while the object must stay although no finalizer holds it (namespaces and their spec.finalizers). */
@@ -100,7 +103,8 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
   /** Status can be written only through the status subresource. Default: whether the kind serves one. */
   readonly statusIsolated?: boolean;
   /**
-   * A change of this bumps `metadata.generation`. `spec` compares `object.spec`; undefined: the kind has no generation.
+   * The part whose change raises `metadata.generation`. `spec` compares `object.spec`; undefined: the kind has no
+   * generation.
    */
   readonly generation?: 'spec' | ((object: T) => unknown);
   /**
@@ -110,10 +114,10 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    */
   readonly dependents?: 'orphaned' | 'none';
   /**
-   * Finalizers may be names without a prefix, as in kinds that do not take the rules of the core group: definitions and
-   * what they define, leases, webhook configurations and others. Default false.
+   * Finalizers may be names without a prefix, as in kinds that do not follow the rules of the core group: definitions
+   * and what they define, leases, webhook configurations and others. Default false.
    */
   readonly plainFinalizers?: boolean;
-  /** A delete that removes the object answers the object instead of a Status. */
+  /** A delete that removes the object returns the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
 }

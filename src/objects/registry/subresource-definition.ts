@@ -14,7 +14,7 @@ export interface BodyKind {
 /** The verbs of a path that shows or changes the parent. */
 export type PartVerb = 'get' | 'patch' | 'update';
 
-/** The rules of a write through a subresource, in place of those of the parent. */
+/** The rules of a write through a subresource, instead of those of the parent. */
 export interface UpdateRules {
   /** Carries over everything that this path may not change. May change `object`. */
   readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
@@ -40,7 +40,7 @@ export interface ViewSubresource {
   readonly body: BodyKind;
   readonly verbs: readonly PartVerb[];
   readonly read: (parent: ApiObject) => ApiObject;
-  /** Throws a StatusError for a parent that has nothing to show; it may be written into all the same. */
+  /** Throws a StatusError for a parent that has nothing to show; such a parent may be written into all the same. */
   readonly checkShown?: (parent: ApiObject) => void;
   readonly write: WriteIntoParent;
   /** The fields of the parent that an applied body stands for; none for a body without them. */
@@ -53,7 +53,7 @@ export interface CreatedSubresource extends UpdateRules {
   readonly name: string;
   readonly body: BodyKind;
   readonly write: WriteIntoParent;
-  /** The answer in place of the body (a Status). */
+  /** The answer instead of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
 }
 
@@ -65,7 +65,7 @@ export interface VirtualSubresource {
   /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
   /**
-   * Does what the body asks for and returns the object to send, which may be a Status. Runs after mutating admission
+   * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission
    * and calls `action.validate` before any effect; throws a StatusError to refuse.
    */
   readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
@@ -75,7 +75,7 @@ export interface VirtualSubresource {
 export interface StreamSubresource {
   readonly type: 'stream';
   readonly name: string;
-  /** Query parameters that it takes. */
+  /** Query parameters that the path accepts. */
   readonly parameters: readonly StreamParameter[];
 }
 
@@ -85,7 +85,7 @@ export interface StreamParameter {
   readonly description: string;
 }
 
-/** What a connection leads to: a program in a container, ports of a pod, or another HTTP server. */
+/** The target of a connection: a program in a container, ports of a pod, or another HTTP server. */
 export type ConnectionTarget = 'exec' | 'attach' | 'portForward' | 'proxy';
 
 /**
@@ -99,7 +99,7 @@ export interface ConnectSubresource {
   /** The kind of its options. */
   readonly body: BodyKind;
   readonly verbs: readonly ResourceVerb[];
-  /** Query parameters that it takes. Those of a proxy are passed on instead. */
+  /** Query parameters that the path accepts. Those of a proxy are passed on instead. */
   readonly parameters: readonly StreamParameter[];
 }
 
@@ -127,7 +127,7 @@ export interface SubresourceAction {
 const createOnly: readonly ResourceVerb[] = ['create'];
 const getOnly: readonly ResourceVerb[] = ['get'];
 
-/** What can be done with a subresource. */
+/** The verbs that apply to a subresource. */
 export function subresourceVerbs(subresource: SubresourceDefinition): readonly ResourceVerb[] {
   switch (subresource.type) {
     case 'part':

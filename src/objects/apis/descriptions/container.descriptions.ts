@@ -3,7 +3,7 @@ import type { FieldDescriptions } from '../../../base/machinery/schema/index.js'
 const stopSignal = 'Signal that asks the container to end; its image or the runtime decides if not given.';
 const profileType = 'RuntimeDefault, Localhost (a file on the node) or Unconfined.';
 
-/** Descriptions of containers, their state and what they are set up with, in the core group. */
+/** Descriptions of containers, their state and settings, in the core group. */
 export const containerDescriptions: FieldDescriptions = {
   'core.AppArmorProfile': { '': 'Which AppArmor profile holds.', type: profileType },
   'core.Capabilities': { '': 'Rights of processes that are given or taken.' },

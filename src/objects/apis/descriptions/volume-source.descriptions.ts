@@ -3,7 +3,7 @@ import type { FieldDescriptions } from '../../../base/machinery/schema/index.js'
 const attributes = 'Settings for the driver; their names are its own.';
 const monitors = 'Addresses of the Ceph monitors.';
 
-/** Sources that pods and persistent volumes both have. */
+/** Sources that both pods and persistent volumes have. */
 const sources = {
   gcePersistentDisk: 'A disk of Google Compute Engine. Old; use csi.',
   awsElasticBlockStore: 'A disk of Amazon EBS. Old; use csi.',

@@ -30,7 +30,7 @@ export function fromCoreEvent(core: CoreEvent): Event {
   return event as unknown as Event;
 }
 
-/** In the order of the declaration, so that one content has one text whichever group wrote it. */
+/** In the order of the declaration, so that the same content has the same text whichever group wrote it. */
 function rename(object: object, names: ReadonlyMap<string, string>, type: KindType): Record<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [field, value] of Object.entries(object)) values.set(names.get(field) ?? field, value);

@@ -5,7 +5,7 @@ import { requiredFields } from './required-fields.js';
 import { unions } from './unions.js';
 
 /**
- * What release 1.37 publishes about its types and their declarations do not say. Only OpenAPI documents need it: load this
+ * What release 1.37 publishes about its types beyond their declarations. Only OpenAPI documents need it: load this
  * module when one is made, not at start.
  */
 export const publishedFacts: PublishedFacts = { enumValues, optionGroups, requiredFields, unions };

@@ -1,6 +1,6 @@
 /**
- * The required fields of types whose declarations say otherwise, because release 1.37 publishes another list than what its
- * wire form suggests: objects without `spec` are taken, and conditions are written with all of their fields.
+ * The required fields of types whose declarations differ, because release 1.37 publishes another list than the wire
+ * form suggests: objects without `spec` are accepted, and conditions are written with all of their fields.
  */
 export const requiredFields: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.v1.ValidatingAdmissionPolicyBinding': ['spec'],

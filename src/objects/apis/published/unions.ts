@@ -1,4 +1,4 @@
-/** Types of which at most one member is set, with the field that says which, if there is one. */
+/** Types with at most one member set, and the field that selects it, if there is one. */
 export const unions: Readonly<
   Record<string, { readonly members: readonly string[]; readonly discriminator?: string }>
 > = {

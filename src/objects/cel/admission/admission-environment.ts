@@ -9,7 +9,7 @@ const { bool, dyn, string, timestamp } = types;
 const groupVersionKind = objectOf('GroupVersionKind', { group: string, version: string, kind: string });
 const groupVersionResource = objectOf('GroupVersionResource', { group: string, version: string, resource: string });
 
-/** Type of the variable `request`: the facts of an admission review without the objects. */
+/** Type of the variable `request`: the fields of an admission review without the objects. */
 const requestType = objectOf('AdmissionRequest', {
   kind: groupVersionKind,
   resource: groupVersionResource,
@@ -50,7 +50,7 @@ const namespaceType = objectOf('Namespace', {
   status: objectOf('NamespaceStatus', { phase: string }),
 });
 
-/** What an expression of admission may name. */
+/** The names that an admission expression may use. */
 export interface AdmissionNames {
   /** `params`; default: no. */
   readonly hasParams?: boolean;

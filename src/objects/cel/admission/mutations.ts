@@ -25,14 +25,14 @@ const patchFields: Readonly<Record<string, CelType>> = {
   value: types.dyn,
 };
 
-/** What the expression of an apply configuration makes. */
+/** The result of an apply configuration's expression. */
 export const appliedObject: CelType = { kind: 'message', name: 'Object' };
-/** What the expression of a JSON patch makes. */
+/** The result of a JSON patch's expression. */
 export const patchOperations: CelType = listOf({ kind: 'message', name: 'JSONPatch' });
 
 /**
- * The types that the expressions of mutations construct: `JSONPatch`, and `Object` with types named after the fields below
- * it (`Object.spec`, `Object.spec.containers.item` for an element of a list). Which fields there are is not checked before
+ * The types that the expressions of mutations construct: `JSONPatch`, and `Object` with types named after the fields
+ * below it (`Object.spec`, `Object.spec.containers.item` for an element of a list). Field names are not checked before
  * the object is merged.
  */
 export function mutationMessages(name: string): MessageType | undefined {
@@ -63,7 +63,7 @@ export const mutationFunctions: FunctionTable = Object.freeze({
   methods: apiFunctions.methods,
 });
 
-/** A value as JSON. Throws a CelError for one that JSON does not have. */
+/** A value as JSON. Throws a CelError for a value that JSON does not have. */
 export function toJson(value: Value, budget: Budget): unknown {
   budget.charge(1);
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;

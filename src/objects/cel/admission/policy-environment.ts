@@ -14,11 +14,11 @@ export interface PolicyVariable {
 /** An expression that was compiled, or why it could not be. */
 export type CompiledText = { readonly program: Program } | { readonly fault: string };
 
-/** What the expressions of one policy have in common. */
+/** What the expressions of one policy share. */
 export interface PolicyEnvironment {
   /** For validations, annotations and mutations. */
   readonly full: CelEnvironment;
-  /** For expressions of messages, which may not ask the authorizer. */
+  /** For message expressions, which may not use the authorizer. */
   readonly messages: CelEnvironment;
   /** For match conditions, which come before variables. */
   readonly conditions: CelEnvironment;
@@ -54,7 +54,7 @@ export function policyEnvironment(
   return atOnce(policyEnvironmentInSteps(variables, names, work));
 }
 
-/** As {@link policyEnvironment}, with one step for each variable. Ends with the variable that uses up `work`. */
+/** Like {@link policyEnvironment}, with one step for each variable. Ends with the variable that uses up `work`. */
 export function* policyEnvironmentInSteps(
   variables: readonly PolicyVariable[],
   names: PolicyNames,

@@ -74,7 +74,7 @@ function fits(overload: Overload, args: readonly CelType[]): boolean {
   return overload.args.every((declared, i) => isAssignable(declared, args[i] as CelType, bindings));
 }
 
-/** Whether the static types leave no doubt, so that the values need no look. */
+/** Whether the static types leave no doubt, so that the values need no check. */
 function isCertain(overloads: readonly Overload[], args: readonly Compiled[]): boolean {
   const [only] = overloads;
   if (overloads.length !== 1 || only === undefined) return false;

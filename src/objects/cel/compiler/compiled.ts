@@ -30,38 +30,38 @@ export interface VariableScope {
   readonly outer: VariableScope | undefined;
   readonly name: string;
   readonly type: CelType;
-  /** What is known of the value, as of a {@link Compiled}. */
+  /** What is known of the value, as in a {@link Compiled}. */
   readonly place?: Place | undefined;
   readonly size?: Range | undefined;
   readonly entries?: EntrySizes | undefined;
-  /** Place in the locals of an evaluation. */
+  /** Index in the locals of an evaluation. */
   readonly slot: number;
 }
 
-/** What the parts of the compiler need of the whole. */
+/** The services of the compiler that its parts use. */
 export interface ExpressionCompiler {
   readonly environment: CelEnvironment;
-  /** Whether elements of different types are allowed where it is now: always in the arguments of `format`. */
+  /** Whether elements of different types are allowed at the current position: always in the arguments of `format`. */
   mayMix: boolean;
   /** Counts work beyond the parts of the expression. */
   charge(parts: number): void;
   compile(expression: Expression, scope: VariableScope | undefined): Compiled;
-  /** Notes a fault. The result stands for the expression that has it, so the others are still checked. */
+  /** Records a fault. The result stands for the faulty expression, so the others are still checked. */
   fault(at: number, message: string): Compiled;
-  /** Notes a fault unless the type is the expected one, or unknown. */
+  /** Records a fault unless the type is the expected one, or unknown. */
   expectType(compiled: Compiled, expected: CelType, at: number): void;
   /** Whether a name is a variable of a macro or a declared one. */
   isVariable(name: string, scope: VariableScope | undefined): boolean;
   /** The place of a part of a value at a place. */
   below(place: Place | undefined, step: PathStep): Place | undefined;
-  /** Notes that no form of a function or an operator takes these types. */
+  /** Records that no overload of a function or an operator takes these types. */
   noOverload(name: string, argTypes: readonly CelType[], at: number, target?: CelType): Compiled;
 }
 
-/** What an error costs that an operator ignores; raising one takes about as long as this many steps. */
+/** The cost of an error that an operator ignores; raising one takes about as long as this many steps. */
 const ignoredErrorCost = 20;
 
-/** The error to report if nothing else decides; passes on what no operator may ignore. */
+/** The error to report if nothing else decides; rethrows errors that no operator may ignore. */
 export function absorb(
   error: unknown,
   before: CelError | undefined,

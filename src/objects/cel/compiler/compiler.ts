@@ -157,7 +157,7 @@ export class Compiler implements ExpressionCompiler {
     };
   }
 
-  /** Whether a variable has a dot in its name and this behind it. Saves a look at each longer path. */
+  /** Whether a variable has a dot in its name and begins with this name. Saves a look-up for each longer path. */
   private isLastField(field: string): boolean {
     this.lastFields ??= lastFieldsOf(Object.keys(this.environment.variables));
     return this.lastFields.has(field);
@@ -243,7 +243,7 @@ export class Compiler implements ExpressionCompiler {
     return this.fault(at, `found no matching overload for '${name}' applied to '${applied}'`);
   }
 
-  /** `&&` and `||` take their operands in any order: one that decides the result outweighs errors of the others. */
+  /** `&&` and `||` evaluate their operands in any order: one that decides the result outweighs errors of the others. */
   private logical({ name, args, at }: CallExpression, scope: VariableScope | undefined): Compiled {
     const operands = args.map((arg) => this.compile(arg, scope));
     const operandTypes = operands.map((operand) => operand.type);
@@ -302,7 +302,7 @@ export class Compiler implements ExpressionCompiler {
   }
 }
 
-/** The type of one of two values. A list or map without entries says nothing about their types. */
+/** The common type of two values. A list or map without entries does not determine their types. */
 function typeOfEither(a: Compiled, b: Compiled): CelType {
   if (a.type.kind === b.type.kind && (a.type.kind === 'list' || a.type.kind === 'map')) {
     if (b.size.max === 0) return a.type;
@@ -311,7 +311,7 @@ function typeOfEither(a: Compiled, b: Compiled): CelType {
   return joinTypes(a.type, b.type);
 }
 
-/** Checking ends with so many faults: nobody wants to read more. */
+/** Checking ends with this many faults: nobody wants to read more. */
 const maxIssues = 50;
 
 function lastFieldsOf(names: Iterable<string>): ReadonlySet<string> {

@@ -24,9 +24,9 @@ import { type EntrySizes, sizeAt, sizeOf } from './declared-sizes.js';
 /** Calls `visit` for each element until it returns false. Charges for each. */
 type Walk = (evaluation: Evaluation, range: Value, visit: () => boolean) => void;
 
-/** Gathers what a macro makes of the elements. */
+/** Collects the results of a macro over the elements. */
 interface Collector {
-  /** Takes the element that is in the locals; false to stop. */
+  /** Processes the element that is in the locals; false to stop. */
   visit(): boolean;
   result(): Value;
 }
@@ -104,7 +104,7 @@ function madeEntries(macro: ComprehensionExpression['macro'], element: Range): E
 /** A list of one element is made and added. */
 const addToList = exactly(12);
 
-/** What one element costs, as the newest release counts what the macro stands for. */
+/** The cost of one element, as the newest release counts the macro's expansion. */
 function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compiled[], hasFilter: boolean): Range {
   const [head, last] = [(parts[0] as Compiled).cost, (parts.at(-1) as Compiled).cost];
   // An operator that may decide early costs at least its first operand: the result so far.
@@ -130,7 +130,7 @@ function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compi
   }
 }
 
-/** What is made before the first element, and what is done after the last one. */
+/** The work before the first element, and the work after the last one. */
 function aroundLoop(macro: ComprehensionExpression['macro']): readonly [Range, Range] {
   switch (macro) {
     case 'all':
@@ -333,8 +333,8 @@ export function compileOptionalMap(
 }
 
 /**
- * What the newest release counts for `optMap` and `optFlatMap`: the question for the value, and then a loop over no
- * elements that starts with the value, or an empty optional.
+ * What the newest release counts for `optMap` and `optFlatMap`: the test for a value, and then a loop over no elements
+ * that starts with the value, or an empty optional.
  */
 function optionalCost(target: Range, body: Range, isFlat: boolean): Range {
   const whenPresent = sum(isFlat ? nothing : one, exactly(10), one, target, body);

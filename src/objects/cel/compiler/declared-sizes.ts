@@ -3,9 +3,9 @@ import type { CelType } from '../values/cel-type.js';
 
 /**
  * Where a value is declared, as the newest release looks sizes up: by a path from the declared type of the environment.
- * The first part of a path is the name of a variable and is not looked at. So a path that begins elsewhere (at the result
- * of a call, say) leads to the declared type, too, and such values get sizes that are not theirs: definitions that the
- * newest release accepts have to be accepted, and the limit of an evaluation does not depend on estimates.
+ * The first part of a path is the name of a variable and is ignored. So a path that begins elsewhere (at the result of
+ * a call, say) leads to the declared type, too, and such values get the wrong sizes: definitions that the newest
+ * release accepts have to be accepted, and the limit of an evaluation does not depend on estimates.
  *
  * `type` is undefined where the path leads nowhere.
  */
@@ -48,7 +48,7 @@ export function sizeOf(type: CelType, known: Range = unbounded): Range {
   return scalarKinds.has((type.kind === 'optional' ? type.value : type).kind) ? one : known;
 }
 
-/** The size of a value at a place; of one that has none as {@link sizeOf}. */
+/** The size of a value at a place; without a known size there, as {@link sizeOf}. */
 export function sizeAt(place: Place | undefined, type: CelType, known: Range = unbounded): Range {
   const declared = place?.type;
   if (declared === undefined) return sizeOf(type, known);

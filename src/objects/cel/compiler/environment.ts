@@ -13,7 +13,9 @@ export interface MessageType {
 export interface CelEnvironment {
   readonly variables: Readonly<Record<string, CelType>>;
   readonly functions: FunctionTable;
-  /** The type whose declared sizes bound the values of the variables in estimates of costs. Default: nothing bounds them. */
+  /**
+   * The type whose declared sizes bound the values of the variables in cost estimates. Default: nothing bounds them.
+   */
   readonly declared?: CelType;
   /** Types that expressions may construct; default: none. */
   readonly messages?: (name: string) => MessageType | undefined;

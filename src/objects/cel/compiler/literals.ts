@@ -49,14 +49,14 @@ class ElementType {
   }
 }
 
-/** The type of an element that stands with a `?`: that of its value. */
+/** The type of an element marked with `?`: that of its value. */
 function unwrapped(compiler: ExpressionCompiler, part: Compiled, isOptional: boolean, at: number): CelType {
   if (!isOptional) return part.type;
   compiler.expectType(part, optionalOf(types.dyn), at);
   return part.type.kind === 'optional' ? part.type.value : types.dyn;
 }
 
-/** The value of a part; undefined if it stands with a `?` and is missing. */
+/** The value of a part; undefined if it is marked with `?` and missing. */
 function present(value: Value, isOptional: boolean): Value | undefined {
   if (!isOptional) return value;
   if (!(value instanceof OptionalValue)) throw noSuchOverload();

@@ -3,7 +3,7 @@ import type { CelType } from '../values/cel-type.js';
 import type { Compiled, ExpressionCompiler } from './compiled.js';
 import { type EntrySizes, eitherEntries, type Place, sizeAt } from './declared-sizes.js';
 
-/** What an operation costs beside its operands, and what is known of its result beyond its type. */
+/** The cost of an operation beside its operands, and what is known of its result beyond its type. */
 export interface OperationEstimate {
   readonly cost: Range;
   readonly size?: Range | undefined;
@@ -13,14 +13,14 @@ export interface OperationEstimate {
 
 const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
-/** A question to an authorizer. */
+/** A check by an authorizer. */
 const authorizationCost = 350_000;
 
 const text: ReadonlySet<CelType['kind']> = new Set(['string', 'bytes', 'dyn']);
 
 /**
- * What an operator costs, as the newest release estimates it: one unit, or for text and lists what their size demands.
- * Operands of unknown type count as the most expensive ones.
+ * The cost of an operator, as the newest release estimates it: one unit, or for strings and lists a cost that grows
+ * with their size. Operands of unknown type count as the most expensive ones.
  */
 export function operatorEstimate(
   compiler: ExpressionCompiler,
@@ -65,7 +65,7 @@ function addition(left: Compiled, right: Compiled): OperationEstimate {
     : { cost, size, entries };
 }
 
-/** What the newest release counts for `==` of two opaque values of one type. `!=` counts as for text of any length. */
+/** The cost in the newest release of `==` on two opaque values of one type. `!=` counts as for text of any length. */
 function equality(name: string, left: Compiled, right: Compiled): Range {
   const { type } = left;
   if (name === '_!=_' || type.kind !== 'opaque' || right.type.kind !== 'opaque' || type.name !== right.type.name) {
@@ -82,7 +82,7 @@ function comparison(left: Range, right: Range): Range {
   return traversal({ min: max > 0 ? 1 : 0, max }, perCharacter);
 }
 
-/** What a call costs; the target of a method is its first argument. */
+/** The cost of a call; the target of a method is its first argument. */
 export function callEstimate(compiler: ExpressionCompiler, name: string, args: readonly Compiled[]): OperationEstimate {
   const estimate = estimates[name];
   if (estimate === undefined || args.length === 0) return { cost: one };
@@ -104,7 +104,7 @@ function patternCost(size: Range, pattern: Range): Range {
   return product(traversal(sum(size, one), perCharacter), traversal(pattern, perPatternCharacter));
 }
 
-/** The declared size of the elements of a list or the keys of a map; undefined for what has none. */
+/** The declared size of the elements of a list or the keys of a map; undefined if they have none. */
 function elementOf(
   { type, place }: Compiled,
   compiler: ExpressionCompiler,
@@ -129,7 +129,7 @@ const replacement: Estimate = ([size = unbounded, from = unbounded, to = unbound
 };
 
 function longestReplaced(size: Range, from: Range, to: Range): number {
-  // An empty text is found around every character.
+  // An empty string is found around every character.
   if (from.min === 0) return times(size.max + 1, to.max) + size.max;
   return to.max <= from.min ? size.max : times(Math.ceil(size.max / from.min), to.max);
 }
@@ -172,7 +172,10 @@ function addressIn(compared: Range): Estimate {
 /** The text of a format that is the longest one as a pattern. */
 const formatPattern = 128 * perPatternCharacter;
 
-/** The text of a number, a bool or a time. The newest release bounds it by nothing, and so refuses messages with numbers. */
+/**
+ * The text of a number, a bool or a time. The newest release sets no bound for it, and so refuses messages with
+ * numbers.
+ */
 const scalarText: Range = { min: 1, max: 40 };
 
 const authorization: Estimate = () => ({ cost: exactly(authorizationCost) });

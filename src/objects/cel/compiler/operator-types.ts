@@ -60,7 +60,7 @@ const forms: Readonly<Record<string, readonly Form[]>> = {
 
 /** The type of the result of an operator; undefined if it can't be applied to these types. */
 export function operatorType(name: string, args: readonly CelType[]): CelType | undefined {
-  // An object with known fields can be asked by key, like a map.
+  // An object with known fields can be indexed by key, like a map.
   if ((name === '_[_]' || name === '_[?_]') && args[0] !== undefined && isObject(args[0])) {
     return name === '_[_]' && args[0].kind === 'object' ? dyn : optionalOf(dyn);
   }
@@ -73,7 +73,7 @@ function isObject(type: CelType): boolean {
   return object.kind === 'object' && object.isClosed !== true;
 }
 
-/** The type of the result of a function with these forms: unknown if several with different results may be meant. */
+/** The type of the result of a function with these overloads: unknown if several with different results may apply. */
 export function resultOf(candidates: readonly Form[], args: readonly CelType[]): CelType | undefined {
   let result: CelType | undefined;
   for (const candidate of candidates) {

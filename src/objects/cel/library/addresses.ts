@@ -36,7 +36,7 @@ class CidrValue extends OpaqueValue {
     return other instanceof CidrValue && isSame(this.address, other.address) && this.prefix === other.prefix;
   }
 
-  /** Whether the first bits of an address are those of this network. */
+  /** Whether an address has the prefix of this network. */
   contains({ family, value }: ParsedAddress): boolean {
     if (family !== this.address.family) return false;
     const rest = BigInt(bitsOf(family) - this.prefix);
@@ -90,7 +90,7 @@ function isGlobalUnicast(_: unknown, { address }: IpValue): boolean {
   return !(address.family === 4 ? others : others6).some((network) => hasPrefix(address, network));
 }
 
-/** Addresses are calculated with as numbers beyond 64 bits, which takes some hundred nanoseconds. */
+/** Addresses are handled as numbers beyond 64 bits, which takes some hundred nanoseconds. */
 const stepCost = 40;
 
 /** `ip`, `cidr` and their methods. */

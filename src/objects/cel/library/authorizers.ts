@@ -12,12 +12,12 @@ const decisionType = opaque('Decision');
 
 /** Declared type of the variable `authorizer`. */
 export const authorizerVariable = authorizerType;
-/** Declared type of the variable `authorizer.requestResource`, a check of what is requested. */
+/** Declared type of the variable `authorizer.requestResource`, a check of the requested resource. */
 export const resourceCheckVariable = resourceCheckType;
 
-/** One question to the authorizer. */
+/** One check by the authorizer. */
 export interface AuthorizationCheck {
-  /** Name of another service account to ask about; unset: the user of the request. */
+  /** Name of another service account to check; unset: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
   readonly path: string;
   readonly isResourceRequest: boolean;
@@ -31,15 +31,15 @@ export interface AuthorizationCheck {
   readonly verb: string;
 }
 
-/** The answer to a question. */
+/** The result of a check. */
 export interface AuthorizationAnswer {
   readonly allowed: boolean;
   readonly reason: string;
-  /** Why there is no answer; empty if there is one. */
+  /** Why there is no result; empty if there is one. */
   readonly error: string;
 }
 
-/** Answers questions for expressions. Throws to interrupt an evaluation that must be repeated with the answer. */
+/** Runs checks for expressions. Throws to interrupt an evaluation that must be repeated with the result. */
 export interface AnswerSource {
   answer(question: AuthorizationCheck): AuthorizationAnswer;
 }
@@ -101,7 +101,7 @@ export function requestResourceValue(
   return new CheckValue('ResourceCheck', source, { ...nothing, isResourceRequest: true, ...of });
 }
 
-/** What asking costs, as the field counts it. */
+/** The cost of a check, as the reference counts it. */
 const checkCost = 350_000;
 
 /** Methods of the variable `authorizer`. */

@@ -30,7 +30,7 @@ export function textLength(text: string): number {
   return length;
 }
 
-/** Sizes, simple tests of text, parts of times, and values that may be missing. */
+/** Sizes, simple tests of strings, parts of times, and optional values. */
 export function basics(library: LibraryBuilder): void {
   const sizes: readonly [CelType, (value: never) => number][] = [
     [string, (text: string) => textLength(text)],

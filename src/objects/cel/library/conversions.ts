@@ -25,7 +25,7 @@ function toUint(value: bigint): Uint {
 }
 
 function truncated(value: number, message: string): bigint {
-  // The range is open: neither end can be told from its neighbours outside.
+  // The range is open: neither end can be distinguished from its neighbours outside.
   if (!Number.isFinite(value) || value <= -(2 ** 63) || value >= 2 ** 64) throw new CelError(message);
   return BigInt(Math.trunc(value));
 }

@@ -22,7 +22,7 @@ class FormatValue extends OpaqueValue {
 
   constructor(
     readonly name: string,
-    /** What is wrong with a text; empty if nothing is. */
+    /** The fault of a text; empty if there is none. */
     readonly check: (text: string) => readonly string[],
   ) {
     super();
@@ -33,7 +33,7 @@ class FormatValue extends OpaqueValue {
   }
 }
 
-/** For the beginning of a generated name, whose end may still be a dash. */
+/** For the base of a generated name, which may still end in a dash. */
 const asPrefix = (check: (text: string) => string[]) => (text: string) =>
   check(text.endsWith('-') ? `${text.slice(0, -1)}a` : text);
 const matching = (pattern: RegExp, message: string) => (text: string) => (pattern.test(text) ? [] : [message]);
@@ -66,10 +66,10 @@ const checks: Readonly<Record<string, (text: string) => readonly string[]>> = {
 };
 
 const formatsByName = new Map(Object.entries(checks).map(([name, check]) => [name, new FormatValue(name, check)]));
-/** Checking reads the text several times. */
+/** The check reads the text several times. */
 const passes = 5;
 
-/** What one call takes, beside reading its text. */
+/** The cost of one call, beside reading its text. */
 const stepCost = 20;
 
 /** `format.<name>()`, `format.named(name)` and `validate`. */

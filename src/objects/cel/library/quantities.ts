@@ -15,7 +15,7 @@ import { OpaqueValue } from '../values/value.js';
 const { bool, double, int, string } = types;
 const typeNameOfQuantity = 'Quantity';
 const type = opaque(typeNameOfQuantity);
-/** Quantities with a binary suffix are read as at most this. */
+/** Quantities with a binary suffix are capped at this value. */
 const largest = (1n << 63n) - 1n;
 const decimal = /^(-?)(\d+)(.*)$/;
 const factors: Readonly<Record<string, readonly [bigint, bigint]>> = Object.freeze({
@@ -61,7 +61,7 @@ class QuantityValue extends OpaqueValue {
     return [value * times, by];
   }
 
-  /** The value as a whole number of 64 bits; undefined if it is not one, or was cut to the largest when it was read. */
+  /** The value as a 64-bit integer; undefined if it is not one, or was capped when it was read. */
   get whole(): bigint | undefined {
     const [numerator, denominator] = this.fraction;
     if (numerator % denominator !== 0n) return undefined;
@@ -97,7 +97,7 @@ function negated({ text }: QuantityValue): QuantityValue {
   return new QuantityValue(text.startsWith('-') ? text.slice(1) : text === '0' ? text : `-${text}`);
 }
 
-/** What one calculation takes, beside the call. */
+/** The cost of one calculation, beside the call. */
 const stepCost = 10;
 
 const whole = (value: bigint): QuantityValue => parse(String(value));

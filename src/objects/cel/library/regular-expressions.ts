@@ -7,14 +7,14 @@ import { ListValue } from '../values/value.js';
 
 const { bool, int, string } = types;
 
-/** Bounds of a pattern: what it takes to compile one grows with them. */
+/** Limits of a pattern: the cost of compiling grows with them. */
 const maxPatternLength = 1000;
 const maxProgramSize = 5000;
 /** Units per character of text, those per character and instruction of the pattern, and per character to compile. */
 const costPerCharacter = 6;
 const costPerStep = 0.1;
 const compileCostPerCharacter = 20;
-/** What compiling a literal pattern counts beside its instructions, in parts of an expression. */
+/** The cost of compiling a literal pattern beside its instructions, in parts of an expression. */
 const patternWork = 30;
 
 /**

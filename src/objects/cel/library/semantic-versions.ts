@@ -77,7 +77,7 @@ function comparePart(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1;
 }
 
-/** What one call takes, beside reading its text. */
+/** The cost of one call, beside reading its text. */
 const stepCost = 20;
 
 /** `semver` and its methods. */

@@ -9,7 +9,7 @@ import { formatText } from './format-text.js';
 const { dyn, int, string } = types;
 const texts = listOf(string);
 
-/** Text as code points; as it is if every character is one. */
+/** Text as code points; unchanged if every character is one. */
 function points(text: string): readonly string[] | string {
   return textLength(text) === text.length ? text : [...text];
 }
@@ -112,7 +112,7 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-/** Functions of text beyond the basic ones. Places in text count code points. */
+/** String functions beyond the basic ones. Positions in strings count code points. */
 export function strings(library: LibraryBuilder): void {
   library
     .method('charAt', [string, int], string, ({ budget }, text: string, index: bigint) => {

@@ -58,7 +58,7 @@ function url(text: string): UrlValue {
   return value;
 }
 
-/** Escapes what may not stand in a path as it is. */
+/** Escapes characters that may not appear in a path. */
 function escapedPath(path: string): string {
   return path.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]/gu, (c) => encodeURIComponent(c));
 }

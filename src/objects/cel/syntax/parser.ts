@@ -6,7 +6,7 @@ import { dottedName } from './expression.js';
 import { type Token, tokenize } from './lexer.js';
 import { expandMacro } from './macros.js';
 
-/** Bounds of one expression. They keep the time to parse and check it below a few milliseconds. */
+/** Limits of one expression. They keep the time to parse and check it below a few milliseconds. */
 export const expressionLimits = Object.freeze({
   /** Characters of the text. */
   length: 100_000,
@@ -94,7 +94,7 @@ class Parser {
     if (!this.accept(text)) this.unexpected();
   }
 
-  /** Counts a node and its depth, so that whoever walks the tree later can recurse. */
+  /** Counts a node and its depth, so that code that walks the tree later can recurse. */
   private made<T extends Expression>(expression: T, ...children: readonly (Expression | undefined)[]): T {
     this.work?.charge(1);
     if (++this.nodes > expressionLimits.nodes) {

@@ -16,7 +16,7 @@ import {
 
 /** The type of a value as far as it is known before evaluation. */
 export type CelType =
-  /** `maxSize`: the most characters or bytes of values that were declared so; 0 for those that have no size. */
+  /** `maxSize`: the most characters or bytes of values declared with a limit; 0 for types without a size. */
   | { readonly kind: ScalarKind; readonly maxSize?: number }
   | { readonly kind: 'list'; readonly element: CelType; readonly maxSize?: number; readonly parts?: number }
   | {
@@ -30,8 +30,8 @@ export type CelType =
   /** A value with methods only. */
   | { readonly kind: 'opaque'; readonly name: string }
   /**
-   * A JSON object, or a {@link LazyObject}, with known fields. A closed one has no keys that an expression could list or
-   * ask for.
+   * A JSON object, or a {@link LazyObject}, with known fields. A closed one has no keys that an expression could list
+   * or look up.
    */
   | {
       readonly kind: 'object';
@@ -41,7 +41,7 @@ export type CelType =
     }
   /** What `Name{...}` makes. */
   | { readonly kind: 'message'; readonly name: string }
-  /** Stands in declarations of functions for any type; equal names stand for equal types. */
+  /** Stands for any type in declarations of functions; equal names stand for equal types. */
   | { readonly kind: 'parameter'; readonly name: string };
 
 export type ScalarKind =
@@ -78,7 +78,7 @@ export const types = Object.freeze({
   b: Object.freeze({ kind: 'parameter', name: 'B' }) as CelType,
 });
 
-/** Types of more parts are not known in detail: what compares types takes time for each part. */
+/** Types with more parts are not known in detail: comparing types takes time for each part. */
 const maxTypeParts = 24;
 
 function partsOf(type: CelType): number {
@@ -104,7 +104,7 @@ export function mapOf(key: CelType, value: CelType, maxSize?: number): CelType {
   return maxSize === undefined ? map : { ...map, maxSize };
 }
 
-/** A simple type whose values have at most so many characters or bytes. */
+/** A simple type whose values have at most the given number of characters or bytes. */
 export function sized(kind: ScalarKind, maxSize: number): CelType {
   return { kind, maxSize };
 }
@@ -188,7 +188,7 @@ export function valueTypeName(value: Value): string {
   return isList(value) ? 'list' : 'map';
 }
 
-/** Whether a value is of a type, without a look at elements and fields. */
+/** Whether a value is of a type, without checking elements and fields. */
 export function hasType(value: Value, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -232,7 +232,7 @@ export function hasType(value: Value, type: CelType): boolean {
 /** What the parameters in the declaration of a function stand for in one call. */
 export type Bindings = Map<string, CelType>;
 
-/** Whether an argument of type `from` may be given where `to` is declared. Unknown types may be given everywhere. */
+/** Whether an argument of type `from` may be given where `to` is declared. Unknown types are allowed everywhere. */
 export function isAssignable(to: CelType, from: CelType, bindings: Bindings): boolean {
   if (to.kind === 'parameter') {
     const bound = bindings.get(to.name);

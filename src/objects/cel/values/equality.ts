@@ -20,7 +20,10 @@ import {
   type Value,
 } from './value.js';
 
-/** Whether two values are equal. Numbers of different types can be; values of other types are not. Charges for size. */
+/**
+ * Whether two values are equal. Numbers of different types can be equal; other values of different types are not.
+ * Charges for size.
+ */
 export function equals(a: Value, b: Value, budget: Budget): boolean {
   if (typeof a === 'string') {
     if (typeof b !== 'string') return false;

@@ -8,7 +8,7 @@ import type { Span, Timestamp } from './time.js';
  * - bool, string, null and bytes (Uint8Array) as such,
  * - int as a bigint, double as a number, uint as a {@link Uint},
  * - lists and maps that an expression made as {@link ListValue} and {@link MapValue},
- * - lists and maps from outside as they are: plain arrays and objects of JSON values, which are never copied. Only the
+ * - lists and maps from outside: plain arrays and objects of JSON values, which are never copied. Only the
  *   numbers in them need a conversion when they are read ({@link fromJson}).
  */
 export type Value =
@@ -46,7 +46,7 @@ export class ListValue {
   constructor(readonly items: readonly Value[]) {}
 }
 
-/** A list that is compared and added to in its own way: as a set, or by the keys of its elements. */
+/** A list with its own equality and addition: as a set, or by the keys of its elements. */
 export abstract class CombiningList extends ListValue {
   /** Charges for the work. */
   abstract equalTo(other: ListValue | JsonList, budget: Budget): boolean;
@@ -86,7 +86,7 @@ export class MessageValue {
   ) {}
 }
 
-/** A value with methods and without fields: a quantity, an address, a check of an authorizer. */
+/** A value with methods and without fields: a quantity, an address, a check by an authorizer. */
 export abstract class OpaqueValue {
   /** Name of its type in messages. */
   abstract readonly typeName: string;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 /** Versions of ConversionReview that the server speaks. */
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** A question for a conversion webhook, with the id that the answer has to repeat. */
+/** A review for a conversion webhook, with the id that the answer has to repeat. */
 export function conversionReview(
   group: string,
   version: ReviewVersion,

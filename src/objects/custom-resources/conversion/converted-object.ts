@@ -8,7 +8,7 @@ export class ConvertedObjectFault extends Error {
 const identity = ['name', 'namespace', 'uid'] as const;
 
 /**
- * A converted object with the metadata of the one that was sent, in which only labels and annotations may change.
+ * A converted object with the metadata of the object that was sent, in which only labels and annotations may change.
  *
  * @param what names the object in messages
  * @throws ConvertedObjectFault for an object of another version or kind, or another object

@@ -11,9 +11,9 @@ import { ConvertedObjectFault, checkedObject } from './converted-object.js';
 import { readConversionAnswer } from './read-conversion-answer.js';
 
 const maxObjects = 500;
-/** Characters of the objects of one question. A single object may be longer. */
+/** The most characters of the objects of one review. A single object may be longer. */
 const maxCharacters = 3 * 1024 * 1024;
-/** Has room for the objects of a question that became twice as long. */
+/** Large enough for the objects of a review that became twice as long. */
 const maxAnswerBytes = 2 * maxCharacters + 256 * 1024;
 const timeoutMs = 30_000;
 
@@ -29,8 +29,8 @@ interface ConvertedKind {
 }
 
 /**
- * Asks the webhook of one definition for objects in another version. Each definition has connections
- * and seats of its own, so a webhook that hangs harms the requests for its kind only.
+ * Calls the webhook of one definition to convert objects to another version. Each definition has connections and seats
+ * of its own, so a webhook that hangs harms the requests for its kind only.
  */
 export class WebhookConverter {
   private client: HookClient | undefined;
@@ -47,10 +47,10 @@ export class WebhookConverter {
   }
 
   /**
-   * The objects as the webhook converts them, in the same order, with its labels and annotations and otherwise their own
-   * metadata; objects of the wanted version come back unchanged. Asks several times when there are many objects.
+   * The objects as the webhook converts them, in the same order, with its labels and annotations and otherwise their
+   * own metadata; objects of the wanted version come back unchanged. Makes several calls when there are many objects.
    *
-   * @param signal of the request; its time comes before the 30 s of a call
+   * @param signal of the request; its deadline takes precedence over the 30 s of a call
    * @throws a 500 when there is no usable answer, and the errors of {@link HookClient.ask}
    */
   async convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<ApiObject[]> {
@@ -133,7 +133,7 @@ export class WebhookConverter {
     // The request has no time left, or too many wait for this webhook.
     if (error instanceof StatusError) return error;
     const isFault = error instanceof HookFault || error instanceof ConvertedObjectFault;
-    // An address or a certificate that can't be used makes other errors.
+    // An unusable address or certificate causes other errors.
     const { message } = isFault ? error : (error as Error);
     const group = parseApiVersion(apiVersion);
     const from = group === undefined ? apiVersion : `${group.group}/${group.version}`;
@@ -148,7 +148,7 @@ export class ConversionError extends StatusError {
     this.name = 'ConversionError';
   }
 
-  /** The fault is that of the webhook. */
+  /** The webhook is at fault. */
   override get isExpected(): boolean {
     return true;
   }

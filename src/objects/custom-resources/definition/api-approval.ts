@@ -1,7 +1,7 @@
 import { ownValue } from '../../../base/machinery/own-value.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
-/** What the approval annotation of a definition in a protected group says, and why, for clients. */
+/** The state of the approval annotation of a definition in a protected group, and the reason, for clients. */
 export interface ApiApproval {
   readonly state: 'approved' | 'bypassed' | 'invalid' | 'missing';
   readonly reason: string;
@@ -9,7 +9,7 @@ export interface ApiApproval {
 
 const explanation = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** The annotation with the place where the API of a protected group was agreed on. */
+/** The annotation that points to where the API of a protected group was agreed on. */
 export function approvalAnnotation(names: VendorNames): string {
   return `api-approved.${names.labelPrefix}`;
 }

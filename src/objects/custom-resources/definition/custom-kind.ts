@@ -17,12 +17,12 @@ import type { DefinitionSource, TopField, VersionSource } from './definition-sou
 import { fieldOwnership, otherFields } from './field-ownership.js';
 import { fieldShape } from './field-shape.js';
 
-/** What every custom kind begins with. */
+/** The part with which every custom kind begins. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
 
 /**
- * The declaration of one version of a custom kind. Its schema is read when an object of the kind is; until then it takes
- * little memory.
+ * The declaration of one version of a custom kind. Its schema is read when an object of the kind is read; until then it
+ * takes little memory.
  */
 export function customKind(source: DefinitionSource, version: VersionSource, schema: () => StructuralSchema): KindType {
   const { group, isNamespaced, names } = source;
@@ -127,12 +127,12 @@ class KindForm implements CustomKindForm {
       properties: _none,
       ...published
     } = toOpenApi(root, { version, objectMeta: reference(objectMeta), isLazy: this.version.schema.isLong });
-    // There, a schema that says nothing of its fields is any object; clients compare it with that.
+    // There, a schema without fields is any object; clients compare it with that.
     if (!this.publishesFields(version)) delete published['x-kubernetes-preserve-unknown-fields'];
     return published;
   }
 
-  /** Readers of version 2 can't be told that there are other fields besides the published ones. */
+  /** Version 2 can't express that there are other fields besides the published ones. */
   publishesFields(version: 2 | 3): boolean {
     return version === 3 || this.version.schema.unpack()['x-kubernetes-preserve-unknown-fields'] !== true;
   }

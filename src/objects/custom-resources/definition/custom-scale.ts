@@ -12,7 +12,7 @@ import { plainFields } from './json-path.js';
 
 const mostReplicas = 2 ** 31 - 1;
 
-/** The `scale` subresource of a version: it shows and sets the fields that the paths of the definition name. */
+/** The `scale` subresource of a version: it shows and sets the fields that the definition's paths name. */
 export function customScale(paths: CustomResourceSubresourceScale): ViewSubresource {
   const wanted = (parent: ApiObject) => numberAt(parent, paths.specReplicasPath).value;
   const view = scaleSubresource<ApiObject>({
@@ -31,7 +31,7 @@ export function customScale(paths: CustomResourceSubresourceScale): ViewSubresou
   };
 }
 
-/** Broken rules of the fields that the scale shows: of the wanted number, or of what is observed. */
+/** Broken rules of the fields that the scale shows: of the desired number, or of the observed values. */
 export function scaleErrors(
   paths: CustomResourceSubresourceScale,
   object: ApiObject,
@@ -55,7 +55,7 @@ function replicasErrors(path: string, object: ApiObject): FieldError[] {
 
 interface Found<T> {
   readonly value?: T;
-  /** Why there is no such value, although there is another one. */
+  /** Why there is no such value, although the path finds another one. */
   readonly fault?: string;
 }
 

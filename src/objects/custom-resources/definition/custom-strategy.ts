@@ -17,7 +17,7 @@ export interface CustomRules {
   readonly statusErrors: CustomRules['schemaErrors'];
   /** Fills in defaults of the stored version, in place. */
   readonly completeStored: (object: ApiObject) => void;
-  /** Makes ready what these need; undefined when it is. */
+  /** Prepares what these functions need; undefined when it is ready. */
   readonly prepare: () => Promise<void> | undefined;
 }
 
@@ -33,7 +33,7 @@ export function customStrategy({ subresources, schemaErrors, completeStored, pre
       // An absent status is not shown as an empty one, unlike that of built-in kinds.
       if (status === undefined) return;
       delete object.status;
-      // The status that was dropped had taken the place of a default.
+      // The dropped status had taken the place of a default.
       completeStored(object);
     },
     warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
@@ -43,7 +43,7 @@ export function customStrategy({ subresources, schemaErrors, completeStored, pre
   };
 }
 
-/** A change counts as one of the generation wherever it is, but in metadata and in a status with a path of its own. */
+/** Any change raises the generation, except changes of metadata and of a status with a path of its own. */
 export function customStrategyOptions({ status }: CustomResourceSubresources): StrategyOptions {
   return {
     allowUnconditionalUpdate: false,

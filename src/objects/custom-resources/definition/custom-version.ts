@@ -42,14 +42,14 @@ function wholeErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject
   return validateValue(schema, object, undefined, { old });
 }
 
-/** Of a write of the status, which can't mend what is wrong with the rest. */
+/** For a write of the status, which can't repair faults of the rest. */
 function statusErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const part = schema.properties.get('status');
   if (part === undefined || object.status === undefined) return [];
   return validateValue(part, object.status, statusPath, { old: old?.status });
 }
 
-/** Errors of the schema that expressions could stumble over. */
+/** Errors of the schema that could break expressions. */
 const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -66,20 +66,20 @@ const uncheckedRules: FieldError = {
     'correct the existing errors to complete validation',
 };
 
-/** Brings objects into another version of their kind, as `RemoteConversion` does but without its schema. */
+/** Converts objects into another version of their kind, like `RemoteConversion` but without its schema. */
 export type ObjectConverter = RemoteConversion['convert'];
 
-/** What changes about a custom resource while it is served. */
+/** The properties of a custom resource that change while it is served. */
 export interface CustomState {
-  /** No objects may be created any more. */
+  /** No more objects may be created. */
   isTerminating: boolean;
   /** All objects are stored in the storage version: `status.storedVersions` names no other. */
   isUniform: boolean;
 }
 
 /**
- * The definition of a custom resource, as the storage version has it; the other versions have their own. Everything that
- * needs the schema is made when it is first needed: thousands of definitions cost little until somebody uses them.
+ * The definition of a custom resource, in its storage version; the other versions have their own. Everything that needs
+ * the schema is made when it is first needed: thousands of definitions cost little until somebody uses them.
  *
  * @param definitions where definitions are stored
  * @param converter converts between the versions; undefined: only their apiVersion and unknown fields differ
@@ -174,7 +174,7 @@ class CustomVersion implements StoredResource {
     this.declared = customKind(source, version, () => this.schema);
   }
 
-  /** Tells the version about the others; called once, before it is used. */
+  /** Gives the version a reference to the others; called once, before it is used. */
   join(
     versions: readonly [ServedVersion, ...ServedVersion[]],
     storage: CustomVersion,
@@ -208,7 +208,7 @@ class CustomVersion implements StoredResource {
     return mine === undefined ? stored : mine.then(() => stored);
   }
 
-  /** Reads a long schema in turns with other work; undefined when nothing is to be waited for. */
+  /** Reads a long schema in turns with other work; undefined when there is nothing to wait for. */
   private read(): Promise<void> | undefined {
     if (this.knownMark !== undefined || !this.version.schema.isLong) return undefined;
     this.reading ??= this.readInTurns();
@@ -225,7 +225,7 @@ class CustomVersion implements StoredResource {
     return this.knownColumns;
   }
 
-  /** Marks texts that the schema of this version has nothing to do for. */
+  /** Marks texts that the schema of this version would not change. */
   get mark(): string {
     this.knownMark ??= storedMark(this.schema);
     return this.knownMark;
@@ -251,7 +251,7 @@ class CustomVersion implements StoredResource {
   /** Conversions from and to the storage version, in which only apiVersion and unknown fields differ. */
   private conversions(): Pick<ServedVersion, 'fromStored' | 'toStored'> {
     if (this.converter === undefined) return { fromStored: (object) => this.fromStorage(object) };
-    // An object that is taken for one of another version would be damaged.
+    // An object treated as one of another version would be damaged.
     const check = (object: ApiObject, { apiVersion }: CustomVersion): ApiObject => {
       if (object.apiVersion === apiVersion) return object;
       throw internalError(`an object of ${object.apiVersion ?? 'no version'} was not converted to ${apiVersion}`);
@@ -259,7 +259,7 @@ class CustomVersion implements StoredResource {
     return { fromStored: (object) => check(object, this), toStored: (object) => check(object, this.storage) };
   }
 
-  /** What the converter makes of objects, by the schema of the version that they come to. */
+  /** The converter's objects after the schema of their target version was applied. */
   private async convert(
     converter: ObjectConverter,
     objects: readonly ApiObject[],
@@ -277,13 +277,15 @@ class CustomVersion implements StoredResource {
     });
   }
 
-  /** Fills in what the schema has defaults for, in place. */
+  /** Fills in the defaults of the schema, in place. */
   applyDefaults(object: ApiObject): void {
     const filled = withDefaults(this.schema, object) as ApiObject;
     if (filled !== object) replaceContent(object, filled);
   }
 
-  /** As {@link applyDefaults}, for an object that was stored before: too many new defaults leave it as it is. */
+  /**
+   * Like {@link applyDefaults}, for an object that was stored before: with too many new defaults it stays unchanged.
+   */
   completeDefaults(object: ApiObject): void {
     try {
       this.applyDefaults(object);
@@ -297,7 +299,7 @@ class CustomVersion implements StoredResource {
     try {
       return decode(this.declared, object).value as ApiObject;
     } catch (error) {
-      // Stored before a rule about embedded objects was made: left as it is, for its owner to see.
+      // Stored before a rule about embedded objects was made: left unchanged, for its owner to see.
       if (error instanceof DecodeError) return object;
       throw error;
     }
@@ -314,7 +316,7 @@ class CustomVersion implements StoredResource {
     return this.all.find((version) => version.name === name) ?? this.storage;
   }
 
-  /** Compiles the expressions of the schema in turns with other work, once; undefined when that is done. */
+  /** Compiles the expressions of the schema in turns with other work, once; undefined when they are compiled. */
   private compileRules(): Promise<void> | undefined {
     if (this.hasRules) return undefined;
     this.compiling ??= inTurns(compileRulesInSteps(this.schema)).then((rules) => {
@@ -332,7 +334,7 @@ class CustomVersion implements StoredResource {
     old: ApiObject | undefined,
   ): FieldError[] {
     const { apiVersion } = this;
-    // What a converter made for the store was checked before, in the version of the request.
+    // An object that a converter made for the store was checked before, in the version of the request.
     if (this.converter !== undefined && object.apiVersion !== apiVersion) return [];
     const value = { ...object, apiVersion };
     const before = old === undefined ? undefined : { ...old, apiVersion };
@@ -352,13 +354,15 @@ class StoredCustomForm implements StoredFormRules {
     return this.version.storageVersion.mark;
   }
 
-  /** Objects that another schema let pass lose what is unknown today, and get what has a default today. */
+  /**
+   * Objects that another schema accepted lose fields that are unknown today, and get fields that have a default today.
+   */
   complete(object: ApiObject): ApiObject {
     const written = this.version.writtenIn(object);
     const storage = this.version.storageVersion;
     let upToDate = written.prune(object);
     written.completeDefaults(upToDate);
-    // What a request writes is converted before.
+    // Objects that a request writes were converted before.
     if (written !== storage && written.conversion !== undefined) return upToDate;
     if (written !== storage && written.mark !== storage.mark) upToDate = storage.prune(upToDate);
     upToDate.kind = storage.kind;
@@ -366,7 +370,7 @@ class StoredCustomForm implements StoredFormRules {
     return upToDate;
   }
 
-  /** What another version let pass must fit the schema of the storage version. */
+  /** Objects that another version accepted must fit the schema of the storage version. */
   beforeStorage(object: ApiObject): ApiObject {
     const { version } = this;
     const storage = version.storageVersion;

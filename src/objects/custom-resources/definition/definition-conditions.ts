@@ -8,13 +8,13 @@ import type {
 /** The aspects of a definition's state. */
 export type ConditionType = CustomResourceDefinitionCondition['type'];
 
-/** What a control loop or the server says about one aspect; the time of the last change follows from it. */
+/** The report of a control loop or the server about one aspect; the time of the last change follows from it. */
 export type ConditionUpdate = Pick<CustomResourceDefinitionCondition, 'type' | 'status'> & {
   readonly reason: string;
   readonly message: string;
 };
 
-/** The condition of a type; undefined when nobody has spoken about it yet. */
+/** The condition of a type; undefined when nobody has reported it yet. */
 export function findCondition(
   status: CustomResourceDefinitionStatus,
   type: ConditionType,
@@ -22,7 +22,7 @@ export function findCondition(
   return status.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether a condition is there and true. */
+/** Whether a condition exists and is true. */
 export function isConditionTrue({ status }: CustomResourceDefinition, type: ConditionType): boolean {
   return findCondition(status, type)?.status === 'True';
 }

@@ -18,7 +18,7 @@ export interface TopField {
   readonly column: CustomForm['column'];
 }
 
-/** What is kept of one version of a definition. */
+/** The data kept of one version of a definition. */
 export interface VersionSource {
   readonly name: string;
   readonly isServed: boolean;
@@ -33,16 +33,16 @@ export interface VersionSource {
   readonly deprecation: string | undefined;
 }
 
-/** What is kept of a definition, so that thousands take little memory. Never changed. */
+/** The data kept of a definition, so that thousands take little memory. Never changed. */
 export interface DefinitionSource {
-  /** Equal digests: the same resource is served, but for its end. */
+  /** Equal digests: the same resource is served, except for its end. */
   readonly digest: string;
   /** `<plural>.<group>`. */
   readonly name: string;
   readonly uid: string;
   readonly group: string;
   readonly isNamespaced: boolean;
-  /** Names that nobody else has. */
+  /** Names that no other definition has. */
   readonly names: {
     readonly plural: string;
     readonly singular: string;
@@ -53,7 +53,7 @@ export interface DefinitionSource {
   };
   /** The storage version first. */
   readonly versions: readonly [VersionSource, ...VersionSource[]];
-  /** Brings objects from version to version; undefined: a change of their apiVersion does. */
+  /** Converts objects from version to version; undefined: changing their apiVersion is enough. */
   readonly conversionWebhook: WebhookConversion | undefined;
   /** All objects are stored in the storage version. */
   readonly isUniform: boolean;
@@ -62,7 +62,7 @@ export interface DefinitionSource {
 }
 
 /**
- * What is served for a definition; undefined while that is nothing, because its names are not accepted or it has not
+ * What is served for a definition; undefined while nothing is served, because its names are not accepted or it has not
  * been established yet. In several steps, as schemas may be long.
  */
 export function* definitionSource(definition: CustomResourceDefinition): Steps<DefinitionSource | undefined> {
@@ -70,7 +70,7 @@ export function* definitionSource(definition: CustomResourceDefinition): Steps<D
   const storage = spec.versions?.find((version) => version.storage);
   if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames;
-  // A client with the right may write such a status; the control loop corrects it.
+  // A client with the right to do so may write such a status; the control loop corrects it.
   if (plural === '' || kind === '') return undefined;
   const others = (spec.versions ?? []).filter((version) => version !== storage);
   const { versions: _versions, ...rest } = spec;

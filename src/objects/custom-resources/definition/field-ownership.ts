@@ -52,7 +52,7 @@ function objectOwnership(schema: StructuralSchema): CustomOwnership {
   return { kind: 'object', field, others: xPreserve || additionalProperties === true ? any : undefined };
 }
 
-/** The same for what the schema of a whole object does not name; undefined: it does not belong there. */
+/** The same for fields that the schema of a whole object does not name; undefined: the field does not belong there. */
 export function otherFields({ additionalProperties, xPreserve }: StructuralSchema): CustomOwnership | undefined {
   return xPreserve || (additionalProperties !== undefined && additionalProperties !== false) ? any : undefined;
 }
@@ -69,7 +69,7 @@ function scalarDefault(schema: StructuralSchema | undefined): string | number | 
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
-/** The fields that every object has, where one stands within another. */
+/** The fields that every object has, for an object that is nested in another one. */
 const objectFields: ReadonlyMap<string, CustomOwnership> = new Map<string, CustomOwnership>([
   ['apiVersion', text],
   ['kind', text],

@@ -4,7 +4,7 @@ import type { StructuralSchema } from '../structural/index.js';
 const any: CustomShape = { kind: 'any' };
 const text: CustomShape = { kind: 'string' };
 
-/** What JSON the values of a schema are. */
+/** The JSON shape of the values of a schema. */
 export function fieldShape(schema: StructuralSchema): CustomShape {
   if (schema.xIntOrString) return any;
   switch (schema.type) {
@@ -23,7 +23,7 @@ function objectShape({ properties, additionalProperties, xPreserve, xEmbedded }:
   if (typeof additionalProperties === 'object') return { kind: 'map', value: fieldShape(additionalProperties) };
   const field = (name: string): CustomShape | undefined => {
     if (xEmbedded && (name === 'apiVersion' || name === 'kind')) return text;
-    // Of the metadata a schema may only narrow the name.
+    // In metadata, a schema may only restrict the name.
     if (xEmbedded && name === 'metadata') return any;
     const property = properties.get(name);
     return property === undefined ? undefined : fieldShape(property);

@@ -1,6 +1,6 @@
 import { ownValue } from '../../../base/machinery/own-value.js';
 
-/** One step of a JSON path: from the values that were found so far to further ones. */
+/** One step of a JSON path: from the values found so far to further ones. */
 export type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'all' }
@@ -24,15 +24,15 @@ export type Step =
 /** A path that does not fit the value. */
 class Unfit extends Error {}
 
-/** Most values that paths look at in one object: a row of a table is not worth more. */
+/** The most values that paths read in one object: a row of a table is not worth more. */
 const mostLooks = 30_000;
 
-/** What evaluations may still look at together. */
+/** How many values the evaluations together may still read. */
 export class LookBudget {
   left = mostLooks;
 }
 
-/** The values that steps find from a value; undefined when they do not fit it, or look at too much of it. */
+/** The values that steps find from a value; undefined when they do not fit it, or read too much of it. */
 export function evaluateSteps(
   steps: readonly Step[],
   value: unknown,

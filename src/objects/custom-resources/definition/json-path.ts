@@ -10,7 +10,7 @@ export interface JsonPath {
   readonly steps: readonly Step[];
 }
 
-/** A text that is no path, and why. */
+/** A text that is no path, and the reason. */
 export class JsonPathError extends Error {}
 
 const maxLength = 4096;
@@ -24,8 +24,8 @@ export function parseJsonPath(text: string): JsonPath {
 }
 
 /**
- * What a path finds in a value, in the order of the value. Members that are missing are no error: then nothing is
- * found. Undefined when the path does not fit the value (an index into a string), or would look at too much of it.
+ * The values that a path finds in a value, in the order of the value. Missing members are no error: then nothing is
+ * found. Undefined when the path does not fit the value (an index into a string), or would read too much of it.
  *
  * @param budget shared by evaluations that take too long together
  */
@@ -52,7 +52,7 @@ class PathParser {
   ) {}
 
   parse(): readonly Step[] {
-    // As on the reference, where paths stand in braces: what follows the first pair has no part in a cell.
+    // As on the reference, where paths are in braces: text after the first pair does not affect a cell.
     while (this.position < this.text.length && this.text.charAt(this.position) !== '}') this.parseStep();
     return this.steps;
   }
@@ -68,7 +68,7 @@ class PathParser {
       this.parseField();
     } else if (next === '"' || next === "'") this.parseQuoted(next);
     else if (/[-+\d]/.test(next)) this.parseNumber();
-    // The present value, which is where a path starts anyway.
+    // The current value, which is where a path starts anyway.
     else if (' @$'.includes(next)) this.position++;
     else this.parseWord();
   }
@@ -86,7 +86,7 @@ class PathParser {
       this.position += text.charAt(this.position) === '\\' ? 2 : 1;
     }
     const name = text.slice(start, this.position);
-    // `.[0]` and a single dot stand for the value itself.
+    // `.[0]` and a single dot denote the value itself.
     if (name === '*') this.steps.push({ kind: 'all' });
     else if (name !== '') this.steps.push({ kind: 'field', name: name.replaceAll('\\', '') });
   }

@@ -11,14 +11,14 @@ const longFrom = 64 * 1024;
 const compression = { level: 3 };
 
 /**
- * A JSON value that is rarely needed, in little memory: schemas take a tenth of their text, and a fiftieth of what they take
- * as values.
+ * A JSON value that is rarely needed, in little memory: schemas take a tenth of their text, and a fiftieth of their
+ * size as values.
  */
 export class PackedJson<T> {
   private unpacked: WeakRef<T & object> | undefined;
 
   /**
-   * @param parts of the text, each compressed by itself; a short text as it is
+   * @param parts of the text, each compressed by itself; a short text is not compressed
    * @param length of the text, in characters
    */
   private constructor(
@@ -26,7 +26,7 @@ export class PackedJson<T> {
     private readonly length: number,
   ) {}
 
-  /** @param onPiece gets the text, in pieces */
+  /** @param onPiece receives the text, in pieces */
   static *pack<T>(value: T, onPiece: (text: string) => void = () => {}): Steps<PackedJson<T>> {
     const parts: Buffer[] = [];
     let first = '';
@@ -46,12 +46,12 @@ export class PackedJson<T> {
     return atOnce(PackedJson.pack(value));
   }
 
-  /** Whether unpacking it, and work on what comes out, take noticeable time. */
+  /** Whether unpacking it, and processing the result, take noticeable time. */
   get isLong(): boolean {
     return this.length > longFrom;
   }
 
-  /** The value, which must not be changed: those who ask at about the same time get the same one. */
+  /** The value, which must not be changed: concurrent callers get the same one. */
   unpack(): T {
     const known = this.unpacked?.deref();
     if (known !== undefined) return known;

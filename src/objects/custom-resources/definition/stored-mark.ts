@@ -2,15 +2,15 @@ import { createHash, type Hash } from 'node:crypto';
 import { atOnce, type Steps } from '../../../base/machinery/turns.js';
 import type { StructuralSchema } from '../structural/index.js';
 
-/** Half as many bits as characters that a mark has. */
+/** Half as many bits as a mark has characters. */
 const markLength = 16;
 /** Text is hashed in pieces of this length. */
 const pieceCharacters = 16 * 1024;
 const blanks = [' ', '\t', '\n', '\r'] as const;
 
 /**
- * A mark of white space for texts whose unknown fields were dropped and whose defaults were filled in by this schema.
- * Another schema has the same mark only if it would drop and fill in the same.
+ * A mark in white space for texts whose unknown fields were dropped and whose defaults were filled in by this schema.
+ * Another schema has the same mark only if it would drop and fill in the same fields.
  */
 export function storedMark(schema: StructuralSchema): string {
   return atOnce(storedMarkInSteps(schema));
@@ -48,7 +48,7 @@ class FormText {
   }
 }
 
-/** Everything that decides what is dropped and filled in, as JSON. */
+/** Everything that decides which fields are dropped and filled in, as JSON. */
 function* hashForm(schema: StructuralSchema, out: FormText): Steps {
   const { nullable, properties, items, additionalProperties, xPreserve, xEmbedded } = schema;
   out.add(`[${nullable},${JSON.stringify(schema.default) ?? null},[`);

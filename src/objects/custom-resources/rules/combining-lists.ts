@@ -13,7 +13,7 @@ import {
   type Value,
 } from '../../cel/index.js';
 
-/** A list in which each element is once, in no order. */
+/** A list in which each element occurs once, in no order. */
 export class SetList extends CombiningList {
   equalTo(other: ListValue | JsonList, budget: Budget): boolean {
     if (listSize(other) !== this.items.length) return false;
@@ -28,7 +28,7 @@ export class SetList extends CombiningList {
   }
 }
 
-/** A list in which each element has other values in its keys, in no order. */
+/** A list in which each element has different key values, in no order. */
 export class KeyedList extends CombiningList {
   constructor(
     items: readonly Value[],
@@ -100,7 +100,7 @@ class ValueIndex {
   }
 }
 
-/** Text that is the same for equal scalars only; undefined for values that are none. */
+/** Text that is the same for equal scalars only; undefined for values that are not scalars. */
 function scalarText(value: Value): string | undefined {
   if (typeof value === 'string') return `"${value}`;
   if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean') return String(value);

@@ -16,7 +16,7 @@ import type { StructuralSchema } from '../structural/index.js';
 import { type RuleType, ruleType } from './rule-type.js';
 import { followSchemaPath, type SchemaStep } from './schema-path.js';
 
-/** A rule that was compiled, or why it could not be. */
+/** A compiled rule, or the reason why it could not be compiled. */
 export interface CompiledRule {
   readonly source: ValidationRule;
   readonly program: Program | undefined;
@@ -36,7 +36,7 @@ export interface CompiledRule {
 export interface CompiledRules {
   readonly schema: StructuralSchema;
   readonly rules: readonly CompiledRule[];
-  /** How the values look to the rules; undefined when there are none here. */
+  /** The type of the values as the rules see them; undefined when there are no rules here. */
   readonly type: RuleType | undefined;
   readonly properties: ReadonlyMap<string, CompiledRules>;
   readonly entries: CompiledRules | undefined;
@@ -55,8 +55,8 @@ export function compileRules(schema: StructuralSchema, work?: CompileWork): Comp
 }
 
 /**
- * Compiles the rules of a version, at most one in each step. A rule with a fault is part of the result: it is reported when the
- * definition is written, and for every object if the definition is there all the same.
+ * Compiles the rules of a version, at most one in each step. A rule with a fault is part of the result: the fault is
+ * reported when the definition is written, and for every object if such a definition exists all the same.
  *
  * @throws {CompileWorkExceeded} when the given work is used up.
  */
@@ -147,7 +147,7 @@ function compileText(
   work: CompileWork | undefined,
 ): CompiledText {
   try {
-    // What the most expensive input costs is judged by the caller, who knows how often there is one.
+    // The caller, who knows how often there is an input, judges the cost of the most expensive one.
     const costLimit = Number.POSITIVE_INFINITY;
     return { program: compileProgram(text, environment, { results: [result], work, costLimit }), fault: undefined };
   } catch (error) {

@@ -21,13 +21,13 @@ const reasons: readonly string[] = [
   'FieldValueInvalid',
   'FieldValueRequired',
 ];
-/** Most parts of all expressions of one version: compiling them takes at most a fifth of a second, in turns. */
+/** The most parts of all expressions of one version: compiling them takes at most a fifth of a second, in turns. */
 const workLimit = 100_000;
 
 /**
- * What a definition is refused for because of the rules (x-kubernetes-validations) of a version whose schema is sound:
- * rules that can't be compiled, that compare what can't be correlated, that could cost too much, or that a default
- * violates. One step for each rule. Messages are those of the reference.
+ * The reasons to refuse a definition because of the rules (x-kubernetes-validations) of a version whose schema is
+ * valid: rules that can't be compiled, that compare values which can't be correlated, that could cost too much, or that
+ * a default violates. One step for each rule. Messages are those of the reference.
  *
  * @param path of the schema
  */
@@ -55,7 +55,7 @@ export function* definitionRulesErrors(schema: StructuralSchema, path: FieldPath
   return errors;
 }
 
-/** What is wrong with rules before anything is compiled. */
+/** Faults of rules that show before anything is compiled. */
 function checkTexts(schema: StructuralSchema, path: FieldPath, errors: FieldError[]): void {
   for (const [i, rule] of schema.xValidations.entries()) {
     checkRule(rule, schema, path.child('x-kubernetes-validations').index(i), errors);
@@ -102,10 +102,10 @@ function hasNewline(text: string): boolean {
 }
 
 /**
- * Judges the rules of a part and of what is below it.
+ * Checks the rules of a part and of everything below it.
  *
  * @param count how many values of the part an object has at most; undefined if nothing bounds it
- * @param uncorrelated the list around the part whose elements have no old value
+ * @param uncorrelated the enclosing list whose elements have no old value
  */
 function judge(
   part: CompiledRules,

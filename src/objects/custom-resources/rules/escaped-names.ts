@@ -1,4 +1,4 @@
-/** Words of the language, also of its future. */
+/** Words of the language, including reserved ones. */
 const reserved: ReadonlySet<string> = new Set([
   'true',
   'false',
@@ -27,12 +27,12 @@ const escapes: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Of these, an expression can't have even after a dot. */
+/** Those among them that an expression can't use even after a dot. */
 const never: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
 /**
  * The names of a property in expressions, none for one that expressions can't name. Words of the language have to be
- * escaped only where nothing else could be meant; releases before 1.32 always want it.
+ * escaped only where they would be ambiguous; releases before 1.32 always require it.
  */
 export function namesInRules(property: string): readonly string[] {
   const escaped = escapedName(property);

@@ -13,9 +13,9 @@ import { oldItems } from '../structural/list-items.js';
 import type { CompiledRule, CompiledRules } from './compile-rules.js';
 import { pathBelow } from './schema-path.js';
 
-/** What all rules may cost for one object, as the newest release has it. */
+/** The budget of all rules for one object, as in the newest release. */
 export const objectCostLimit = 10_000_000;
-/** What one evaluation may cost. */
+/** The budget of one evaluation. */
 const evaluationCostLimit = 1_000_000;
 const longestMessage = 5 * 1024;
 /** More errors than this help nobody. */
@@ -24,10 +24,10 @@ const mostErrors = 100;
 /** The place of a whole object in messages. */
 const wholeObject = FieldPath.of('<nil>');
 
-/** Processor time after which a request should go on in another thread, and the most that all rules may take. */
+/** Processor time after which a request should continue in another thread, and the limit for all rules. */
 const leaveAfterMs = 15;
 const longestMs = 500;
-/** A look at the time takes about as long as ten units. */
+/** Reading the clock takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const evaluationUnits = 20;
 
@@ -37,8 +37,8 @@ export interface EvaluateOptions {
 }
 
 /**
- * The rules that a valid object violates. Nothing is said about parts that are null or missing. A rule about a part that
- * an update did not change is not reported, unless it compares with the old value.
+ * The rules that a valid object violates. Parts that are null or missing are not reported. A rule about a part that an
+ * update did not change is not reported, unless it compares with the old value.
  *
  * Synchronous: bounded by a budget for each evaluation and for the object, and by processor time.
  *
@@ -54,7 +54,7 @@ export function evaluateRules(
   return walkRules(new RulesWalk(leave), compiled, value, { value: old, hasValue: old !== undefined, isSame: false });
 }
 
-/** As {@link evaluateRules}, for a new value of a part of a schema. */
+/** Like {@link evaluateRules}, for a new value of a part of a schema. */
 export function evaluateRulesAt(part: CompiledRules, value: unknown, path: FieldPath): FieldError[] {
   return walkRules(new RulesWalk(undefined), part, value, noOld, path);
 }
@@ -68,18 +68,18 @@ function walkRules(walk: RulesWalk, part: CompiledRules, value: unknown, old: Ol
   return walk.errors;
 }
 
-/** The part of the old object that belongs to a part of the new one. */
+/** The part of the old object that corresponds to a part of the new one. */
 interface Old {
   readonly value: unknown;
-  /** Whether there is one that rules may compare with. */
+  /** Whether there is an old part that rules may compare with. */
   readonly hasValue: boolean;
-  /** Whether a part around is known to be unchanged. */
+  /** Whether an enclosing part is known to be unchanged. */
   readonly isSame: boolean;
 }
 
 const noOld: Old = { value: undefined, hasValue: false, isSame: false };
 
-/** Ends the walk: no more rules are looked at. */
+/** Ends the walk: no more rules are evaluated. */
 class OutOfBudget extends Error {}
 
 class RulesWalk {
@@ -168,7 +168,7 @@ class RulesWalk {
     }
   }
 
-  /** Takes what an evaluation cost from the budget of the object. */
+  /** Deducts the cost of an evaluation from the budget of the object. */
   private spend(units: number, at: FieldPath, kind: string): void {
     this.spent += units + evaluationUnits;
     let isOver = this.spent > objectCostLimit;
@@ -198,7 +198,7 @@ class RulesWalk {
     return { self, oldSelf: oldSelf === undefined ? OptionalValue.none : OptionalValue.of(oldSelf) };
   }
 
-  /** The message that the rule makes, unless it makes none that can be shown. */
+  /** The message that the rule makes, unless that message can't be shown. */
   private messageOf({ source, message }: CompiledRule, variables: Readonly<Record<string, Value>>): string {
     const standard = source.message?.trim() || `failed rule: ${shown(source)}`;
     if (message === undefined) return standard;

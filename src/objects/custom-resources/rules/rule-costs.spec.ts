@@ -6,7 +6,7 @@ import { compileRules } from './index.js';
 import { list, map, object, type Props, refused, text, withRules } from './testing/rule-schemas.js';
 
 describe('estimated costs', () => {
-  // The most that an expression costs is that of the newest release for the same schema.
+  // The highest cost of an expression is that of the newest release for the same schema.
   const costs: readonly (readonly [string, Props, number])[] = [
     ['a list of numbers', withRules(list({ type: 'number' }), 'self.all(x, true)'), 4718591],
     ['a short list of numbers', withRules(list({ type: 'number' }, { maxItems: 10 }), 'self.all(x, true)'), 32],
@@ -36,7 +36,7 @@ describe('estimated costs', () => {
     ll: list(list(sized(200), { maxItems: 1000 }), { maxItems: 1000 }),
     b: { type: 'boolean' },
   };
-  // The most that each costs in the newest release, for these fields.
+  // The highest cost of each in the newest release, for these fields.
   const expressions: readonly (readonly [string, number])[] = [
     ["(has(self.l) ? self.l : []).exists(k, k.contains('/'))", 5242887],
     ["(has(self.lb) ? self.lb : []).exists(k, k.contains('/'))", 262],

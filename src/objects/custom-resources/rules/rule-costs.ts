@@ -1,28 +1,28 @@
 import type { FieldPath } from '../../../base/machinery/field-error.js';
 import { mostOccurrences } from './serialized-sizes.js';
 
-/** The most that one expression may cost for all values that an object can have of it, as the newest release has it. */
+/** The highest cost of one expression, over all values of an object that it applies to, as in the newest release. */
 export const expressionCostLimit = 10_000_000;
-/** The most that all expressions of a version may cost together. */
+/** The highest cost of all expressions of a version together. */
 export const schemaCostLimit = 100_000_000;
 
 const mostShown = 4;
 
-/** Adds up what the expressions of a version may cost. */
+/** Adds up the possible costs of the expressions of a version. */
 export class RuleCosts {
   private readonly costs: { readonly path: FieldPath; readonly cost: number }[] = [];
   private sum = 0;
 
-  /** What all expressions cost together. */
+  /** The cost of all expressions together. */
   get total(): number {
     return this.sum;
   }
 
   /**
-   * Notes an expression, and returns what it costs for one object.
+   * Records an expression, and returns its cost for one object.
    *
-   * @param once what one evaluation costs
-   * @param count how many values it is evaluated for; undefined if only the size of a request bounds that
+   * @param once the cost of one evaluation
+   * @param count how many values it is evaluated for; undefined if only the size of a request bounds that number
    * @param minSize the fewest bytes of such a value
    */
   add(path: FieldPath, once: number, count: number | undefined, minSize: number): number {
@@ -33,7 +33,7 @@ export class RuleCosts {
     return cost;
   }
 
-  /** The places of the expressions that cost most. */
+  /** The places of the most expensive expressions. */
   mostExpensive(): readonly FieldPath[] {
     return this.costs
       .toSorted((a, b) => b.cost - a.cost)

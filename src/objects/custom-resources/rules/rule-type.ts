@@ -20,14 +20,14 @@ import { namesInRules } from './escaped-names.js';
 import { readBytes, readDate, readDateTime, readDuration } from './formatted-values.js';
 import { largestString, mostEntries, mostItems, sizes, stringSize } from './serialized-sizes.js';
 
-/** How values of a part of a schema look to expressions. */
+/** The values of a part of a schema as expressions see them. */
 export interface RuleType {
   readonly cel: CelType;
   /** The fewest bytes of a value in JSON. */
   readonly minSize: number;
-  /** Whether the JSON values are what expressions read, so none has to be made of them. */
+  /** Whether expressions can read the JSON values directly, without conversion. */
   readonly isPlain: boolean;
-  /** The value of a JSON value that is not null. Throws a CelError for text that does not have its format. */
+  /** The CEL value of a JSON value that is not null. Throws a CelError for text that does not have its format. */
   valueOf(json: unknown, budget: Budget): Value;
 }
 
@@ -41,7 +41,7 @@ const knownRoots = new WeakMap<StructuralSchema, RuleType | 'none'>();
 
 /**
  * The type of the values of a schema; undefined where nothing is known of them, so expressions don't see them. A whole
- * object has its kind, its version and its name, even if the schema does not say so.
+ * object has its kind, its version and its name, even if the schema does not declare them.
  */
 export function ruleType(schema: StructuralSchema, isObject: boolean): RuleType | undefined {
   const made = isObject ? knownRoots : known;
@@ -175,7 +175,7 @@ function objectType(schema: StructuralSchema, isObject: boolean): RuleType {
 
 const anyText = scalar(sized('string', largestString), sizes.minString);
 
-/** What expressions see of every whole object. Of the metadata that is only the name. */
+/** The fields that expressions see of every whole object. Of the metadata that is only the name. */
 const objectFields: Readonly<Record<string, RuleType>> = {
   apiVersion: anyText,
   kind: anyText,
@@ -190,7 +190,7 @@ const objectFields: Readonly<Record<string, RuleType>> = {
   ),
 };
 
-/** An object some of whose values are not what JSON has. */
+/** An object with some values that JSON does not have. */
 class TypedObject extends LazyObject {
   constructor(
     private readonly fields: ReadonlyMap<string, Field>,

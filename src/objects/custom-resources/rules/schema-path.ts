@@ -19,8 +19,8 @@ const tooShort = 'unexpected end of JSON path';
 const maxLength = 4096;
 
 /**
- * Follows a path such as `.a.b['c d']` through a schema. Answers with the reason, as clients know it, when it is no path
- * or leads nowhere.
+ * Follows a path such as `.a.b['c d']` through a schema. Returns the reason, as clients know it, when the text is no
+ * path or the path leads nowhere.
  *
  * @param brackets whether fields may be in brackets
  */

@@ -17,7 +17,7 @@ export const sizes = {
   maxDuration: 32,
 } as const;
 
-/** The most bytes of a text in a request. */
+/** The most bytes of a string in a request. */
 export const largestString = requestSize - 2;
 
 /** The most elements that a list in a request has, if each has at least `minSize` bytes. */
@@ -30,7 +30,7 @@ export function mostEntries(minSize: number): number {
   return Math.floor((requestSize - 2) / (minSize + 6));
 }
 
-/** How often a value of at least `minSize` bytes can be in a request. */
+/** How often a value of at least `minSize` bytes can occur in a request. */
 export function mostOccurrences(minSize: number): number {
   return Math.floor(requestSize / (minSize + 1));
 }
@@ -38,7 +38,7 @@ export function mostOccurrences(minSize: number): number {
 /** Most bytes of one character. */
 const bytesPerCharacter = 4;
 
-/** The most bytes of the texts of a schema. */
+/** The most bytes of the strings of a schema. */
 export function stringSize({ validation }: StructuralSchema): number {
   const { format = '', maxLength } = validation ?? {};
   switch (format) {

@@ -12,7 +12,7 @@ import { WebhookConverter } from '../conversion/webhook-converter.js';
 import { type CustomState, customResource } from '../definition/custom-version.js';
 import { type DefinitionSource, definitionSource } from '../definition/definition-source.js';
 
-/** A definition as far as it is served: all that is kept of it. */
+/** A definition in the form kept for serving. */
 interface Reduced extends ApiObject {
   readonly source: DefinitionSource | undefined;
 }
@@ -30,9 +30,9 @@ interface Known {
 }
 
 /**
- * Keeps the registry in step with the definitions of custom resources: what is established is served under its accepted
- * names. A change that does not concern what is served changes nothing; any other puts a new definition in the place of
- * the old one, at once. What is gone leaves the memory of the storage, too.
+ * Keeps the registry in step with the definitions of custom resources: established definitions are served under their
+ * accepted names. A change that does not affect what is served changes nothing; any other change replaces the
+ * definition at once. When a definition is gone, the memory that the storage held for it is freed, too.
  */
 export class DefinitionFollower {
   /** By the name of the definition. */
@@ -62,7 +62,7 @@ export class DefinitionFollower {
     return this.reflector.start(signal);
   }
 
-  /** Resolves when it has ended after the abort. */
+  /** Resolves when the follower has ended after the abort. */
   stopped(): Promise<void> {
     return this.reflector.stopped();
   }
@@ -103,7 +103,7 @@ export class DefinitionFollower {
       before?.converter?.retire();
       this.known.set(name, { digest: source.digest, state, resource, converter });
     } catch (error) {
-      // A built-in resource has the path: that one stays.
+      // A built-in resource has the path and keeps it.
       this.logger.warn('a custom resource is not served', { definition: name, error });
       this.remove(name, at);
     }

@@ -34,7 +34,7 @@ class FollowerLifecycle implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
-/** What keeps the registry of a process in step with the definitions, wherever that registry is. */
+/** Keeps the registry of a process in step with the definitions, wherever that registry is. */
 export const followerProviders: Provider[] = [
   {
     provide: DefinitionFollower,

@@ -1,7 +1,7 @@
 import { eachInSteps, type Steps } from '../../../base/machinery/turns.js';
 import { ValueSet } from './comparison.js';
 
-/** Hashing so many values takes noticeable time. */
+/** Hashing this many values takes noticeable time. */
 const many = 1000;
 
 /** The values of an enum, hashed at their first use if they are few. */
@@ -15,7 +15,7 @@ export class AllowedValues {
     return this.hashed().has(value);
   }
 
-  /** Whether looking up an object or list takes time linear in it, rather than none. */
+  /** Whether looking up an object or list takes time linear in its size, rather than none. */
   get hasComposites(): boolean {
     return this.hashed().hasComposites;
   }

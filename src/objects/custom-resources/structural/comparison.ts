@@ -2,8 +2,8 @@ import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { isRecord, sortedKeys } from './json-objects.js';
 
 /**
- * A scalar as a key of a Set or Map that is the same for equal values: numbers regardless of their spelling, exactly
- * where they are whole.
+ * A scalar as a key of a Set or Map that is the same for equal values: numbers regardless of their spelling, whole
+ * numbers exactly.
  */
 export function scalarKey(value: unknown): unknown {
   if (typeof value === 'bigint') {
@@ -25,7 +25,7 @@ export function canonicalText(value: unknown): string {
   return typeof scalar === 'string' ? JSON.stringify(scalar) : String(scalar);
 }
 
-/** Values that a value may or must not be among, found by hash. */
+/** A set of values for membership tests, found by hash. */
 export class ValueSet {
   private readonly scalars = new Set<unknown>();
   private readonly others = new Set<string>();
@@ -60,8 +60,8 @@ function isScalar(value: unknown): boolean {
 }
 
 /**
- * Compares values, many of which contain one another. Remembers how objects and lists compared, so that comparing a value
- * and then what is in it takes time linear in the whole.
+ * Compares values, many of which contain one another. Remembers how objects and lists compared, so that comparing a
+ * value and then its parts takes time linear in the whole.
  */
 export class Comparer {
   private readonly known = new Map<object, { readonly other: object; readonly areEqual: boolean }>();

@@ -9,12 +9,12 @@ import { embeddedResourceFaults } from './structure-faults.js';
 import { validateWithin } from './validate-value.js';
 import { ValidationBudget } from './validation-budget.js';
 
-/** Puts a default where it stands in an embedded resource; undefined outside of its apiVersion, kind and metadata. */
+/** Puts a default at its place in an embedded resource; undefined outside of its apiVersion, kind and metadata. */
 type Placement = ((value: unknown) => { readonly field: string; readonly value: unknown }) | undefined;
 
 /**
- * The errors of defaults that would not be valid in an object. Those below additionalProperties are not looked at, as on
- * the reference. All defaults together may take as much work as one object.
+ * The errors of defaults that would not be valid in an object. Defaults below additionalProperties are not checked, as
+ * on the reference. All defaults together may take as much work as one object.
  */
 export function* defaultErrors(schema: StructuralSchema, path: FieldPath): Steps<FieldError[]> {
   const errors: FieldError[] = [];

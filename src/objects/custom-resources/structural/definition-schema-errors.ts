@@ -7,16 +7,17 @@ import { structuralErrors } from './structural-rules.js';
 import { structuralSchemaInSteps } from './structural-schema.js';
 
 export interface DefinitionSchemaOptions {
-  /** Whether the version has the subresource status, which restricts what the root may say. */
+  /** Whether the version has the subresource status, which restricts what the root may specify. */
   readonly hasStatus?: boolean;
 }
 
 /**
- * What a definition is refused for because of the schema of a version, `path` being that of its openAPIV3Schema: keywords
- * that are not supported or wrong, rules of structural schemas, patterns that can't be compiled, defaults that are not
- * valid themselves. Rules in x-kubernetes-validations are the caller's. Messages are those of the reference.
+ * The reasons to refuse a definition because of the schema of a version, where `path` is that of its openAPIV3Schema:
+ * keywords that are not supported or wrong, rules of structural schemas, patterns that can't be compiled, defaults that
+ * are not valid themselves. Rules in x-kubernetes-validations are left to the caller. Messages are those of the
+ * reference.
  *
- * Takes time linear in the schema, which decoding has bounded in depth; patterns and defaults are counted by work.
+ * Takes time linear in the schema, which decoding has bounded in depth; the cost of patterns and defaults is counted.
  * In several steps. Best called within collectErrorsInSteps, which bounds the number of errors.
  */
 export function* definitionSchemaErrors(
@@ -25,7 +26,7 @@ export function* definitionSchemaErrors(
   options: DefinitionSchemaOptions = {},
 ): Steps<FieldError[]> {
   const { errors, isReadable } = yield* keywordErrors(props, path, options.hasStatus === true);
-  // What is not supported can't be judged any further.
+  // Keywords that are not supported can't be checked any further.
   if (!isReadable) return errors;
   yield;
   const structural = yield* structuralErrors(props, path);

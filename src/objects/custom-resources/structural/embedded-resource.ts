@@ -18,7 +18,7 @@ import type { JsonRecord } from './json-objects.js';
 /** The most faults of one embedded resource. */
 const maxFaults = 100;
 
-/** The violated rules of apiVersion, kind and metadata of an embedded resource at a place. */
+/** The violated rules of apiVersion, kind and metadata of an embedded resource at a position. */
 export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
   const at = (name: string) => (place === '' ? FieldPath.of(name) : FieldPath.of(place, name));
   const { errors } = collectErrors(maxFaults, () => [

@@ -1,7 +1,7 @@
 import { type FieldError, FieldPath } from '../../../base/machinery/field-error.js';
 import { isRecord, type JsonRecord, setMember } from './json-objects.js';
 
-/** Where a walk through a value is: field names and indexes. */
+/** The position of a walk through a value: field names and indexes. */
 export type Segments = readonly (string | number)[];
 
 /** `spec.list[0].name`; empty at the root. */
@@ -17,7 +17,7 @@ export function placeText(segments: Segments): string {
 /** What the reference prints for the path of a whole object. */
 const noPath = FieldPath.of('<nil>');
 
-/** The path of a place below `base`; below no base, that of a field of the object. */
+/** The path of a position below `base`; without a base, that of a field of the object. */
 export function pathOf(base: FieldPath | undefined, place: string): FieldPath {
   if (place === '') return base ?? noPath;
   if (base === undefined) return FieldPath.of(place);
@@ -31,11 +31,11 @@ const leadingIndex = /^\[(\d+)\]\.?(.*)$/s;
 export interface Fault {
   readonly place: string;
   readonly toError: (path: FieldPath, place: string) => FieldError;
-  /** It concerns the whole object rather than the field. */
+  /** The fault concerns the whole object rather than the field. */
   readonly isOfWhole?: boolean;
 }
 
-/** The errors of faults of what is at `base`; of a whole object if that is undefined. */
+/** The errors for faults of the value at `base`; of a whole object if that is undefined. */
 export function toErrors(faults: readonly Fault[], base: FieldPath | undefined): FieldError[] {
   return faults.map(({ toError, place, isOfWhole }) => {
     return toError(isOfWhole === true ? pathOf(base, '') : pathOf(base, place), place);
@@ -45,7 +45,7 @@ export function toErrors(faults: readonly Fault[], base: FieldPath | undefined):
 /** The most values of an object or list that an error shows. */
 const maxShownValues = 200;
 
-/** A value for a message: of large objects and lists only the beginning. */
+/** A value for a message: only the beginning of large objects and lists. */
 export function shown(value: unknown): unknown {
   const budget = { left: maxShownValues };
   return shownPart(value, budget);

@@ -2,7 +2,7 @@ import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/name
 import { isCidr, isIpv4, isIpv6, isMac } from './network-formats.js';
 import { isDate, isDateTime, isDuration } from './time-formats.js';
 
-/** Tells whether a string has the form. Takes time linear in the string. */
+/** Whether a string has the format. Takes time linear in the string. */
 export type FormatCheck = (text: string) => boolean;
 
 const objectId = /^[0-9a-fA-F]{24}$/;
@@ -47,7 +47,7 @@ const checks: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
 ]);
 
 /**
- * How a format is checked. Undefined for formats that say nothing about a custom object, as in the reference: those of
+ * How a format is checked. Undefined for formats that mean nothing for a custom object, as in the reference: those of
  * numbers (int32, int64, float, double) and unknown ones. Hyphens don't count: date-time is datetime.
  */
 export function formatCheck(format: string): FormatCheck | undefined {
@@ -79,7 +79,7 @@ function hasControl(text: string): boolean {
 const atom = '[^\\s()<>\\[\\]:;@\\\\,."\\u0000-\\u001f\\u007f]+';
 const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`);
 
-/** One address, alone or in angle brackets behind a name. */
+/** One address, alone or in angle brackets after a name. */
 function isEmail(text: string): boolean {
   let address = text.trim();
   if (address.endsWith('>')) {

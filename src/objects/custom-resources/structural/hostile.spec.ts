@@ -40,7 +40,7 @@ const set: JSONSchemaProps = { 'x-kubernetes-list-type': 'set' };
 const keyed: JSONSchemaProps = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] };
 const resource: JSONSchemaProps = { ...free, 'x-kubernetes-embedded-resource': true };
 
-/** Schemas and values of about 64 KiB each, the size that is worked on between other requests. */
+/** Schemas and values of about 64 KiB each, the size that is processed between other requests. */
 const cases: readonly [title: string, schema: JSONSchemaProps, value?: unknown, old?: unknown][] = [
   ['many properties', properties(2000, () => text), Object.fromEntries(times(5000, (i) => [`p${i}`, 'x']))],
   ['many unknown fields', object({}), Object.fromEntries(times(8000, (i) => [`u${i}`, 1]))],
@@ -106,7 +106,7 @@ const cases: readonly [title: string, schema: JSONSchemaProps, value?: unknown, 
   ['embedded resources without anything', list(resource), { l: times(20_000, () => ({})) }],
 ];
 
-/** Far above what they take, and far below what anything quadratic would. */
+/** Far above their real cost, and far below any quadratic one. */
 const limitMs = 1000;
 
 function userMs(work: () => unknown): number {

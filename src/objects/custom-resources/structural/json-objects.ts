@@ -15,7 +15,7 @@ export function setMember(object: JsonRecord, key: string, value: unknown): void
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The keys of an object in the order that they are stored in. Costs little when they are in order. */
+/** The keys of an object in their stored order. Costs little when they are in order already. */
 export function sortedKeys(object: JsonRecord): string[] {
   const keys = Object.keys(object);
   for (let i = 1; i < keys.length; i++) if ((keys[i] as string) < (keys[i - 1] as string)) return keys.sort();

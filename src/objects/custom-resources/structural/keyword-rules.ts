@@ -16,16 +16,16 @@ import { vendorMarkerErrors } from './vendor-markers.js';
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
-/** What surrounds a schema. */
+/** The context of a schema. */
 interface SchemaScope {
   readonly isRoot: boolean;
-  /** It is about apiVersion, kind or metadata of an object or embedded resource. */
+  /** The schema describes apiVersion, kind or metadata of an object or embedded resource. */
   readonly isInMeta: boolean;
-  /** Why it may not have a default; empty when it may. */
+  /** Why the schema may not have a default; empty when it may. */
   readonly noDefaults: string;
 }
 
-/** Errors that each schema of a tree has for itself, those within allOf and the like included. */
+/** Errors of each schema of a tree by itself, including those within allOf and the like. */
 export function* keywordErrors(
   props: JSONSchemaProps,
   path: FieldPath,
@@ -39,13 +39,13 @@ export function* keywordErrors(
   return rules;
 }
 
-/** What compiling all patterns of a schema may take, in microseconds, and what each part of the schema adds. */
+/** The compile time allowed for all patterns of a schema, in microseconds, and what each part of the schema adds. */
 const basePatternWork = 10_000;
 const patternWorkPerSchema = 15;
 
 class KeywordRules {
   readonly errors: FieldError[] = [];
-  /** Whether there is nothing that a structural schema can't express. */
+  /** Whether the schema has nothing that a structural schema can't express. */
   isReadable = true;
   private patternWork = basePatternWork;
   private readonly patterns = new Set<string>();
@@ -164,7 +164,7 @@ class KeywordRules {
     for (const [i, schema] of schemas.entries()) yield* this.check(schema, path.index(i), scope);
   }
 
-  /** The schema of the status is taken from its property, so the root may say nothing else about it. */
+  /** The schema of the status is taken from its property, so the root may specify nothing else about it. */
   checkRootWithStatus(props: JSONSchemaProps, path: FieldPath): void {
     const isEarly = (key: string) => key === 'id' || key === '$schema' || key === '$ref';
     const disallowed = Object.keys(props).filter((key) => {
@@ -212,7 +212,7 @@ function hasMembers(record: Readonly<Record<string, unknown>> | undefined): bool
   return record !== undefined && Object.keys(record).length > 0;
 }
 
-/** Whether a keyword says anything. */
+/** Whether a keyword has an effect. */
 export function isSet(value: unknown): boolean {
   if (value === undefined || value === false || value === '') return false;
   return typeof value !== 'object' || value === null || Object.keys(value).length > 0;

@@ -85,7 +85,7 @@ function mapErrors(props: JSONSchemaProps, keys: readonly string[], path: FieldP
   return errors;
 }
 
-/** Items without one of the keys could not be told apart. */
+/** Items that lack one of the keys could not be told apart. */
 function keyErrors(items: JSONSchemaProps, keys: readonly string[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const isRequired = new Set(items.required);

@@ -1,6 +1,6 @@
 import { type CodePoints, type PatternNode, parsePattern, UnusualSyntax } from './pattern-syntax.js';
 
-/** Bounds of what is built, and of the steps that it takes, of about 20 ns. */
+/** Limits of the table's size, and of the steps to build it, of about 20 ns each. */
 const maxNodes = 4000;
 const maxStates = 4000;
 const maxEntries = 60_000;
@@ -10,12 +10,12 @@ const maxSteps = 100_000;
 const dead = 0xffff;
 const found = 0xfffe;
 
-/** It would become too large. */
+/** The table would become too large. */
 class TooLarge extends Error {}
 
 /**
- * A pattern as a table: which state follows each state at each class of characters. It tells whether a text contains the
- * pattern with one look-up a character, whatever pattern and text are.
+ * A pattern as a table: the next state for each state and each class of characters. It decides whether a text contains
+ * the pattern with one look-up per character, whatever pattern and text are.
  */
 export class PatternAutomaton {
   private constructor(
@@ -27,7 +27,7 @@ export class PatternAutomaton {
     private readonly starts: readonly number[],
   ) {}
 
-  /** Without an automaton for patterns that need a large table, and for those with unusual syntax. */
+  /** Returns no automaton for patterns that need a large table, and for those with unusual syntax. */
   static of(source: string): { readonly automaton: PatternAutomaton | undefined; readonly steps: number } {
     let builder: TableBuilder | undefined;
     try {
@@ -92,7 +92,7 @@ class NodeList {
     return this.nodes.push(node) - 1;
   }
 
-  /** The node to enter `part` by, which leads to `next`. */
+  /** The entry node of `part`, which leads to `next`. */
   private add(part: PatternNode, next: number): number {
     switch (part.kind) {
       case 'set':
@@ -123,11 +123,11 @@ class NodeList {
   }
 }
 
-/** Characters that no part of the pattern tells apart are one class. */
+/** Characters that no part of the pattern distinguishes form one class. */
 interface Alphabet {
   readonly starts: readonly number[];
   readonly ascii: Uint8Array;
-  /** By node, the classes that it takes. */
+  /** By node, the classes that it accepts. */
   readonly taken: readonly (Uint8Array | undefined)[];
 }
 
@@ -160,7 +160,7 @@ function alphabetOf(nodes: readonly Node[]): Alphabet {
 /** The nodes that wait for a character. */
 interface State {
   readonly nodes: readonly number[];
-  /** The pattern has been found, or is if the text ends here. */
+  /** The pattern has been found, or will be if the text ends here. */
   readonly isFound: boolean;
   readonly endsWell: boolean;
 }
@@ -226,7 +226,7 @@ class TableBuilder {
     return id;
   }
 
-  /** Follows what needs no character. */
+  /** Follows edges that need no character. */
   private closure(from: readonly number[], isAtStart: boolean): State {
     this.round++;
     const waiting: number[] = [];

@@ -8,7 +8,7 @@ export type PatternNode =
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** A part of the syntax that this parser leaves to others. */
+/** A part of the syntax that this parser leaves to another engine. */
 export class UnusualSyntax extends Error {}
 
 const maxPoint = 0x10ffff;
@@ -46,7 +46,7 @@ const group = /\((?:\?:|\?P?<\w+>|(?!\?))/y;
 const hex = /\\x(?:([0-9a-fA-F]{2})|\{([0-9a-fA-F]{1,6})\})/y;
 const posixClass = /\[:(\w+):\]/y;
 
-/** The tree of a pattern that has been found valid. Throws an UnusualSyntax for flags, Unicode classes and the like. */
+/** The tree of a pattern that was found valid. Throws an UnusualSyntax for flags, Unicode classes and the like. */
 export function parsePattern(source: string): PatternNode {
   const parser = new Parser(source);
   const node = parser.choice();
@@ -94,7 +94,7 @@ class Parser {
       min = Number(match[1]);
       max = match[2] === undefined ? min : match[3] === '' ? Number.POSITIVE_INFINITY : Number(match[3]);
     }
-    // Whether as much or as little as possible is taken changes no answer.
+    // Whether a repetition matches as much or as little as possible changes no answer.
     if (this.source[this.at] === '?') this.at++;
     if ('*+?'.includes(this.source[this.at] ?? '-')) throw new UnusualSyntax();
     return { kind: 'repeat', part, min, max };

@@ -2,11 +2,11 @@ import { RE2JS } from 're2js';
 import { PatternAutomaton } from './pattern-automaton.js';
 import type { ValidationBudget } from './validation-budget.js';
 
-/** Bounds of a pattern: what it takes to compile and to match one grows with them. */
+/** Limits of a pattern: the cost of compiling and matching grows with them. */
 const maxPatternLength = 10_000;
 const maxProgramSize = 10_000;
 
-/** A pattern is not one, or takes too much work. */
+/** A text is no pattern, or the pattern takes too much work. */
 export class PatternError extends Error {}
 
 /** Measured costs of matching, in units of about 20 ns. */
@@ -27,7 +27,7 @@ export class Pattern {
 
   private constructor(readonly source: string) {}
 
-  /** The same pattern for the same source, as long as it was used lately: many fields share theirs. */
+  /** The same pattern for the same source, as long as it was used recently: many fields share theirs. */
   static of(source: string): Pattern {
     let pattern = recent.get(source);
     if (pattern === undefined) {
@@ -41,7 +41,7 @@ export class Pattern {
   /**
    * Whether the pattern is somewhere in the text.
    *
-   * @throws {ValidationBudgetExceeded} when the work does not suffice.
+   * @throws {ValidationBudgetExceeded} when the budget does not suffice.
    * @throws {PatternError} for a pattern that can't be compiled or is too large.
    */
   isIn(text: string, work: ValidationBudget): boolean {
@@ -79,7 +79,7 @@ const usPerCharacter = 2.5;
 const usPerInstruction = 1.5;
 const usPerUnicodeClass = 150;
 
-/** What it takes at most to compile a pattern, in microseconds, estimated without compiling it. */
+/** The most time that compiling a pattern may take, in microseconds, estimated without compiling it. */
 export function compileWork(source: string): number {
   const classes = source.match(/\\[pP]/g)?.length ?? 0;
   const instructions = Math.min(expandedSize(source), maxProgramSize * 2);
@@ -88,7 +88,7 @@ export function compileWork(source: string): number {
 
 const repetition = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
 
-/** About how many instructions a pattern becomes when its repetitions are written out. */
+/** The approximate number of instructions of a pattern when its repetitions are written out. */
 function expandedSize(source: string): number {
   const outer: number[] = [];
   let size = 0;

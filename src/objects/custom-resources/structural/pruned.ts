@@ -13,14 +13,14 @@ export interface PruneOptions {
    * and stand first in the copy.
    */
   readonly isRoot?: boolean;
-  /** Called with the paths of dropped fields, in the order of the copy, up to a hundred: `spec.list[0].bar`. */
+  /** Called with the paths of dropped fields, in the order of the copy, for at most a hundred: `spec.list[0].bar`. */
   readonly onUnknown?: (path: string) => void;
 }
 
 /** More unknown fields than this help nobody, and all of them might not fit into an answer. */
 const maxUnknownFields = 100;
 
-/** Where the walk is, and what becomes of unknown fields. */
+/** The position of the walk, and the treatment of unknown fields. */
 interface Walk {
   readonly path: (string | number)[];
   readonly onUnknown: ((path: string) => void) | undefined;
@@ -28,11 +28,11 @@ interface Walk {
 }
 
 /**
- * A copy of a value without what its schema does not know: fields of objects without
+ * A copy of a value without the parts that its schema does not know: fields of objects without
  * x-kubernetes-preserve-unknown-fields, and nulls of fields that are not nullable and have no default (those of fields
  * with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept for {@link validateValue}
- * to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and strings are as every client reads
- * them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
+ * to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and strings are as every client
+ * reads them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
  *
  * @throws {DecodeError} for an embedded resource whose apiVersion, kind or metadata has a wrong type, and for a number
  * beyond all doubles.
@@ -42,7 +42,7 @@ export function pruned(schema: StructuralSchema, value: unknown, options: PruneO
   try {
     return options.isRoot === true && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
   } catch (error) {
-    // The walk ended where the value is.
+    // The walk is back at the value's position.
     if (error instanceof ValueFormatError) throw new DecodeError(placeText(walk.path), error.message);
     throw error;
   }

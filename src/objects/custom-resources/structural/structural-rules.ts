@@ -4,7 +4,7 @@ import type { Steps } from '../../../base/machinery/turns.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { isSet } from './keyword-rules.js';
 
-/** Where a schema is: decides how its missing type is named. */
+/** The position of a schema: decides how its missing type is named. */
 type Level = 'field' | 'item' | 'root';
 
 const missingType: Readonly<Record<Level, string>> = {
@@ -96,7 +96,7 @@ function checkResource(props: JSONSchemaProps, path: FieldPath, level: Level, er
   }
 }
 
-/** What of a schema of metadata is either allowed, or reported elsewhere, or says nothing. */
+/** Keywords of a metadata schema that are either allowed, or reported elsewhere, or have no effect. */
 const harmless: ReadonlySet<string> = new Set(['type', 'default', 'id', '$schema', 'example', 'externalDocs']);
 
 function restrictsOnlyNames(metadata: JSONSchemaProps): boolean {
@@ -137,7 +137,7 @@ function* checkEach(schemas: readonly JSONSchemaProps[] | undefined, path: Field
   for (const [i, schema] of (schemas ?? []).entries()) yield* checkNested(schema, path.index(i), false, errors);
 }
 
-/** What schemas that only narrow values may not say, and how messages put it. */
+/** Keywords that schemas which only narrow values may not have, and how messages word it. */
 const forbiddenNested: readonly (readonly [keyword: keyof JSONSchemaProps, rule: string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -174,7 +174,7 @@ function* checkNested(props: JSONSchemaProps, path: FieldPath, skipsAnyOf: boole
   }
 }
 
-/** What is narrowed at the root must be specified there, too. */
+/** Fields that are narrowed at the root must be specified there, too. */
 function* checkComplete(
   nested: JSONSchemaProps,
   props: JSONSchemaProps,

@@ -8,13 +8,14 @@ export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'objec
 /**
  * The schema of one version of a custom kind, or of a part of it (specification 5.9). Made once per change of the
  * definition; immutable plain data, apart from what patterns and enums compile at their first use. Every node has every
- * field, so that code that walks it stays fast. What only documents show is not here: it is most of many schemas.
+ * field, so that code that walks it stays fast. Parts that only documents show are left out: they are most of many
+ * schemas.
  */
 export interface StructuralSchema {
   /** Undefined only for nodes of any type: x-kubernetes-int-or-string and x-kubernetes-preserve-unknown-fields. */
   readonly type: SchemaTypeName | undefined;
   readonly nullable: boolean;
-  /** Undefined when there is none. Shared: copy it before it goes into an object. */
+  /** Undefined when there is none. Shared: copy it before putting it into an object. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
   readonly items: StructuralSchema | undefined;
@@ -26,7 +27,7 @@ export interface StructuralSchema {
   readonly xListMapKeys: readonly string[];
   readonly xMapType: 'atomic' | 'granular' | undefined;
   readonly xValidations: readonly ValidationRule[];
-  /** What values must fulfil besides their type; undefined when that is nothing. */
+  /** The constraints on values besides their type; undefined when there are none. */
   readonly validation: ValueValidation | undefined;
   /** Whether the node or one below it has a default. */
   readonly hasDefaults: boolean;
@@ -60,9 +61,9 @@ export interface ValueValidation {
   readonly hasAlternatives: boolean;
 }
 
-/** A schema within allOf, anyOf, oneOf or not: it says nothing about which fields there are. */
+/** A schema within allOf, anyOf, oneOf or not: it does not define which fields there are. */
 export interface NestedValidation {
-  /** Only within the forms of int-or-string that the rules let pass. */
+  /** Only within the forms of int-or-string that the rules allow. */
   readonly type: SchemaTypeName | undefined;
   readonly properties: ReadonlyMap<string, NestedValidation>;
   readonly items: NestedValidation | undefined;
@@ -70,7 +71,7 @@ export interface NestedValidation {
 }
 
 /**
- * The schema of a version. For schemas that passed {@link definitionSchemaErrors}; of others it takes what it
+ * The schema of a version, for schemas that passed {@link definitionSchemaErrors}; from other schemas it takes what it
  * understands, never throws, and reads lists of items, `$ref` and the like as absent. Takes time linear in the schema.
  */
 export function structuralSchema(props: JSONSchemaProps): StructuralSchema {

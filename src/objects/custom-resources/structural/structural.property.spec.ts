@@ -86,7 +86,7 @@ function randomObject(random: Random, depth: number): JSONSchemaProps {
 
 const scalarValues = ['a', 'b', 'abc', '2020-01-01', 0, 1, 2.5, 9, true, false, null] as const;
 
-/** A value that has much to do with a schema, and faults. */
+/** A value that partly fits a schema and has faults. */
 function randomValue(random: Random, schema: JSONSchemaProps, depth: number): unknown {
   const { type, items, properties, additionalProperties } = schema;
   if (depth === 0 || random(12) === 0) return scalarValues[random(scalarValues.length)];
@@ -147,9 +147,9 @@ describe('structural schemas', () => {
       const errors = validateValue(schema, filled, undefined);
       const reread = parseJson(JSON.stringify(filled));
       assert.deepEqual(validateValue(schema, reread, undefined), errors, told);
-      // An object that does not change is as valid as it was.
+      // An object that does not change is as valid as before.
       assert.deepEqual(validateValue(schema, filled, undefined, { old: cloneJson(filled) }), [], told);
-      // Nothing that is there is forgiven for what was not there.
+      // A fault of an existing value is never excused because of a value that was missing.
       assert.deepEqual(validateValue(schema, filled, undefined, { old: {} }), errors, told);
       if (errors.length === 0) valid++;
     }

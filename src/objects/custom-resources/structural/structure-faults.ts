@@ -7,7 +7,7 @@ import { itemKey, keyValue } from './list-items.js';
 import type { StructuralSchema } from './structural-schema.js';
 
 /**
- * Adds, up to a number of faults in all, those of embedded resources, and of list maps and sets whose items are not
+ * Adds, up to a total number of faults, the faults of embedded resources, and of list maps and sets whose items are not
  * unique. The latter count only if the old value had none. Takes time linear in the value.
  */
 export function structureFaults(
@@ -109,7 +109,7 @@ class StructureWalk {
 }
 
 function keysOf(schema: StructuralSchema, item: JsonRecord): JsonRecord {
-  // A key may be called `__proto__`, so none is assigned.
+  // A key may be called `__proto__`, so keys are not assigned.
   return Object.fromEntries(
     schema.xListMapKeys.flatMap((name) => {
       const value = keyValue(schema, item, name);

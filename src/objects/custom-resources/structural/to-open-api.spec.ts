@@ -11,7 +11,7 @@ const head = {
   metadata: { $ref: 'meta' },
 };
 
-/** Undefined where the document says the same as the schema. Version 2 is what the reference publishes. */
+/** Undefined where the document equals the schema. Version 2 is what the reference publishes. */
 const cases: readonly [schema: JSONSchemaProps, version2: unknown, version3?: unknown][] = [
   [
     { ...text, title: 'T', description: 'D', format: 'odd', pattern: 'a', minLength: 1, maxLength: 9, enum: ['a'] },

@@ -65,7 +65,7 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
     'Invalid x: Invalid value: -2147483649: x in body must be of type integer with format int32',
   ],
   [{ ...integer, format: 'int64' }, '9223372036854775807'],
-  // As on the reference, only integers have 32 bits by their format, and only other numbers the room of a float.
+  // As on the reference, only integers have 32 bits by their format, and only other numbers the range of a float.
   [{ type: 'number', format: 'int32' }, '3000000000'],
   [{ ...integer, format: 'float' }, '9223372036854775807'],
   [{ type: 'number', format: 'float' }, '3.4028234663852886e38'],
@@ -505,7 +505,7 @@ describe('validateValue of updates', () => {
   for (const [title, schema, old, value, ...expected] of updates) {
     it(`${expected.length === 0 ? 'lets pass' : 'checks'} ${title}`, () => {
       assert.deepEqual(errorsOf(schema, value, old), expected);
-      // On create nothing is forgiven.
+      // On create no fault is excused.
       assert.notEqual(errorsOf(schema, value).length, 0);
     });
   }

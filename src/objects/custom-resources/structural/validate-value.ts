@@ -26,7 +26,7 @@ import {
 } from './value-faults.js';
 
 export interface ValidateOptions {
-  /** The value before an update: faults of what did not change are not reported. Undefined on create. */
+  /** The value before an update: faults of unchanged parts are not reported. Undefined on create. */
   readonly old?: unknown;
 }
 
@@ -35,17 +35,17 @@ const maxFaults = 1000;
 
 /**
  * The violated rules of a value: types, all keywords of OpenAPI, formats, embedded resources, lists that are maps or
- * sets. `path` is where the value is; undefined for a whole object. Expects what {@link pruned} and
- * {@link withDefaults} made.
+ * sets. `path` is where the value is; undefined for a whole object. Expects a value that {@link pruned} and {@link
+ * withDefaults} made.
  *
- * With `old`, a fault is reported only if a value changed that it concerns: the field, the object or list that it is in.
- * Items of a list map are compared by their keys, other lists as wholes. Two kinds of rules know other exceptions:
- * those of list maps and sets are reported only if all lists of the old object kept to them, those of embedded resources
- * always.
+ * With `old`, a fault is reported only if a value that it concerns changed: the field, or the object or list around it.
+ * Items of a list map are compared by their keys, other lists as wholes. Two kinds of rules have other exceptions:
+ * faults of list maps and sets are reported only if all lists of the old object were free of them, faults of embedded
+ * resources always.
  *
- * A value without faults costs no allocation beside the walk. The work is linear in the value: what a schema could
- * multiply (alternatives, patterns, comparisons of enums) is counted, and a value that takes too much is refused. At most
- * a thousand errors are returned.
+ * A value without faults costs no allocation beside the walk. The work is linear in the value: work that a schema could
+ * multiply (alternatives, patterns, comparisons of enums) is counted, and a value that takes too much of it is refused.
+ * At most a thousand errors are returned.
  */
 export function validateValue(
   schema: StructuralSchema,
@@ -61,8 +61,8 @@ export function validateValue(
 }
 
 /**
- * As {@link validateValue}, of one among many values that share the work they may take. Says nothing about embedded
- * resources and about lists that are maps or sets.
+ * Like {@link validateValue}, for one of many values that share a budget. Does not check embedded resources and lists
+ * that are maps or sets.
  */
 export function validateWithin(
   schema: StructuralSchema,
@@ -114,9 +114,9 @@ type Kind = SchemaTypeName | 'null';
 /** One walk through a value: either to the first fault, or collecting all of them. */
 class Validation {
   faults = 0;
-  /** Where the walk is; kept only while faults are collected. */
+  /** The position of the walk; kept only while faults are collected. */
   private readonly segments: (string | number)[] = [];
-  /** The number of faults at which the branch that is tried has failed; undefined to go on. */
+  /** The number of faults at which the branch being tried has failed; undefined to go on. */
   private failedAt: number | undefined;
 
   constructor(
@@ -127,7 +127,7 @@ class Validation {
     this.failedAt = sink === undefined ? 1 : undefined;
   }
 
-  /** `old` is undefined where there was nothing, or nothing that corresponds. */
+  /** `old` is undefined where there was no value, or no corresponding one. */
   visit(schema: StructuralSchema, value: unknown, old: unknown): void {
     this.work.allowValue();
     if (this.isUnchanged(value, old)) return;
@@ -313,7 +313,7 @@ class Validation {
     return found;
   }
 
-  /** Reports the faults of the branch that has the fewest: most likely it is the one that was meant. */
+  /** Reports the faults of the branch that has the fewest: most likely that branch was meant. */
   private collectBest(branches: readonly NestedValidation[], kind: Kind, value: unknown, old: unknown): void {
     if (this.sink === undefined) return;
     let best: NestedValidation | undefined;
@@ -364,7 +364,7 @@ function ownMember(object: JsonRecord | undefined, key: string): unknown {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The type of a JSON value: whole numbers are integers as far as 64 bits, doubles as far as 53. */
+/** The type of a JSON value: whole numbers are integers up to 64 bits, doubles up to 53. */
 function kindOf(value: unknown): Kind {
   switch (typeof value) {
     case 'string':
@@ -386,7 +386,7 @@ function isOfType(type: SchemaTypeName, kind: Kind): boolean {
   return type === kind || (type === 'number' && kind === 'integer');
 }
 
-/** The format that messages name a value by which has none of the schema's. */
+/** The format by which messages name a value that has none of the schema's types. */
 function goFormat(value: unknown): string {
   if (typeof value === 'number' && Number.isInteger(value)) return 'int64';
   if (typeof value === 'bigint') return kindOf(value) === 'integer' ? 'int64' : 'float64';

@@ -7,10 +7,10 @@ import type { JsonRecord } from './json-objects.js';
 import type { ValueValidation } from './structural-schema.js';
 import type { ValidationBudget } from './validation-budget.js';
 
-/** A violated rule of a value, or undefined. Of several that go together the first counts, as on the reference. */
+/** A violated rule of a value, or undefined. Of several related faults the first counts, as on the reference. */
 type Found = Fault['toError'] | undefined;
 
-/** enum, of values of any type. */
+/** enum, for values of any type. */
 export function commonFault({ enum: allowed }: ValueValidation, value: unknown, work: ValidationBudget): Found {
   if (allowed === undefined) return undefined;
   if (typeof value === 'object' && value !== null && allowed.hasComposites) work.charge(canonicalText(value).length);
@@ -68,7 +68,7 @@ function codePoints(text: string): number {
 const maxInt32 = 2 ** 31 - 1;
 const maxFloat = 2 ** 128 - 2 ** 104;
 
-/** The formats of numbers that clients give less room than JSON: `int32` of integers, `float` of other numbers. */
+/** The number formats with a smaller range than JSON: `int32` for integers, `float` for other numbers. */
 export function numberFormatFault(
   { format }: ValueValidation,
   type: string | undefined,
@@ -108,7 +108,7 @@ export function rangeFault(validation: ValueValidation, value: number | bigint |
   return undefined;
 }
 
-/** Of fractions within what a double can tell, as the reference does. */
+/** Fractions are compared with the precision of a double, as the reference does. */
 function isMultiple(value: number | bigint, factor: number): boolean {
   if (factor <= 0) return true;
   if (Number.isSafeInteger(factor)) {

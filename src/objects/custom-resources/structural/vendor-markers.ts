@@ -27,7 +27,7 @@ function markerValue(props: JSONSchemaProps, key: string): unknown {
   return (props as Readonly<Record<string, unknown>>)[key];
 }
 
-/** Writes each marker that has the vendor's name under its usual name as well, in a schema and all below it. */
+/** Writes each marker that has the vendor's name under its usual name as well, in a schema and everything below it. */
 export function fillMarkers(props: JSONSchemaProps): void {
   for (const { key, marker } of vendorMarkers(props)) {
     if (props[marker] === undefined) Object.assign(props, { [marker]: markerValue(props, key) });
@@ -45,7 +45,7 @@ function* subschemas(props: JSONSchemaProps): Generator<JSONSchemaProps, void, u
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) yield* props[keyword] ?? [];
 }
 
-/** A marker under two names says the same under both. */
+/** A marker under two names has the same value under both. */
 export function vendorMarkerErrors(props: JSONSchemaProps, path: FieldPath): FieldError[] {
   return vendorMarkers(props)
     .filter(({ key, marker }) => !deepEqual(markerValue(props, key), props[marker]))

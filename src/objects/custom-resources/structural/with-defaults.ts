@@ -2,10 +2,10 @@ import { StatusError } from '../../../base/machinery/status-error.js';
 import { isRecord, type JsonRecord, setMember, sortedKeys } from './json-objects.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** How many values defaults may add to any value, and to one with many values for each of these. */
+/** How many values defaults may add to any value, and for each value of a large one. */
 const baseAdditions = 20_000;
 const additionsPerValue = 3;
-/** Characters that the texts among them may have: about what a request may have. */
+/** Characters that the added texts may have: about as many as a request may have. */
 const mostText = 4_000_000;
 
 /** Defaults would make a value many times larger than it was. */
@@ -59,7 +59,7 @@ class Filling {
   private filledObject(schema: StructuralSchema, object: JsonRecord): unknown {
     const { properties, additionalProperties } = schema;
     const additional = typeof additionalProperties === 'object' ? additionalProperties : undefined;
-    /** What changes: new values by key. */
+    /** The changes: new values by key. */
     let changes: Map<string, unknown> | undefined;
     for (const key in object) {
       this.left += additionsPerValue;
@@ -84,7 +84,7 @@ class Filling {
     return changes === undefined ? object : withChanges(object, changes, hasNewKeys);
   }
 
-  /** A copy of a default. What it is filled with in turn counts as added, too. */
+  /** A copy of a default. Values filled into the copy count as added, too. */
   private added(value: unknown): unknown {
     if (--this.left < 0) throw new TooManyDefaultsError();
     if (Array.isArray(value)) {
@@ -120,7 +120,7 @@ function withChanges(object: JsonRecord, changes: ReadonlyMap<string, unknown>, 
   return copy;
 }
 
-/** All keys sorted, but for kind, apiVersion and metadata of a whole object: only there the first two stand like this. */
+/** All keys sorted, except kind, apiVersion and metadata of a whole object: only there do they come first. */
 function inOrder(object: JsonRecord, before: readonly string[], changes: ReadonlyMap<string, unknown>): string[] {
   let head = 0;
   if (before[0] === 'kind' && before[1] === 'apiVersion') head = before[2] === 'metadata' ? 3 : 2;

@@ -3,7 +3,7 @@ import type { Allocations } from './allocations.js';
 
 /** Names of one sort that the objects of a resource hold. Each name belongs to one object only. */
 export interface AllocatedNames {
-  /** What a name is, for messages: `cluster IP`. */
+  /** What messages call such a name: `cluster IP`. */
   readonly what: string;
   /** First word of the reasons of events: `ClusterIP`. */
   readonly reasonPrefix: string;

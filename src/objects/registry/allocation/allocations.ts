@@ -18,11 +18,11 @@ export interface AllocationOwner {
   readonly uid: string;
 }
 
-/** The kind of objects that allocations are stored as. */
+/** The kind of objects that store allocations. */
 export interface AllocationKind {
-  /** Resource that allocations are stored under. The name of an allocation is the name that is allocated. */
+  /** Resource under which allocations are stored. The name of an allocation is the allocated name. */
   readonly resource: string;
-  /** Makes an allocation of the bare metadata: adds kind, apiVersion and owner. */
+  /** Makes an allocation from bare metadata: adds kind, apiVersion and owner. */
   describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
   /**
    * Where the owner lives, read from the fields that `describe` wrote; undefined for an object that is no allocation of
@@ -33,7 +33,7 @@ export interface AllocationKind {
   holds(owner: ApiObject, name: string): boolean;
 }
 
-/** An allocation this process made and may take back. */
+/** An allocation that this process made and may take back. */
 export interface Allocation {
   readonly name: string;
   readonly token: string;
@@ -56,8 +56,8 @@ interface Mark {
 }
 
 /**
- * Longer than any write can take between its allocation and its owner, including differences between the clocks of
- * machines. Only after this time is an allocation without its owner surely left over.
+ * Longer than any write can take between its allocation and its owner, including clock differences between machines.
+ * Only after this time is an allocation without its owner certainly left over.
  */
 const settledAfterMs = 5 * 60_000;
 
@@ -72,8 +72,8 @@ const mostTries = 5;
  * between, the allocation is left without an owner that has the name. The next writer that wants the name notices this
  * and takes the allocation over; a repair that has seen it for long enough frees it.
  *
- * Two writes under one key may allocate one name at once. Neither takes it back then: a later look finds it free. For
- * the same reason, a fault of storage never makes taking back or freeing throw.
+ * Two writes under one key may allocate one name at once. Neither takes it back then: a later check finds it free. For
+ * the same reason, taking back and freeing never throw for a storage error.
  */
 export class Allocations {
   constructor(
@@ -130,7 +130,7 @@ export class Allocations {
 
   /**
    * Lists the names that are allocated, and those that nobody seems to use. Reads every allocation, so it is only for
-   * the rare full range.
+   * the rare case of a full range.
    */
   async survey(): Promise<{ readonly taken: ReadonlySet<string>; readonly settled: readonly string[] }> {
     const taken = new Set<string>();
@@ -167,7 +167,7 @@ export class Allocations {
     return (await this.create(name, owner)) !== undefined;
   }
 
-  /** Frees a name whose allocation has not changed and whose owner does not hold it. Answers whether it did. */
+  /** Frees a name whose allocation has not changed and whose owner does not hold it. Returns whether it was freed. */
   async free({ name, resourceVersion, owner: key }: FoundAllocation): Promise<boolean> {
     if (key === undefined || (await this.isHeld(key, name))) return false;
     let isFreed = false;

@@ -6,7 +6,7 @@ export interface NameRange {
   readonly size: number;
   at(offset: number): string;
   /**
-   * How many names at the start are kept for clients that ask for a certain one, as long as others are left. So a
+   * How many names at the start are reserved for clients that request a certain one, as long as others are left. So a
    * request for a low name seldom fails.
    */
   readonly keptForAsking: number;
@@ -15,7 +15,7 @@ export interface NameRange {
 const blindTries = 16;
 const surveyTries = 32;
 
-/** Takes free names from a range: tries random ones first, and looks at all allocations once the range fills up. */
+/** Takes free names from a range: tries random ones first, and reads all allocations once the range fills up. */
 export class NamePool {
   constructor(
     private readonly allocations: Allocations,
@@ -38,7 +38,7 @@ export class NamePool {
     const { size, keptForAsking } = this.range;
     const start = randomInt(keptForAsking, size);
     const candidates: string[] = [];
-    // From a random place to the end, then from the start, the kept part last.
+    // From a random place to the end, then from the start, the reserved part last.
     for (let i = 0; i < size && candidates.length < surveyTries; i++) {
       const turn = size - keptForAsking;
       const offset = i < turn ? keptForAsking + ((start - keptForAsking + i) % turn) : i - turn;

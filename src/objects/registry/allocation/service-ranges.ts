@@ -1,4 +1,4 @@
-/** The ranges that Services get their addresses and ports from. */
+/** The ranges from which Services get their addresses and ports. */
 export interface ServiceRanges {
   /** CIDR of the addresses of Services. */
   readonly serviceClusterIpRange: string;

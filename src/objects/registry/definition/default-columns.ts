@@ -28,12 +28,12 @@ export const ageColumn: TableColumn = {
   cell: ({ metadata }) => since(metadata.creationTimestamp),
 };
 
-/** A cell with the time since an RFC 3339 text; `<unknown>` for none. */
+/** A cell with the time since an RFC 3339 timestamp; `<unknown>` for none. */
 export function since(time: string | null | undefined): TableCell {
   return time === undefined || time === null || time === '' ? '<unknown>' : new Since(Date.parse(time));
 }
 
-/** What a table shows of a cell at a time in milliseconds. */
+/** The text that a table shows for a cell at a time in milliseconds. */
 export function shownCell(cell: TableCell, now: number): Exclude<TableCell, Since> {
   return cell instanceof Since ? `${cell.before}${humanDuration(now - cell.time)}${cell.after}` : cell;
 }

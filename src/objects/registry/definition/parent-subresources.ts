@@ -28,7 +28,7 @@ export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {
   };
 }
 
-/** Puts back the value of the live object, or removes the field if the live object has none. */
+/** Restores the value of the live object, or removes the field if the live object has none. */
 export function keepField(object: ApiObject, old: ApiObject, field: string): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];

@@ -5,17 +5,17 @@ import { untilReady } from '../../../storage/until-ready.js';
 
 const retryMs = 500;
 
-/** Gets the news of an informer of changes. */
+/** Receives the changes from a change informer. */
 export interface ChangeHandler {
   /** An object was written or removed. Called in the order of the log, soon after the commit. */
   changed(key: StorageKey, change: Change): void;
-  /** Changes may have been missed: nothing learned before this still holds. */
+  /** Changes may have been missed: nothing learned before this call still holds. */
   missed(): void;
 }
 
 /**
- * Tells a handler which objects of a resource change, without reading them. It keeps no objects: it costs one call per
- * change and nothing at the start. Read the store for the present state of an object.
+ * Reports to a handler which objects of a resource change, without reading them. It keeps no objects: it costs one call
+ * per change and nothing at the start. Read the store for the present state of an object.
  */
 export class ChangeInformer {
   private subscription: ChangeSubscription | undefined;
@@ -28,7 +28,7 @@ export class ChangeInformer {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Resolves when every later change will be told. Goes on until `signal` is aborted. */
+  /** Resolves when every later change will be reported. Continues until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.subscription?.close(), { once: true });
     this.subscription = await untilReady(() => this.subscribe(signal), { signal, onWait: this.onFault });

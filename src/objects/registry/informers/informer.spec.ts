@@ -49,7 +49,7 @@ describe('Informer', () => {
     return new Informer(from, new ResourceRegistry(), resource, () => undefined);
   }
 
-  /** Notes what it is told, and waits for it. */
+  /** Records the reported objects, and waits for them. */
   class Listener {
     readonly told: string[] = [];
     private readonly news = new EventEmitter();
@@ -120,7 +120,7 @@ describe('Informer', () => {
           const failing = new Promise<undefined>((_, reject) => (fail = reject));
           failing.catch(() => undefined);
           breakNow = () => fail(new Error('too slow'));
-          // The real stream is not read: what happens from now on is missed.
+          // The real stream is not read: changes from now on are missed.
           return { next: () => failing, close: () => real.close(), onFailure: () => undefined };
         };
       },
@@ -163,7 +163,7 @@ describe('Informer', () => {
     const told = new Map<string, string>();
     const changed = (object: ApiObject | undefined, old: ApiObject | undefined) => {
       const { name = '' } = (object ?? old)?.metadata ?? {};
-      // What a handler hears of an object goes on from what it heard before.
+      // Reports about an object continue from the state that the handler received before.
       assert.equal(old?.color, told.get(name), name);
       if (object === undefined) told.delete(name);
       else told.set(name, String(object.color));

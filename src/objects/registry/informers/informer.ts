@@ -7,7 +7,7 @@ import type { StoredResources } from '../store/object-codec.js';
 import { Reflector } from './reflector.js';
 import { sharedParts } from './shared-parts.js';
 
-/** Is told of every object and of what becomes of it. */
+/** Receives every object and every change of it. */
 export interface InformerHandler<T extends ApiObject> {
   /** `object` is undefined for one that is gone, `old` for one that is new to this handler. Must not throw. */
   changed(object: T | undefined, old: T | undefined): void;
@@ -52,9 +52,9 @@ const empty: ReadonlySet<never> = new Set();
 
 /**
  * All objects of one resource in memory, in their stored version, with their resourceVersion and without managedFields,
- * for everybody in the process who asks. It follows the store only while somebody uses it, and lags behind it for as
- * long as a change takes to arrive. Its objects are shared: nobody may change them. Large parts of large ones are read
- * from compressed text whenever somebody looks at them.
+ * shared by all users in the process. The informer follows the store only while it has a user, and lags behind it for
+ * as long as a change takes to arrive. Its objects are shared: nobody may change them. Large parts of large objects are
+ * read from compressed text on each access.
  */
 export class Informer<T extends ApiObject = ApiObject> {
   private objects = new LargeMap<T>();
@@ -71,9 +71,9 @@ export class Informer<T extends ApiObject = ApiObject> {
     /** The name under which the objects are stored. */
     readonly resource: string,
     private readonly onFault: (error: unknown) => void,
-    /** Makes what is kept of each object, with its resourceVersion. Default: everything but managedFields. */
+    /** Makes the object that is kept, with its resourceVersion. Default: everything but managedFields. */
     private readonly reduce: (object: ApiObject, resourceVersion: bigint) => ApiObject | Promise<ApiObject> = trimmed,
-    /** Keeps what is large small. */
+    /** Keeps large parts in compressed form. */
     private readonly packer = sharedPacker,
   ) {}
 
@@ -96,7 +96,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * The index of that name, which is shared by all who ask for it and kept from now on. `keysOf` must be a pure function
+   * The index of that name, which all its users share and which is kept from now on. `keysOf` must be a pure function
    * of the object, and the same for every caller.
    */
   index(name: string, keysOf: (object: T) => readonly string[]): InformerIndex<T> {
@@ -109,7 +109,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Follows the store until the abort, at least. Resolves when all objects are there, or after the abort. Waits for a
+   * Follows the store at least until the abort. Resolves when all objects are there, or after the abort. Waits for a
    * database that is not ready.
    */
   async use(signal: AbortSignal): Promise<void> {
@@ -128,8 +128,8 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Tells all objects that there are, in turns with other work if there are many, and every change, until the abort.
-   * After a loss of its place in the log the informer tells the difference. Resolves when all objects have been told, or
+   * Reports all existing objects, in turns with other work if there are many, and every change, until the abort. After
+   * losing its place in the log the informer reports the difference. Resolves when all objects have been reported, or
    * after the abort.
    */
   async subscribe(handler: InformerHandler<T>, signal: AbortSignal): Promise<void> {
@@ -145,7 +145,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     if (this.handlers.delete(newcomer)) this.handlers.add(handler);
   }
 
-  /** Resolves when everything up to `version` is there, or when nobody uses the informer any more. */
+  /** Resolves when everything up to `version` is there, or when the informer has no user any more. */
   async reached(version: bigint): Promise<void> {
     await this.running?.reflector.reached(version);
   }
@@ -164,7 +164,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     };
     const reflector = new Reflector(this.storage, this.registry, this.resource, sink, this.onFault);
     const running = { stop, reflector, filled: reflector.start(stop.signal) };
-    // The users are told by their own wait.
+    // Users learn of it through their own wait.
     running.filled.catch(() => {
       if (this.running === running) this.running = undefined;
     });
@@ -187,7 +187,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     this.ended = end();
   }
 
-  /** In turns with other work. Nothing else is told by the reflector meanwhile. */
+  /** In turns with other work. The reflector reports nothing else meanwhile. */
   private async replace(objects: readonly T[]): Promise<void> {
     const gone = new LargeMap<true>();
     await inTurns(eachInSteps(this.objects.keys(), (key) => gone.set(key, true)));
@@ -204,7 +204,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     const key = keyOfObject(object);
     const old = this.objects.get(key);
     if (old !== undefined) this.unlist(old);
-    // An object that was made anew under the name of another one is not the same object.
+    // An object that was created anew under the name of another one is not the same object.
     const isSame = old !== undefined && old.metadata.uid === object.metadata.uid;
     if (old !== undefined && !isSame) {
       this.objects.delete(key);
@@ -230,13 +230,13 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 }
 
-/** Tells a handler all objects that there are, and meanwhile what becomes of those that it knows. */
+/** Reports all existing objects to a handler, and meanwhile the changes of those that it has received. */
 class Newcomer<T extends ApiObject> implements InformerHandler<T> {
   private readonly told = new Set<T>();
 
   constructor(private readonly handler: InformerHandler<T>) {}
 
-  /** @param objects may change between two steps, if this handler is told of it */
+  /** @param objects may change between two steps, if the change is reported to this handler */
   *meets(objects: Iterable<T>, signal: AbortSignal): Steps {
     let rounds = 0;
     for (const object of objects) {
@@ -256,7 +256,7 @@ class Newcomer<T extends ApiObject> implements InformerHandler<T> {
 
 const sharedPacker = new ObjectPacker(sharedParts);
 
-/** What a handler does about an object may take a while. */
+/** A handler's work on an object may take a while. */
 const objectsOfStep = 32;
 
 function keyOf(namespace: string, name: string): string {
@@ -267,7 +267,7 @@ function keyOfObject({ metadata }: ApiObject): string {
   return keyOf(metadata.namespace ?? '', metadata.name ?? '');
 }
 
-/** The object with its version, without what no loop looks at. */
+/** The object with its version, without the parts that no loop reads. */
 export function trimmed(object: ApiObject, resourceVersion: bigint): ApiObject {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, resourceVersion: String(resourceVersion) } };

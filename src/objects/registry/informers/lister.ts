@@ -6,8 +6,8 @@ import { Reflector } from './reflector.js';
 
 /**
  * All objects of one resource in memory, reduced to the fields that its user needs and kept up to date by a reflector.
- * It lags behind the store for as long as a change takes to arrive. Read the store where a fresh write must not be
- * missed.
+ * The lister lags behind the store for as long as a change takes to arrive. Read the store where a fresh write must not
+ * be missed.
  */
 export class Lister<V> {
   /** By namespace ('' for objects of the cluster), then by name. No namespace is empty. */
@@ -43,7 +43,7 @@ export class Lister<V> {
     this.reflector = new Reflector(storage, registry, resource, sink, onFault);
   }
 
-  /** Resolves when it has been filled once. Goes on until `signal` is aborted. */
+  /** Resolves when the lister has been filled once. Continues until `signal` is aborted. */
   start(signal: AbortSignal): Promise<void> {
     return this.reflector.start(signal);
   }
@@ -53,17 +53,17 @@ export class Lister<V> {
     return this.reflector.stopped();
   }
 
-  /** Resolves when it shows everything up to `version`, or when it has ended. */
+  /** Resolves when the lister shows everything up to `version`, or when it has ended. */
   reached(version: bigint): Promise<void> {
     return this.reflector.reached(version);
   }
 
-  /** Milliseconds for which changes may have been missed. */
+  /** For how many milliseconds changes may have been missed. */
   get lostForMs(): number {
     return this.reflector.lostForMs;
   }
 
-  /** Grows with every change, so that what is made of all values can be made again only when it is outdated. */
+  /** Grows with every change, so that data derived from all values is recomputed only when it is outdated. */
   get changes(): number {
     return this.changeCount;
   }

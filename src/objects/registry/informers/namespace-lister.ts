@@ -5,7 +5,7 @@ import type { ReadLister, SharedListers } from './shared-listers.js';
 
 type NamespaceState = 'active' | 'terminating';
 
-/** What is known of a namespace. */
+/** The cached state of a namespace. */
 export interface KnownNamespace {
   readonly state: NamespaceState;
   readonly labels: Readonly<Record<string, string>>;
@@ -24,8 +24,8 @@ const nothing: Readonly<Record<string, string>> = Object.freeze({});
 const maxLostMs = 30_000;
 
 /**
- * The namespaces: from memory for a known one, otherwise from the store. Memory may lag, so the write itself has the
- * last word on whether its namespace lives (`inLiveNamespace`).
+ * The namespaces: a known one from memory, otherwise from the store. Memory may lag, so the write itself finally
+ * decides whether its namespace is live (`inLiveNamespace`).
  */
 export class NamespaceLister {
   private readonly namespaces: ReadLister<KnownNamespace>;
@@ -38,13 +38,16 @@ export class NamespaceLister {
     this.namespaces = listers.of({ group: '', resource }, known);
   }
 
-  /** Whether a namespace takes new objects. */
+  /** Whether a namespace accepts new objects. */
   state(namespace: string): NamespaceState | 'missing' | Promise<NamespaceState | 'missing'> {
     const found = this.get(namespace);
     return found instanceof Promise ? found.then((read) => read?.state ?? 'missing') : (found?.state ?? 'missing');
   }
 
-  /** Another process may have made a namespace a moment ago. The store decides about one that memory does not have. */
+  /**
+   * Another process may have made a namespace a moment ago. The store decides about a namespace that memory does not
+   * have.
+   */
   get(namespace: string): Found | Promise<Found> {
     if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);
     return this.namespaces.get('', namespace) ?? this.read(namespace);

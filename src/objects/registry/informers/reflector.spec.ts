@@ -10,7 +10,7 @@ import { Reflector } from './reflector.js';
 
 const resource = 'things';
 
-/** Notes the calls it gets, in order. */
+/** Records the calls it receives, in order. */
 class Recorder {
   readonly told: string[] = [];
 
@@ -179,7 +179,7 @@ describe('Reflector', () => {
           await storage.head();
           assert.ok(performance.now() - begun < 60_000, `${faults.length} attempts`);
         }
-        // The first try comes at once, each further one half a second after its fault. Timers may be a moment early.
+        // The first try comes at once, each further try half a second after its fault. Timers may fire a moment early.
         const tookMs = (faults[3] ?? 0) - (faults[0] ?? 0);
         assert.ok(tookMs >= 990, `three tries again within ${tookMs} ms`);
         isBroken = false;

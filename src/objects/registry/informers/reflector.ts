@@ -19,28 +19,28 @@ const retryMs = 500;
 const recentMs = 2 * retryMs;
 
 /**
- * Gets all objects of a resource and then every change, in order. The objects may be shared with others: nobody may
- * change them. One reflector makes the calls, never two at a time:
- * long work may take turns with everything else.
+ * Receives all objects of a resource and then every change, in order. The objects may be shared: nobody may change
+ * them. One reflector makes the calls, never two at a time: long work may take turns with everything else.
  */
 export interface ObjectSink {
   /**
-   * Makes the value that `replace` and `set` get in place of the object; default: the object. Called as soon as an
-   * object is read, so a sink that needs little of each never holds all of them in memory. `size` is that of its text.
+   * Makes the value that `replace` and `set` receive instead of the object; default: the object. Called as soon as an
+   * object is read, so a sink that needs little of each never holds all of them in memory. `size` is the size of the
+   * object's text.
    */
   reduce?(object: ApiObject, resourceVersion: bigint, size: number): ApiObject | Promise<ApiObject>;
   /**
-   * The same from the stored text, where a look at it is enough; undefined: the object has to be read. Must not parse the
-   * text.
+   * The same from the stored text, where the text alone is enough; undefined: the object has to be read. Must not parse
+   * the text.
    */
   glance?(stored: StoredObject): ApiObject | undefined;
-  /** Gets all objects, at the start and whenever changes may have been missed. */
+  /** Receives all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
   delete(namespace: string, name: string, resourceVersion: bigint): void | Promise<void>;
 }
 
-/** Resources of a process that are read at one time: each takes the memory of two pages meanwhile. */
+/** Resources of a process that are read at one time: each uses the memory of two pages meanwhile. */
 const fills = new FillGate(4);
 
 /**
@@ -65,7 +65,7 @@ export class Reflector {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Resolves when the sink has been filled once. Goes on until `signal` is aborted. */
+  /** Resolves when the sink has been filled once. Continues until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     const stop = () => {
       this.isStopped = true;
@@ -82,7 +82,7 @@ export class Reflector {
     await this.loop;
   }
 
-  /** Milliseconds for which changes may have been missed; 0 while the reflector has its place in the log. */
+  /** For how many milliseconds changes may have been missed; 0 while the reflector has its place in the log. */
   get lostForMs(): number {
     return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
   }

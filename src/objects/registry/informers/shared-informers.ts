@@ -4,7 +4,7 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
 import { Informer } from './informer.js';
 
-/** One informer for each resource, shared by all who work in the process. */
+/** One informer for each resource, shared by all its users in the process. */
 export class SharedInformers {
   private readonly informers = new Map<string, Informer>();
 
@@ -14,7 +14,10 @@ export class SharedInformers {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** The informer of a stored resource; `T` must be the type of its stored version. It follows nothing until it is used. */
+  /**
+   * The informer of a stored resource; `T` must be the type of its stored version. The informer follows nothing until
+   * it is used.
+   */
   of<T extends ApiObject>(resource: GroupResource): Informer<T> {
     const name = formatGroupResource(resource);
     let informer = this.informers.get(name);

@@ -7,21 +7,19 @@ import { Lister } from './lister.js';
 /** The reading side of a {@link Lister}. */
 export type ReadLister<V> = Pick<Lister<V>, 'get' | 'inNamespace' | 'all' | 'lostForMs'>;
 
-/** A lister that came while the program ran. */
+/** A lister that was added while the program ran. */
 export interface LaterLister<V> {
   readonly lister: ReadLister<V>;
-  /** Resolves when it has been filled once, or was stopped before that; rejects if that failed. */
+  /** Resolves when the lister has been filled once, or was stopped before that; rejects if filling failed. */
   readonly filled: Promise<void>;
-  /** Ends it: what it holds is not brought up to date any more. */
+  /** Stops the lister: its content is not updated any more. */
   readonly stop: () => void;
 }
 
 /** A lister that also counts changes. */
 export type CountingLister<V> = Pick<Lister<V>, 'all' | 'changes'>;
 
-/**
- * The listers that the parts of a process ask for while it is set up. They are filled and followed together.
- */
+/** The listers that the parts of a process request during setup. They are filled and followed together. */
 export class SharedListers {
   private readonly listers: Lister<unknown>[] = [];
   private signal: AbortSignal | undefined;
@@ -33,14 +31,14 @@ export class SharedListers {
   ) {}
 
   /**
-   * A lister of a stored resource. `project` makes what is kept of each object, in its stored version; it may keep parts
-   * of the object and must not throw. Throws after the start.
+   * A lister of a stored resource. `project` makes the value kept of each object, in its stored version; it may keep
+   * parts of the object and must not throw. Throws after the start.
    */
   of<V>(resource: GroupResource, project: (object: ApiObject) => V): ReadLister<V> {
     return this.beforeStart(resource, project);
   }
 
-  /** {@link of} for what is made of all objects together, and made again after changes only. */
+  /** {@link of} for data derived from all objects together, and recomputed only after changes. */
   counting<V>(resource: GroupResource, project: (object: ApiObject) => V): CountingLister<V> {
     return this.beforeStart(resource, project);
   }
@@ -55,7 +53,7 @@ export class SharedListers {
     });
     const stop = () => {
       ending.abort();
-      // It may still be reading.
+      // The lister may still be reading.
       void filled
         .catch(() => undefined)
         .then(() => lister.stopped())
@@ -87,7 +85,7 @@ export class SharedListers {
     return new Set(this.listers.map(({ resource }) => resource));
   }
 
-  /** Resolves when all have been filled once. Goes on until `signal` is aborted. */
+  /** Resolves when all have been filled once. Continues until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.signal = signal;
     await Promise.all(this.listers.map((lister) => lister.start(signal)));

@@ -1,4 +1,6 @@
 import { PackedParts } from '../../../base/machinery/packed/packed-parts.js';
 
-/** The large parts of the objects of all informers of the process: equal ones are kept once, and one budget is for all. */
+/**
+ * The large parts of the objects of all informers of the process: equal ones are kept once, and all share one budget.
+ */
 export const sharedParts = new PackedParts();

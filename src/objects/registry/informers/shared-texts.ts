@@ -5,8 +5,9 @@ import { readStored, type StoredResources } from '../store/object-codec.js';
 const known = new WeakMap<StoredResources, Map<Change, ApiObject | Promise<ApiObject>>>();
 
 /**
- * The object of a change, read once for all who ask within one turn of the event loop: several in a process follow the
- * same resource, and each of them gets each change at once. Nobody may change the object. A promise for a large one.
+ * The object of a change, read once for all callers within one turn of the event loop: several informers in a process
+ * follow the same resource, and each of them receives each change at once. Nobody may change the object. A promise for
+ * a large one.
  */
 export function objectOf(registry: StoredResources, change: Change): ApiObject | Promise<ApiObject> {
   let recent = known.get(registry);

@@ -20,8 +20,8 @@ export function maskTrailingDash(name: string): string {
 }
 
 /**
- * Puts the namespace of the request into the object; 400 when the body names another one. One of an object that can't be
- * in any is dropped: clients send them.
+ * Puts the namespace of the request into the object; 400 when the body names another one. The namespace of a
+ * cluster-scoped object is dropped: clients send it.
  */
 export function ensureNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
   if (!definition.namespaced) {

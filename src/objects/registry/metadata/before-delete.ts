@@ -15,8 +15,8 @@ const orphanWarning =
   'so dependents keep their ownerReferences, and a garbage collector would delete them';
 
 /**
- * What a delete request does to the live object. `object` is a changed copy. `mark-and-remove`: the object goes, but
- * watchers see it marked first, because its kind gets time to end and a client may wait for the mark.
+ * The effect of a delete request on the live object. `object` is a changed copy. `mark-and-remove`: the object is
+ * removed, but watchers see it marked first, because its kind gets time to end and a client may wait for the mark.
  */
 export interface DeleteDecision {
   readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
@@ -40,7 +40,7 @@ export function checkPreconditions(definition: StoredResource, live: ApiObject, 
 
 /**
  * Decides whether an object is removed, marked as deleting or left alone (specification 3, first two rows). The object
- * is marked with a deletionTimestamp first. It goes with its last finalizer, or at once when nothing holds it.
+ * is marked with a deletionTimestamp first. It is removed with its last finalizer, or at once when nothing holds it.
  */
 export function decideDelete(
   context: RequestContext,
@@ -72,12 +72,12 @@ export function decideDelete(
   }
 
   const granted = meta.deletionGracePeriodSeconds;
-  // The earlier delete got only as far as the mark. An object that nothing holds goes now, whatever period is asked
-  // for.
+  // The earlier delete only marked the object. An object that nothing holds is removed now, whatever period is
+  // requested.
   if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
   if (!wasDeleting) markDeleting(meta, clock.now(), grace);
   else if (granted === undefined || (options.gracePeriodSeconds !== undefined && grace < granted)) {
-    // A shorter period moves the end forward, if somebody asks for one; a longer one never moves it back.
+    // A shorter period, if requested, moves the end forward; a longer one never moves it back.
     const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
     meta.deletionTimestamp = formatTime(end);
     meta.deletionGracePeriodSeconds = grace;
@@ -114,7 +114,7 @@ function warnOfPolicy(context: RequestContext, { propagationPolicy, orphanDepend
 
 /**
  * The finalizers after the request's propagation policy. Without a garbage collector, a finalizer for it would hold the
- * object for ever, so none is added. A finalizer that a client set stays until a delete names another policy.
+ * object forever, so none is added. A finalizer that a client set stays until a delete names another policy.
  */
 function finalizersAfter({ strategyOptions }: StoredResource, meta: ObjectMeta, options: DeleteOptions): string[] {
   const current = meta.finalizers ?? [];

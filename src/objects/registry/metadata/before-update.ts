@@ -9,9 +9,9 @@ import { refuseBrokenRules } from './broken-rules.js';
 import { validateMetadataUpdate } from './validate-metadata.js';
 
 /**
- * Checks that name and namespace of a body are those of the URL. A body without a name is refused: it is more likely a
- * mistake than an object that should replace another one. A missing namespace is filled in, and one of an object that can't
- * be in any is dropped. Changes `object`.
+ * Checks that name and namespace of a body are those of the URL. A body without a name is refused: that is more likely
+ * a mistake than an object meant to replace another one. A missing namespace is filled in, and that of a cluster-scoped
+ * object is dropped. Changes `object`.
  */
 export function ensureIdentity(
   definition: ResourceDefinition,

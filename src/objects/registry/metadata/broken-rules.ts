@@ -2,7 +2,7 @@ import { collectErrors, type FieldError, forbidden, rootPath } from '../../../ba
 import { invalidError } from '../../../base/machinery/status-error.js';
 import { type StoredResource, storedGroupKind } from '../resource-definition.js';
 
-/** The message of V8 when nesting, or the number of arguments of a call, exceeds its stack. */
+/** V8's message when nesting, or the number of arguments of a call, exceeds its stack. */
 const stackMessage = 'Maximum call stack size exceeded';
 
 /** Keeps an answer readable, and much smaller than the object may be. */

@@ -52,7 +52,7 @@ export function checkedDeleteOptions(written: WrittenDeleteOptions, names: Vendo
   };
 }
 
-/** A delete that removes what cannot be read takes no option about what the object says. */
+/** A delete that removes an unreadable object accepts no option about the object's content. */
 function unsafeFaults(written: WrittenDeleteOptions): FieldError[] {
   const set = ['propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const;
   return set

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** No vowels and no look-alikes, so that names spell no words. */
+/** No vowels and no look-alikes, so that generated names contain no words. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
 const maxBaseLength = 63 - suffixLength;

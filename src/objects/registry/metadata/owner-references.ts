@@ -2,10 +2,10 @@ import type { ApiObject, OwnerReference } from '../../../base/machinery/api-obje
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 
 /**
- * Keeps each owner reference once, the first of equal ones, and warns the client of those it sent again. References that
- * differ in any field stay, also of the same owner. Changes `object`.
+ * Keeps each owner reference once, the first of equal ones, and warns the client of those it sent again. References
+ * that differ in any field stay, even for the same owner. Changes `object`.
  *
- * @param since what happened before, for the warning; empty: nothing
+ * @param since the earlier event that the warning names; empty: none
  */
 export function keepOwnersOnce(context: RequestContext, object: ApiObject, since = ''): void {
   const references = object.metadata.ownerReferences;

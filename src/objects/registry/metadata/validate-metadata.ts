@@ -18,7 +18,7 @@ const maxFieldManagerLength = 128;
 /** Finalizers with a meaning of their own; all others must be qualified names. */
 const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** What differs between kinds. */
+/** Differences between kinds. */
 export interface MetadataOptions {
   /** Finalizers may be names without a prefix. Default false. */
   readonly plainFinalizers?: boolean | undefined;
@@ -90,8 +90,8 @@ function validateCommon(meta: ObjectMeta, { plainFinalizers }: MetadataOptions, 
 }
 
 /**
- * Broken size limits of metadata as a client sent it, in whatever form. Checked first, so that no other work goes into
- * an object that is refused for its size.
+ * Broken size limits of metadata as a client sent it, in whatever form. Checked first, so that no other work is spent
+ * on an object that is refused for its size.
  */
 export function oversizedMetadata(metadata: unknown): FieldError[] {
   if (typeof metadata !== 'object' || metadata === null) return [];
@@ -113,7 +113,7 @@ export function oversizedMetadata(metadata: unknown): FieldError[] {
   return errors;
 }
 
-/** Counts characters, of which there are never more than bytes. */
+/** Counts characters; there are never more of them than bytes. */
 function isTooLongMap(map: unknown, limit: number): boolean {
   if (typeof map !== 'object' || map === null) return false;
   let total = 0;
@@ -149,7 +149,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
       errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (reference.controller !== true) continue;
-    // The message shows all references, so it is not repeated for each of very many.
+    // The message shows all references, so it is not repeated for each when there are very many.
     if (controller !== undefined && errors.length < maxControllerErrors) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${reference.kind}/${reference.name}`;
       errors.push(invalid(path, references, detail));
@@ -190,7 +190,7 @@ function validateFinalizers(finalizers: readonly string[], mayBePlain: boolean, 
   }
 }
 
-/** Most entries of one object. Updaters are merged beyond ten, appliers are not. */
+/** The most entries of one object. Updaters are merged beyond ten, appliers are not. */
 const maxManagers = 1_000;
 
 function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {

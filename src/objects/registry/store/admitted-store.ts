@@ -16,7 +16,7 @@ import type { VersionedText } from './object-codec.js';
 import type { Store } from './store.js';
 import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
 
-/** What admission is told of a write that no request brings. */
+/** The description of a write of the program itself that admission receives. */
 export interface OwnWrite {
   readonly context: RequestContext;
   /** The resource in the version of the objects. */
@@ -24,7 +24,7 @@ export interface OwnWrite {
   /** Empty for the resource itself. */
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty while the name of a new object is not drawn yet. */
+  /** Empty while the name of a new object has not been generated. */
   readonly name: string;
   /** The kind of the body, where it is not that of the resource (`pods/binding`). */
   readonly kind?: GroupVersionKind;
@@ -48,15 +48,15 @@ export interface WriteAdmission {
 /** Injection token of the {@link WriteAdmission}. */
 export const WRITE_ADMISSION = Symbol('WriteAdmission');
 
-/** Admits everything as it is. */
+/** Admits everything unchanged. */
 export const openAdmission: WriteAdmission = {
   admit: (_write, object) => Promise.resolve(object),
   validate: () => Promise.resolve(undefined),
 };
 
 /**
- * The store of a resource for the program's own writes, which pass admission as those of clients do: what quotas,
- * policies and hooks forbid is forbidden to everybody. Objects are in the version of the store's resource.
+ * The store of a resource for the program's own writes, which pass admission like those of clients: what quotas,
+ * policies and hooks forbid is forbidden for everybody. Objects are in the version of the store's resource.
  */
 export class AdmittedStore {
   constructor(
@@ -68,7 +68,7 @@ export class AdmittedStore {
     return this.store.resource;
   }
 
-  /** As {@link Store.create}. */
+  /** Like {@link Store.create}. */
   async create(context: RequestContext, object: ApiObject): Promise<VersionedText> {
     const { namespace = '', name = '' } = object.metadata;
     const write = this.writeOf(context, namespace, name);
@@ -79,7 +79,7 @@ export class AdmittedStore {
     return this.store.create(context, admitted, { dryRun: false, ...this.validation(write) });
   }
 
-  /** As {@link Store.update}: `transform` may be called several times, and must not change the live object. */
+  /** Like {@link Store.update}: `transform` may be called several times, and must not change the live object. */
   update(
     context: RequestContext,
     namespace: string,
@@ -97,7 +97,7 @@ export class AdmittedStore {
 
   /**
    * Creates `body` below the object of that name. Admission sees the body as a new object, as for clients; `intoParent`
-   * makes the parent to write from the live one, which it must not change, and the admitted body.
+   * makes the parent to write from the admitted body and the live parent, which it must not change.
    */
   createBelow(
     context: RequestContext,
@@ -123,9 +123,9 @@ export class AdmittedStore {
   }
 
   /**
-   * Changes an object through a view of it (`scale`). `change` gets a copy of the view that it may change and returns
-   * what to write; admission sees the views. `finish` makes the object to write from the live one, which it must not
-   * change, and the admitted view.
+   * Changes an object through a view of it (`scale`). `change` receives a copy of the view that it may change and
+   * returns the view to write; admission sees the views. `finish` makes the object to write from the admitted view and
+   * the live object, which it must not change.
    */
   updateView(
     context: RequestContext,
@@ -166,7 +166,7 @@ export class AdmittedStore {
     return { body: admitted, validate };
   }
 
-  /** As {@link Store.delete}. */
+  /** Like {@link Store.delete}. */
   delete(
     context: RequestContext,
     namespace: string,

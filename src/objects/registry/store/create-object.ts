@@ -18,7 +18,7 @@ import type { CreateOptions } from './store-options.js';
 import { isWithoutPlace, type StoreParts } from './store-parts.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
-/** How many names are drawn for one object before its client has to retry. */
+/** How many names are generated for one object before its client has to retry. */
 const maxGeneratedNames = 8;
 
 /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
@@ -53,8 +53,8 @@ async function createNamed(
   await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, parts.definition, object, parts.clock, parts.random);
   await options.validate(object, undefined);
-  // Only what is written: a dry run of a copied object shows what would become of it.
-  // Text that is no number names no version and is dropped, as in the reference: suites of clients send it.
+  // Only for real writes: a dry run of a copied object shows what would become of it. Text that is no number is no
+  // version and is dropped, as in the reference: test suites of clients send it.
   const { resourceVersion } = object.metadata;
   if (namesVersion(resourceVersion) && /^\d+$/.test(resourceVersion) && !options.dryRun) {
     throw badRequestError('resourceVersion should not be set on objects to be created');

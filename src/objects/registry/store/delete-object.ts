@@ -11,13 +11,13 @@ import type { DeleteOutcome, ValidateAdmission } from './store-options.js';
 import { DryRunDone, type StoreParts } from './store-parts.js';
 import { toStatusError } from './to-status-error.js';
 
-/** Ends the refusal of a delete that is meant for what cannot be read; clients match on it. */
+/** The end of the message that refuses a delete meant for unreadable objects; clients match on it. */
 const readableMessage = 'unsafe deletion is not allowed because the object is decodable from storage';
 
 /**
  * Deletes or marks one object (specification 3).
  *
- * @param uid the one object of that name that is meant; others count as not found
+ * @param uid the uid of the object to delete; another object of that name counts as not found
  * @param hint a copy that the caller already holds, which saves a read if it is not stale
  */
 export async function deleteObject(

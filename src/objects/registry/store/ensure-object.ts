@@ -11,7 +11,7 @@ import type { Store } from './store.js';
  * Creates an object that every cluster has, by the rules of its kind, unless it exists. Safe for many processes at
  * once.
  *
- * @throws StatusError when it can't be written.
+ * @throws StatusError when the object can't be written.
  */
 export async function ensureObject(
   stores: ResourceStores,

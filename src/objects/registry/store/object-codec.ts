@@ -61,8 +61,8 @@ export function storedForm(resource: ServedResource): StoredForm {
 }
 
 /**
- * Whether the items of a list say their kind and apiVersion. Those of custom resources do: clients without types for them
- * know it from nowhere else.
+ * Whether the items of a list have kind and apiVersion. Those of custom resources do: clients without types for them
+ * have no other source.
  */
 export function hasKindInLists({ served }: ServedResource): boolean {
   return served.type.custom !== undefined;
@@ -88,7 +88,7 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   const { kind: _kind, apiVersion: written, metadata, ...rest } = fitting;
   const { resourceVersion: _resourceVersion, ...storedMetadata } = metadata;
   const { kind } = definition;
-  // What only something outside could convert stays in the version that it is in.
+  // Objects that only an external converter could convert stay in their version.
   const isKept = written !== undefined && remoteConversionOf(definition) !== undefined;
   const apiVersion = isKept ? written : storedApiVersion(resource);
   const stored = { kind, apiVersion, metadata: storedMetadata, ...rest };
@@ -97,7 +97,7 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   return start.length === 1 ? json : `${start}${json.slice(1)}`;
 }
 
-/** Bodies are checked when they are read. What is found only here was made by a webhook or a policy. */
+/** Bodies are checked when they are read. A fault found only here was made by a webhook or a policy. */
 function textFor(stored: object & Pick<ApiObject, 'metadata'>): string {
   try {
     return toStoredText(stored);
@@ -259,7 +259,10 @@ export function toStored(resource: ServedResource, object: ApiObject): ApiObject
   return converted;
 }
 
-/** Whether a client's resourceVersion names a certain state of the object. None, empty and zero mean any state. */
+/**
+ * Whether a client's resourceVersion names a certain state of the object. A missing one, an empty one and zero mean any
+ * state.
+ */
 export function namesVersion(text: string | undefined): text is string {
   return text !== undefined && !/^0*$/.test(text);
 }
@@ -270,7 +273,7 @@ export function isOtherVersion(asked: string | undefined, live: string | undefin
   return parseResourceVersion(asked) !== parseResourceVersion(live);
 }
 
-/** The largest number that the database can count versions with. */
+/** The largest number that the database can use as a version. */
 const largestVersion = 2n ** 63n - 1n;
 
 /** Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined. */

@@ -6,9 +6,9 @@ import type { ServedResource } from '../resource-registry.js';
 import { encodeForStorage, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
 
 /**
- * Objects of kinds whose versions something outside the program converts. Requests await the conversion of what they
- * need and go on with objects, or texts, that are in their version already; only they may call these functions. Control
- * loops work on what is stored, in whatever version it was written.
+ * Objects of kinds whose versions an external converter converts. Requests await the conversion of the objects they
+ * need and continue with objects, or texts, that are in their version already; only requests may call these functions.
+ * Control loops work on the stored objects, in whatever version they were written.
  */
 
 type Text = { readonly json: string };
@@ -20,8 +20,8 @@ export function needsConversion(resource: ServedResource, json: string): boolean
 }
 
 /**
- * Stored texts in the version of the resource, in the same order; those that need no conversion are the same. The codec
- * reads the texts like any other. Undefined when nothing has to be converted.
+ * Stored texts in the version of the resource, in the same order; texts that need no conversion stay the same. The
+ * codec reads the texts like any other. Undefined when nothing has to be converted.
  */
 export function convertedTexts<T extends Text>(
   resource: ServedResource,

@@ -30,15 +30,15 @@ export interface Selection extends SelectionPredicate {
   /** The one name that can match, when a field selector fixes it. */
   readonly name: string | undefined;
   /**
-   * True when objects are stored in other versions than the requested one, which only something outside converts: what
-   * is selected can be known only of the converted objects. Then the storage must not select (see {@link storedSelection}),
-   * and {@link selectsConverted} does.
+   * True when objects are stored in versions other than the requested one, which only an external converter can
+   * convert: the selection can be decided only on the converted objects. Then the storage must not select (see {@link
+   * storedSelection}), and {@link selectsConverted} does.
    */
   readonly isOfConverted: boolean;
 }
 
 /**
- * Parses the selectors of a query. 400 for text that is no selector and for fields that the kind can't be selected by.
+ * Parses the selectors of a query. 400 for text that is no selector and for fields by which the kind can't be selected.
  * A selector is never ignored.
  */
 export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
@@ -71,7 +71,7 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
   };
 }
 
-/** What the storage can select by; undefined: it hands out all objects. */
+/** What the storage can select by; undefined: it returns all objects. */
 export function storedSelection(selection: Selection): SelectionPredicate | undefined {
   return selection.selectsAll || selection.isOfConverted ? undefined : selection;
 }
@@ -81,7 +81,10 @@ export function selectsConverted(selection: Selection, { key, json }: Pick<Store
   return selects(selection, selection.source.extract(json), key);
 }
 
-/** The selection of those who must never take one object for another: it asks only the objects of the request's version. */
+/**
+ * The selection for callers that must never mistake one object for another: it tests only objects of the request's
+ * version.
+ */
 export function strictSelection(resource: ServedResource, selection: Selection): Selection {
   const { labels, fields } = selection;
   const isOfConverted = remoteConversionOf(resource.definition) !== undefined && selectsByContent(labels, fields);
@@ -98,7 +101,7 @@ function isStoredAsServed(resource: ServedResource): boolean {
   return conversion === undefined || (resource.isStored && conversion.isUniform);
 }
 
-/** How many large objects are remembered: an index asks for the same object as all watches do. */
+/** How many large objects are remembered: an index reads the same object as all watches do. */
 const mostRecent = 2;
 /** How many sets of labels are remembered. */
 const mostLabelSets = 4_096;
@@ -118,7 +121,7 @@ function attributeSource(resource: ServedResource): AttributeSource {
   return source;
 }
 
-/** For kinds that have labels only. Most objects have the same ones as others: they share the attributes. */
+/** For kinds that have labels only. Most objects have the same labels as others: they share the attributes. */
 function labelSource(resource: ServedResource): AttributeSource {
   const known = new Map<string, ObjectAttributes>();
   const without = { labels: undefined, fields: noFields };
@@ -141,7 +144,7 @@ function labelSource(resource: ServedResource): AttributeSource {
   return made;
 }
 
-/** A copy that does not keep the text alive that it was cut out of. */
+/** A copy that does not keep alive the text from which it was cut. */
 function detached(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -168,7 +171,9 @@ function fieldSource(resource: ServedResource): AttributeSource {
   return made;
 }
 
-/** The object, or of a large one only the part that selectors can use: parsing all of it would hold up the others. */
+/**
+ * The object, or for a large one only the part that selectors can use: parsing all of it would hold up other requests.
+ */
 function selectablePart(resource: ServedResource, json: string): ApiObject {
   if (json.length <= largeBytes || !isPresentForm(resource, json)) return parseText(resource, json);
   return skimObject(json, ['metadata.labels']) as unknown as ApiObject;

@@ -8,7 +8,7 @@ export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject |
 
 /**
  * Makes the write of an object together with others (charges of quotas), in one transaction. The answer is about the
- * object. Throws a StatusError when the others don't allow it.
+ * object. Throws a StatusError when the others don't allow the write.
  */
 export type ObjectWriter = (write: Write) => Promise<WriteAnswer>;
 
@@ -29,8 +29,8 @@ export interface UpdateOptions {
   /** Apply creates missing objects, whatever the kind allows. */
   readonly forceAllowCreate?: boolean;
   /**
-   * The live object in the stored version, for kinds that something outside converts. Left out by control loops, which
-   * write an object in the version that it is stored in.
+   * The live object in the stored version, for kinds with an external converter. Left out by control loops, which write
+   * an object in the version in which it is stored.
    */
   readonly converted?: ((live: ApiObject) => Promise<ApiObject>) | undefined;
   /**
@@ -54,7 +54,7 @@ export interface DeleteOutcome {
 export interface StoreOptions {
   /**
    * Makes objects only in namespaces that exist and are not being deleted, whatever the caller has in memory: no object
-   * survives its namespace. Left out for objects that are written before any namespace exists.
+   * outlives its namespace. Left out for objects that are written before any namespace exists.
    */
   readonly inLiveNamespaces?: boolean;
 }

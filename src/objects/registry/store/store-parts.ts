@@ -13,17 +13,17 @@ import type { StoreOptions } from './store-options.js';
 import { endedDefinitionError, terminatingNamespaceError, toStatusError } from './to-status-error.js';
 
 /**
- * Longest text of an object in characters, as much as a request may bring. Defaults and the owners of fields can
+ * Longest text of an object in characters, as much as a request may contain. Defaults and the owners of fields can
  * multiply the size of a request.
  */
 const maxStoredLength = 3 * 1024 * 1024;
 
 const namespaces = 'namespaces';
 
-/** What a new object of the resource needs. */
+/** The requirements of a new object of the resource. */
 type CreateConditions = Pick<Write, 'inLiveNamespace' | 'definedBy'>;
 
-/** What the writes of one resource share: where its objects are, their texts, and what may go wrong. */
+/** What the writes of one resource share: the place of its objects, their texts, and the possible errors. */
 export class StoreParts {
   readonly groupResource: GroupResource;
   readonly definition: StoredResource;
@@ -55,7 +55,10 @@ export class StoreParts {
     };
   }
 
-  /** Refuses a text longer than its reader could send back. An object that is already that long may only not grow. */
+  /**
+   * Refuses a text longer than its reader could send back. An object that is already that long may stay so but not
+   * grow.
+   */
   encode(object: ApiObject, before: number): string {
     const json = encodeForStorage(this.resource, object);
     if (json.length > maxStoredLength && json.length > before) throw requestTooLargeError(maxStoredLength);
@@ -92,7 +95,7 @@ export class StoreParts {
     };
   }
 
-  /** Adds what the kind has to say about a written object to the answer. */
+  /** Adds the kind's warnings about a written object to the answer. */
   collectWarnings(context: RequestContext, object: ApiObject, old: ApiObject | undefined): void {
     for (const text of this.definition.strategy.warnings?.(context, object, old) ?? []) {
       addWarning(context, text);
@@ -100,10 +103,10 @@ export class StoreParts {
   }
 }
 
-/** Whether a new object had no place: no namespace, or no definition of its kind. */
+/** Whether a new object could not be placed: no namespace, or no definition of its kind. */
 export function isWithoutPlace(error: unknown): boolean {
   return error instanceof StorageError && (error.code === 'NoNamespace' || error.code === 'NoDefinition');
 }
 
-/** Leaves an update without a write once the result of a dry run is known. */
+/** Thrown to leave an update without a write once the result of a dry run is known. */
 export class DryRunDone extends Error {}

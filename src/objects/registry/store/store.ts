@@ -33,13 +33,13 @@ import { updateObject } from './update-object.js';
 
 /**
  * The one store for all resources: the rules of the kind (its strategy) around compare-and-swap writes. Throws only
- * StatusError. A write that throws left nothing behind, unless its outcome is unknown (504). Then the object may have
+ * StatusError. A write that throws has changed nothing, unless its outcome is unknown (504). Then the object may have
  * been written, so its allocations are kept.
  */
 export class Store {
   readonly groupResource: GroupResource;
   private readonly parts: StoreParts;
-  /** The oldest version at which the definition of the kind is known to have been there. */
+  /** The oldest version at which the definition of the kind is known to have existed. */
   private definedSince: bigint | undefined;
 
   constructor(
@@ -77,7 +77,7 @@ export class Store {
     }
   }
 
-  /** Changes of the scope after `from`; those that `select` is not about may be left out. `owner`: the tenant. */
+  /** Changes of the scope after `from`; those that don't concern `select` may be left out. `owner`: the tenant. */
   async watch(
     namespace: string | undefined,
     name: string | undefined,
@@ -122,7 +122,7 @@ export class Store {
     }
   }
 
-  /** Writes the object that `options.transform` makes of the live one; creates it where that is allowed. */
+  /** Writes the object that `options.transform` makes from the live one; creates it where that is allowed. */
   update(context: RequestContext, namespace: string, name: string, options: UpdateOptions): Promise<UpdateOutcome> {
     return this.whenReady(() => updateObject(this.parts, context, namespace, name, options));
   }
@@ -130,7 +130,7 @@ export class Store {
   /**
    * Deletes or marks one object (specification 3).
    *
-   * @param uid the one object of that name that is meant; others count as not found
+   * @param uid the uid of the object to delete; another object of that name counts as not found
    * @param hint a copy that the caller already holds, which saves a read if it is not stale
    */
   delete(

@@ -45,7 +45,8 @@ function unavailableMessage(reason: string | undefined): string {
 }
 
 /**
- * Whether a failed write may have been made all the same, or may still be made. Everything it relies on has to stay.
+ * Whether a failed write may have been made all the same, or may still be made. Then everything that the write relies
+ * on has to stay.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   const origin = error instanceof StatusError ? error.cause : error;
@@ -55,7 +56,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 /**
  * Turns errors of storage into answers of the API; other errors pass unchanged.
  *
- * @param what the request that named the version
+ * @param what the kind of request that named the version
  */
 export function toStatusError(
   error: unknown,

@@ -28,7 +28,7 @@ import type { UpdateOptions, UpdateOutcome } from './store-options.js';
 import { DryRunDone, isWithoutPlace, type StoreParts } from './store-parts.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
-/** Writes the object that `options.transform` makes of the live one; creates it where that is allowed. */
+/** Writes the object that `options.transform` makes from the live one; creates it where that is allowed. */
 export async function updateObject(
   parts: StoreParts,
   context: RequestContext,
@@ -110,7 +110,7 @@ export async function updateObject(
   return { json: text.json, resourceVersion: text.resourceVersion, created };
 }
 
-/** Makes a write of an update itself if it goes together with others. */
+/** Makes a write of an update itself if it belongs to a transaction with others. */
 async function writtenTogether(
   parts: StoreParts,
   current: StoredObject | undefined,
@@ -154,7 +154,7 @@ async function transformMissing(
         : `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
     throw conflictError(parts.groupResource, name, detail);
   }
-  // The version of a removed object says nothing about the new one.
+  // The version of a removed object has no meaning for the new one.
   delete object.metadata.resourceVersion;
   await parts.definition.strategy.prepareRules?.();
   await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
@@ -175,7 +175,7 @@ function checkVersion(parts: StoreParts, object: ApiObject, live: ApiObject): vo
   }
 }
 
-/** Defaults that are filled in late come at another place in the text, so values are compared. */
+/** Defaults that are filled in late appear at another place in the text, so values are compared. */
 function isUnchanged(object: ApiObject, live: ApiObject): boolean {
   const { resourceVersion: _written, ...metadata } = object.metadata;
   const { resourceVersion: _read, ...liveMetadata } = live.metadata;

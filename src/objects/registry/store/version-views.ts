@@ -11,10 +11,10 @@ export type VersionViews = (apiVersion: string) => VersionView | undefined;
 
 /**
  * The object in other versions, for owners whose entries use those: fields may have other names and places there.
- * Disabled versions are available. Of the others only those that a custom kind once had and in which its fields had
- * the names that they have in every version.
+ * Disabled versions are available. Removed versions are available only for a custom kind whose fields have the same
+ * names in every version.
  *
- * @param convertOther converts in place of the registry, for kinds that something outside converts
+ * @param convertOther converts instead of the registry, for kinds with an external converter
  */
 export function versionViews(
   registry: Pick<ResourceRegistry, 'findView'>,

@@ -11,7 +11,7 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
 
-/** The content of a body or an answer: a declared type, or plain text. */
+/** Query parameters that the path accepts. Those of a proxy are passed on instead. */
 export type ContentModel = StructType | { readonly type: 'text' };
 
 /** One operation, in the terms of both OpenAPI versions. */

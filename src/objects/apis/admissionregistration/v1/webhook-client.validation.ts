@@ -39,7 +39,7 @@ function validateUrl(url: string, path: FieldPath): FieldError[] {
 }
 
 /**
- * Splits a URL reference into its parts without normalising them, so each can be shown and judged on its own. The
+ * Splits a URL reference into its parts without normalising them, so each can be shown and checked on its own. The
  * platform's URL class refuses relative references and fills in missing parts.
  */
 function splitUrl(text: string): UrlParts | undefined {

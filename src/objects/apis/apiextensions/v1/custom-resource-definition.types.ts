@@ -177,7 +177,7 @@ export type CustomResourceDefinition = Infer<typeof customResourceDefinition>;
 export const customResourceDefinitionList = listKind(customResourceDefinition);
 export type CustomResourceDefinitionList = Infer<typeof customResourceDefinitionList>;
 
-/** The same kind, in whose schemas merge markers may begin with `prefix`, too. */
+/** The same kind, with merge markers in its schemas that may begin with `prefix`, too. */
 export function customResourceDefinitionWithMarkers(prefix: string): KindType<CustomResourceDefinition> {
   const validation = retyped(customResourceValidation, 'openAPIV3Schema', jsonSchemaPropsWithMarkers(prefix));
   const version = retyped(customResourceDefinitionVersion, 'schema', validation);

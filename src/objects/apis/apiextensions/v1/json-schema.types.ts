@@ -167,7 +167,7 @@ export const jsonSchemaProps: StructType<JSONSchemaProps> = declared.props;
 
 /**
  * Schemas in which merge markers may have the vendor's name, too: `<prefix>list-type` and so on. No other protobuf
- * declaration has their numbers, so they survive between servers of this kind only; what they say is also under the
+ * declaration uses their numbers, so they survive only between servers of this kind; their values are also under the
  * usual names.
  */
 export function jsonSchemaPropsWithMarkers(prefix: string): StructType<JSONSchemaProps> {

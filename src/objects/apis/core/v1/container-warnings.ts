@@ -22,7 +22,7 @@ function amountWarnings({ resources }: Container, path: string): string[] {
   return [...of('memory'), ...of('ephemeral-storage')];
 }
 
-/** A variable that comes twice: the last definition counts, and an apply keeps only one. */
+/** A variable that occurs twice: the last definition counts, and an apply keeps only one. */
 function environmentWarnings({ env = [] }: Container, path: string): string[] {
   const warnings: string[] = [];
   const seen = new Set<string>();
@@ -59,7 +59,7 @@ class PortWarnings {
   }
 }
 
-/** How two definitions of one port of a pod get into each other's way, if they do. */
+/** How two definitions of one port of a pod conflict, if they do. */
 function relationOf(a: ContainerPort, b: ContainerPort): string | undefined {
   if (a.containerPort !== b.containerPort || a.protocol !== b.protocol) return undefined;
   const [hostPort, otherPort] = [a.hostPort ?? 0, b.hostPort ?? 0];

@@ -8,8 +8,8 @@ export function isPodLevelResource(name: string): boolean {
 }
 
 /**
- * What the containers of a pod ask for together: the sum of those that run at one time, or what one of those that run
- * before them asks for, if that is more.
+ * What the containers of a pod request together: the sum of those that run at the same time, or the request of an init
+ * container, if that is more.
  */
 export function requestsOfContainers(spec: PodSpec): Map<string, string> {
   const total = new Map<string, string>();
@@ -38,8 +38,8 @@ export function requestsOfContainers(spec: PodSpec): Map<string, string> {
 }
 
 /**
- * Fills in what a pod with resources of its own leaves open: requests are what its containers ask for, or else its
- * limits. Changes `spec`.
+ * Fills in the values that a pod with pod-level resources leaves open: requests are those of its containers, or else
+ * its limits. Changes `spec`.
  */
 export function applyPodLevelDefaults(spec: PodSpec): void {
   const { resources } = spec;

@@ -6,7 +6,7 @@ const qosResources = ['cpu', 'memory'] as const;
 
 /**
  * The quality of service of a pod: `Guaranteed` when every container has cpu and memory limits equal to its requests,
- * `BestEffort` when none asks for any of them, else `Burstable`.
+ * `BestEffort` when none requests any of them, else `Burstable`.
  */
 export function podQosClass(spec: PodSpec): PodQOSClass {
   if (spec.resources?.limits !== undefined || spec.resources?.requests !== undefined) return classOf([spec.resources]);

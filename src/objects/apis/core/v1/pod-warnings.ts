@@ -14,10 +14,10 @@ interface PodLike {
 }
 
 /**
- * What may surprise in a pod or a template, each as a warning: deprecated names, values without effect, definitions that
- * hide others.
+ * What may surprise in a pod or a template, each as a warning: deprecated names, values without effect, definitions
+ * that hide others.
  *
- * @param path of the pod in its object, with a dot at its end; empty for a pod
+ * @param path of the pod in its object, ending in a dot; empty for a pod
  */
 export function podWarnings({ metadata, spec }: PodLike, path: string, names: VendorNames): string[] {
   const at = `${path}spec`;

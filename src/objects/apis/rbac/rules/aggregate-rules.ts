@@ -2,11 +2,11 @@ import { type LabelSelectorObject, labelSelectorFromObject } from '../../../../b
 import { deepEqual } from '../../../../base/machinery/patch/json-value.js';
 import type { ClusterRole, PolicyRule } from '../v1/role.types.js';
 
-/** A ClusterRole as far as aggregation is about it. */
+/** The fields of a ClusterRole that aggregation uses. */
 export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
 
 /**
- * The rules that a role with an `aggregationRule` is to have: those of all roles that its selectors match, selector by
+ * The rules that a role with an `aggregationRule` should have: those of all roles that its selectors match, selector by
  * selector, roles by name, equal rules once. Undefined for a role without one.
  *
  * @throws SelectorError for a selector that is not valid.

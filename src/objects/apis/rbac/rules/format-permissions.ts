@@ -1,8 +1,8 @@
 import type { Permission } from './rule-cover.js';
 
 /**
- * Puts permissions that differ in their verb only together, so that a long list of single ones becomes readable. What
- * has several groups, resources or names stays as it is.
+ * Joins permissions that differ only in their verb, so that a long list of single permissions becomes readable.
+ * Permissions with several groups, resources or names stay unchanged.
  */
 export function compactPermissions(permissions: readonly Permission[]): Permission[] {
   const others: Permission[] = [];

@@ -19,17 +19,17 @@ interface Lists<L = readonly string[]> {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Of a rule that is held, looked through once for each that is asked for. */
+/** Of a held rule, indexed once for all requested ones. */
 interface Values {
   readonly length: number;
   has(value: string): boolean;
 }
 
-/** A rule names every combination of its lists, so that a small text can ask for billions of them. */
+/** A rule covers every combination of its lists, so a small text can request billions of them. */
 const maxCombinations = 20_000;
-/** Longer lists are looked up in. */
+/** Longer lists are looked up by hash. */
 const mostLookedThrough = 16;
-/** Each asked rule is compared with each held one. */
+/** Each requested rule is compared with each held one. */
 const maxComparisons = 2_000_000;
 /** Values that are compared in one step. */
 const costOfStep = 10_000;
@@ -71,7 +71,7 @@ export function* findingUncovered(held: readonly Permission[], asked: readonly P
   };
   for (const permission of asked) {
     const rule = unique(listsOf(permission));
-    // Usual rules are granted as they are held; then there is nothing to take apart.
+    // Usual rules are granted as they are held; then there is nothing to split.
     if (yield* isCovered(rule)) continue;
     combinations += countSingle(rule);
     if (combinations > maxCombinations)
@@ -139,7 +139,7 @@ function valuesIn(list: readonly string[]): Values {
   return { length, has: (value) => set.has(value) };
 }
 
-/** In values of the asked rule that are looked for. */
+/** In values of the requested rule that are looked up. */
 function costOf(own: Lists<Values>, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Lists): number {
   const values = verbs.length + apiGroups.length + resources.length + resourceNames.length;
   return 1 + values + own.nonResourceURLs.length * nonResourceURLs.length;

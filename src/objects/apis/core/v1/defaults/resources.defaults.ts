@@ -3,7 +3,7 @@ import type { ResourceList } from '../resources.types.js';
 
 const finerThanMilli = /[nu]$|^0*\.|\.|e-/;
 
-/** Rounds amounts finer than a thousandth up: nothing smaller can be allotted. Changes `resources`. */
+/** Rounds amounts finer than a thousandth up: no smaller amount can be allocated. Changes `resources`. */
 export function roundResources(resources: ResourceList | undefined): void {
   if (resources === undefined) return;
   for (const name of Object.keys(resources)) {

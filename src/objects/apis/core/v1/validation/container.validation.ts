@@ -21,11 +21,11 @@ import { type VolumeMap, validateVolumeDevices, validateVolumeMounts } from './v
 const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
-/** What the rules of containers need to know of their pod. */
+/** What the rules of containers need to know about their pod. */
 export interface ContainerOptions extends PodValidationOptions {
   /** How long the pod may take to end. */
   readonly graceSeconds: number;
-  /** Whether the pod has the users of the host; undefined: yes. */
+  /** Whether the pod uses the host's user namespace; undefined: yes. */
   readonly hostUsers: boolean | undefined;
   /** Names of the devices that the pod claims. */
   readonly claims: readonly string[];
@@ -52,7 +52,7 @@ export function validateContainers(
   checkHostPortConflicts(containers, path, errors);
 }
 
-/** Broken rules of the containers that run before the others; only those that keep running may have probes and hooks. */
+/** Broken rules of init containers; only those that keep running may have probes and hooks. */
 export function validateInitContainers(
   containers: readonly Container[],
   others: readonly Container[],
@@ -168,7 +168,7 @@ function validateClaimsOf(
   });
 }
 
-/** Broken rules of what only containers of the pod's own have: hooks, probes and restarts. */
+/** Broken rules of fields that only a pod's regular containers have: hooks, probes and restarts. */
 function validateLife(container: Container, graceSeconds: number, path: FieldPath, errors: FieldError[]): void {
   validateContainerRestarts(container, path, errors);
   validateLifecycle(container.lifecycle, graceSeconds, path.child('lifecycle'), errors);

@@ -9,13 +9,15 @@ export function validateIp(text: string, path: FieldPath): FieldError[] {
   return [invalid(path, text, hasLeadingZeros(text) ? 'must not have leading 0s' : badIp)];
 }
 
-/** Whether nothing but zeros in front of its numbers keeps a text from being an IPv4 address: some read those as octal. */
+/**
+ * Whether a text is no IPv4 address only because of leading zeros in its numbers: some programs read those as octal.
+ */
 function hasLeadingZeros(text: string): boolean {
   const plain = text.replaceAll(/\b0+(?=\d)/g, '');
   return plain !== text && ipFamily(plain) === 'ipv4';
 }
 
-/** Broken rules of an address that traffic is sent to: none with a meaning of its own. */
+/** Broken rules of an address that receives traffic: no address with a special meaning. */
 export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[] {
   const ip = canonicalIp(text);
   if (ip === undefined) return [invalid(path, text, 'must be a valid IP address')];

@@ -30,7 +30,7 @@ const linuxContainerFields = [
   'runAsGroup',
 ] as const;
 
-/** Broken rules of the operating system that a pod says it needs: nothing asks for what only another system has. */
+/** Broken rules of the operating system that a pod declares: no field may need another system. */
 export function validatePodOs(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   if (spec.os === undefined) return;
   const { name } = spec.os;
@@ -58,7 +58,7 @@ function validateWindows(spec: PodSpec, path: FieldPath, errors: FieldError[]): 
     if (isGiven(pod?.[field])) refuse(path.child('securityContext').child(field));
   }
   for (const field of linuxSharedFields) {
-    // A pod says whether it shares the host's users even when it does not; the other fields are switches.
+    // A pod states whether it shares the host's users even when it does not; the other fields are switches.
     const isSet = field === 'hostUsers' ? spec.hostUsers !== undefined : spec[field] === true;
     if (isSet) refuse(path.child(field));
   }
@@ -73,7 +73,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Broken rules of a pod with users of its own: it must not share other namespaces of the host. */
+/** Broken rules of a pod with its own user namespace: it must not share other namespaces of the host. */
 export function validateHostUsers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   if (spec.hostUsers !== false) return;
   const refuse = (at: FieldPath) => errors.push(forbidden(at, 'when `hostUsers` is false'));

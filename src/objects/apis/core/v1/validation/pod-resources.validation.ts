@@ -20,7 +20,7 @@ export function validatePodResources(spec: PodSpec, path: FieldPath, names: Vend
   if (claims.length > 0) {
     errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
   }
-  // Its names are those of any resource; which of them a pod can have is said below.
+  // The names may be those of any resource; the resources that a pod can have are checked below.
   validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) =>
     checkResourceName(name, at, found),
   );
@@ -41,7 +41,7 @@ export function validatePodResources(spec: PodSpec, path: FieldPath, names: Vend
   checkAgainstContainers(spec, path, errors);
 }
 
-/** The containers must not ask for more than the pod, and none may have more than the pod has. */
+/** The containers must not request more than the pod, and none may have a higher limit than the pod. */
 function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   const { limits = {}, requests = {} } = spec.resources ?? {};
   const asked = requestsOfContainers(spec);

@@ -32,10 +32,10 @@ const maxNameservers = 3;
 const maxSearchPaths = 32;
 const maxSearchCharacters = 2048;
 const maxInt32 = 2147483647;
-/** As long as a host's name may be. */
+/** The longest allowed host name. */
 const maxHostnameLength = 64;
 
-/** Broken rules of what a pod runs, alone or in a template. `spec` has its defaults. */
+/** Broken rules of the spec of a pod, alone or in a template. `spec` has its defaults. */
 export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   const containers = spec.containers ?? [];

@@ -12,7 +12,7 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 /** A DNS subdomain, a slash and a name. */
 const maxErrorLength = 316;
 
-/** Broken rules of what a load balancer says about its ports (specification 2.5). */
+/** Broken rules of a load balancer's port status (specification 2.5). */
 export function validatePortStatuses(ports: readonly PortStatus[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, { port, protocol, error }] of ports.entries()) {

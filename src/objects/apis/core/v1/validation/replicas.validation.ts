@@ -10,9 +10,7 @@ export interface ReplicaCounts {
   readonly collisionCount?: number | undefined;
 }
 
-/**
- * Counts must not be negative, and those named in `parts` not above `replicas`. `path` is that of the status.
- */
+/** Counts must not be negative, and those named in `parts` must not exceed `replicas`. `path` is that of the status. */
 export function checkReplicaCounts<K extends string>(
   counts: ReplicaCounts & { readonly [key in K]?: number | undefined },
   parts: readonly K[],

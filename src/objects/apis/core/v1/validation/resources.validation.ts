@@ -48,7 +48,7 @@ const integerResources: ReadonlySet<string> = new Set([
   'services.loadbalancers',
 ]);
 
-/** `hugepages-2Mi` and the like: memory that can't be promised twice. */
+/** `hugepages-2Mi` and the like: memory that can't be overcommitted. */
 export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-');
 }
@@ -58,7 +58,7 @@ export function isNativeResource(name: string, names: VendorNames): boolean {
   return !name.includes('/') || name.includes(`${names.labelPrefix}/`);
 }
 
-/** Resources of somebody else's domain: counted in whole units, never promised twice. */
+/** Resources of another domain: counted in whole units, never overcommitted. */
 function isExtendedResource(name: string, names: VendorNames): boolean {
   if (isNativeResource(name, names) || name.startsWith('requests.')) return false;
   return isQualifiedName(`requests.${name}`).length === 0;
@@ -87,7 +87,7 @@ export function checkResourceName(name: string, path: FieldPath, errors: FieldEr
   }
 }
 
-/** Broken rules of the name of something a container can ask for. */
+/** Broken rules of the name of a resource that a container can request. */
 export function checkContainerResourceName(
   name: string,
   path: FieldPath,

@@ -16,7 +16,7 @@ export type VolumeMap = ReadonlyMap<string, Volume>;
 
 const propagationModes: readonly string[] = ['Bidirectional', 'HostToContainer', 'None'];
 
-/** Broken rules of the places where a container sees volumes as files. */
+/** Broken rules of the mounts of volumes as files in a container. */
 export function validateVolumeMounts(
   container: Container | EphemeralContainer,
   volumes: VolumeMap,
@@ -85,7 +85,7 @@ function checkRecursiveReadOnly(mount: VolumeMount, path: FieldPath, errors: Fie
   }
 }
 
-/** Broken rules of the places where a container sees volumes as block devices. */
+/** Broken rules of the mounts of volumes as block devices in a container. */
 export function validateVolumeDevices(
   devices: readonly VolumeDevice[],
   mounts: readonly VolumeMount[],

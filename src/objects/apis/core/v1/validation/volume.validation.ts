@@ -24,7 +24,7 @@ import type { VolumeMap } from './volume-mount.validation.js';
 const minTokenSeconds = 600;
 const maxTokenSeconds = 2 ** 32;
 
-/** Checks the volumes of a pod and gives those that are valid, by name: only they can be mounted. */
+/** Checks the volumes of a pod and returns the valid ones, by name: only they can be mounted. */
 export function validateVolumes(volumes: readonly Volume[], path: FieldPath, errors: FieldError[]): VolumeMap {
   const valid = new Map<string, Volume>();
   volumes.forEach((volume, i) => {
@@ -152,7 +152,7 @@ function validateItem(item: KeyToPath, path: FieldPath, errors: FieldError[]): v
   checkMode(item.mode, path.child('mode'), errors);
 }
 
-/** A relative path of a file in a volume; names starting with two dots are taken by the volume's own machinery. */
+/** A relative path of a file in a volume; names starting with two dots are reserved for the volume's own files. */
 function checkFilePath(value: string, path: FieldPath, errors: FieldError[]): void {
   checkLocalDescendingPath(value, path, errors);
   if (value.startsWith('..') && !value.startsWith('../')) {
@@ -198,7 +198,7 @@ function validateProjected(projected: ProjectedVolumeSource, path: FieldPath, er
       hasSource = true;
     }
     validateProjection(source, at, path, errors);
-    // Of API objects the name is shown, not the path.
+    // For API objects the name is shown, not the path.
     const shown = source.secret?.name ?? source.configMap?.name;
     for (const file of filesOf(source)) {
       if (file === '') continue;
