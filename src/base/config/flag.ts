@@ -26,7 +26,7 @@ export interface FlagDeclaration {
   readonly secret?: boolean;
   /** The end of the whole flag, if one is announced. */
   readonly deprecated?: Deprecation;
-  /** What the administrator should know about the use of deprecated values, a line each, with their end. */
+  /** Another authority with the same name. */
   readonly warnings?: (value: unknown) => readonly string[];
 }
 

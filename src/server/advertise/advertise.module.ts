@@ -15,8 +15,8 @@ import { buildAdvertiser } from './build-advertiser.js';
 import { IdentityLease } from './identity-lease.js';
 
 /**
- * Tells the cluster where the API is served. It imports the endpoints so that it stops before them: clients go
- * elsewhere while this process still answers.
+ * Publishes to the cluster where the API is served. It imports the endpoints so that it stops before them: clients move
+ * to other processes while this one still answers.
  */
 @Module({ imports: [RegistryModule, EndpointsModule] })
 export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicationShutdown {

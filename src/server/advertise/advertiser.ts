@@ -27,8 +27,8 @@ const roundMs = 10_000;
 const withdrawLimitMs = 5_000;
 
 /**
- * Tells the cluster where the API is served. Every serving process adds its own address, and all of them remove the
- * addresses of processes that died.
+ * Publishes to the cluster where the API is served. Every serving process adds its own address, and all of them remove
+ * the addresses of processes that died.
  */
 export class Advertiser {
   private readonly stop = new AbortController();

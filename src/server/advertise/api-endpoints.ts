@@ -37,8 +37,8 @@ interface Group {
 }
 
 /**
- * The Endpoints and EndpointSlices of the service `kubernetes`, which tell programs in the cluster where the API is
- * served. Many processes may write them at once; each writes only what is wrong.
+ * The Endpoints and EndpointSlices of the service `kubernetes`, from which programs in the cluster learn where the API
+ * is served. Many processes may write them at once; each writes only what is wrong.
  */
 export class ApiEndpoints {
   constructor(private readonly dependencies: ApiEndpointsDependencies) {}
@@ -59,7 +59,7 @@ export class ApiEndpoints {
   }
 
   /**
-   * The group that the service itself leads to. Corrects the service's port when no process serves on it any longer.
+   * The group that the service itself routes to. Corrects the service's port when no process serves on it any longer.
    */
   private async mainGroup(groups: readonly Group[]): Promise<Omit<Group, 'ips'> | undefined> {
     const service = (await this.read(this.dependencies.services, serviceName)) as Service | undefined;
@@ -180,7 +180,7 @@ function groupsOf(addresses: readonly ServingAddress[]): Group[] {
   return [...groups.values()];
 }
 
-/** The group that the service leads to gets the slice with the well-known name. */
+/** The group that the service routes to gets the slice with the well-known name. */
 function sliceName(group: Omit<Group, 'ips'>, main: Omit<Group, 'ips'> | undefined): string {
   const isMain = group.family === main?.family && group.port === main.port;
   return isMain ? serviceName : `${serviceName}-${group.family.toLowerCase()}-${group.port}`;

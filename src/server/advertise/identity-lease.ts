@@ -36,8 +36,8 @@ export interface IdentityLeaseDependencies {
 
 /**
  * The lease by which this serving process is known in the cluster: in the system's namespace, with the label
- * `apiserver.<prefix>/identity`, under a name that it has again after a restart. All processes remove the leases of those
- * that are gone, when their time is over.
+ * `apiserver.<prefix>/identity`, under a name that stays the same after a restart. All processes remove expired leases
+ * of processes that are gone.
  */
 export class IdentityLease {
   private readonly holder: string;
@@ -58,7 +58,10 @@ export class IdentityLease {
     this.running ??= this.run();
   }
 
-  /** Ends renewing, and does not wait long for an unreachable database. The lease stays until its time is over, as the process may come back. */
+  /**
+   * Stops renewing, and does not wait long for an unreachable database. The lease stays until it expires, as the
+   * process may come back.
+   */
   async end(): Promise<void> {
     this.stop.abort();
     if (this.running === undefined) return;
@@ -82,7 +85,7 @@ export class IdentityLease {
     });
   }
 
-  /** Removes leases of processes that are gone: those whose time is over. Throws a StatusError. */
+  /** Removes expired leases of processes that are gone. Throws a StatusError. */
   async collect(): Promise<void> {
     const { leases, names, identity, clock } = this.dependencies;
     const { items } = await leases.list({ namespace: names.systemNamespace });

@@ -7,7 +7,7 @@ import { RemoteDocument } from './remote-document.js';
 import { type RemoteResource, readResourceList } from './remote-resources.js';
 import { type SwaggerParts, swaggerOf } from './swagger-merge.js';
 
-/** The connections to the server of a group version, and what it says of itself. */
+/** The connections to the server of a group version, and the documents that it publishes. */
 export interface KnownBackend {
   readonly backend: Backend;
   readonly resources: RemoteDocument<readonly RemoteResource[]>;
@@ -39,7 +39,7 @@ export class Aggregation {
     return this.of(service).backend;
   }
 
-  /** What belongs to the server of a group version; made again once its address or its certificates change. */
+  /** The state kept for the server of a group version; made again once its address or its certificates change. */
   of(service: RemoteApiService): KnownBackend {
     this.forgetRemoved();
     const { name, remote } = service;

@@ -20,7 +20,7 @@ export class ApiServiceIndex {
     return this.services.changes;
   }
 
-  /** The other server of a group version; undefined when this one serves it, or nobody does. */
+  /** The other server of a group version; undefined when this one serves it, or no server does. */
   remote(group: string, version: string): RemoteApiService | undefined {
     this.refresh();
     return this.remoteServices.length === 0 ? undefined : this.remoteByGroupVersion.get(`${group}/${version}`);
@@ -58,7 +58,7 @@ export class ApiServiceIndex {
     this.seen = this.services.changes;
     const known = [...this.services.all()].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.byGroupVersion = new Map(known.map((service) => [`${service.group}/${service.version}`, service]));
-    // The core group and the group of APIServices can't be given away: nobody could take such a mistake back.
+    // The core group and the group of APIServices can't be delegated: nobody could undo such a mistake.
     this.remoteServices = known
       .filter(isRemote)
       .filter(({ group }) => group !== '' && group !== this.priorities.ownGroup);

@@ -3,8 +3,8 @@ import { CollectedMetric } from '../../base/observability/series.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /**
- * Which APIServices are away, under the names that operators of such servers know. Each process tells what it goes by
- * when it gets requests; a change is counted when metrics are next read.
+ * Which APIServices are unavailable, under the names that operators of such servers know. Each process reports the
+ * state that it uses for requests; a change is counted when metrics are next read.
  */
 export class AvailabilityMetrics {
   private readonly failures = new Map<string, { readonly name: string; readonly reason: string; count: number }>();
@@ -42,7 +42,7 @@ export class AvailabilityMetrics {
     );
   }
 
-  /** Of a new APIService nothing is known yet. */
+  /** Nothing is known yet of a new APIService. */
   private judged(): RemoteApiService[] {
     return this.remotes().filter(({ isAvailable, reason }) => isAvailable || reason !== '');
   }

@@ -7,7 +7,7 @@ import type { RemoteApiService } from './known-api-service.js';
 /** Whether a group version can be used, and why. */
 export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** What this server is called where it asks for itself. */
+/** The name of this server in requests for its own availability checks. */
 export const aggregatorUser = Object.freeze({
   name: 'system:kube-aggregator',
   uid: '',
@@ -23,10 +23,12 @@ export const localAvailability: Availability = Object.freeze({
 
 const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
 const checkLimitMs = 5_000;
-/** More than a list of resources has. */
+/** More than the size of a list of resources. */
 const mostDiscardedBytes = 1024 * 1024;
 
-/** The content is of no interest. A short one leaves the connection to the next request, others end it. */
+/**
+ * The content does not matter. Reading a short body keeps the connection for the next request; longer bodies end it.
+ */
 function leaveConnection(response: IncomingMessage): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -36,7 +38,9 @@ function leaveConnection(response: IncomingMessage): void {
   });
 }
 
-/** Finds the service of a group version and asks it for the resources of that version. Throws only when aborted. */
+/**
+ * Finds the service of a group version and requests the resources of that version from it. Throws only when aborted.
+ */
 export async function checkAvailability(
   { group, version, remote }: RemoteApiService,
   backend: Backend,

@@ -19,10 +19,10 @@ export class BackendFault extends Error {}
 /** One request to an extension server. */
 export interface BackendCall {
   readonly method: string;
-  /** With the query, as it goes on the wire. */
+  /** With the query, as it is sent. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Streamed as it comes; undefined: no body. */
+  /** Streamed as it arrives; undefined: no body. */
   readonly body?: Readable | undefined;
   /** Ends the call and its answer. */
   readonly signal: AbortSignal;
@@ -38,9 +38,9 @@ export type BackendAnswer = ExchangeAnswer;
 export interface BackendDependencies {
   readonly services: ServiceResolver;
   readonly denied: DeniedAddresses;
-  /** The certificate that this server shows. */
+  /** The certificate that this server presents. */
   readonly credentials: Pick<ClientCredentials, 'tls'>;
-  /** In which fields it says who a request is from. */
+  /** The fields that identify the user of a request. */
   readonly identity: Pick<PublishedIdentity, 'get'>;
 }
 
@@ -48,12 +48,12 @@ const connectLimitMs = 10_000;
 /** Each new attempt may go to another endpoint. */
 const maxAttempts = 3;
 
-/** Requests that one backend may have under way: more wait for nothing but it, and would fill the process. */
+/** Requests that one backend may have under way: more would only wait for that backend, and would fill the process. */
 export const backendSeats = { requests: 256, longRunning: 4096 } as const;
 
 /** The extension server behind a service, on kept-alive connections of its own. */
 export class Backend {
-  /** Host of its requests. */
+  /** Host header of its requests. */
   readonly host: string;
   private readonly serverName: string;
   private agent: { readonly own: ClientTls; readonly agent: GuardedAgent } | undefined;
@@ -67,17 +67,19 @@ export class Backend {
     this.host = remote.port === 443 ? this.serverName : `${this.serverName}:${remote.port}`;
   }
 
-  /** The fields in which the extension server learns who a request is from. */
+  /** The fields that identify the user to the extension server. */
   identity(): Promise<IdentityFields> {
     return this.dependencies.identity.get();
   }
 
-  /** The head of a request for JSON that this server makes on its own. */
+  /** The head of a request for JSON that this server makes itself. */
   async headersAs(user: UserInfo): Promise<OutgoingHttpHeaders> {
     return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
   }
 
-  /** Takes a seat among the requests under way; undefined when there is none. The result gives it back, once. */
+  /**
+   * Takes a seat among the requests under way; undefined when none is free. The returned function gives it back, once.
+   */
   enter(isLongRunning: boolean): (() => void) | undefined {
     const kind = isLongRunning ? 'longRunning' : 'requests';
     if (this.taken[kind] >= backendSeats[kind]) return undefined;
@@ -131,7 +133,7 @@ export class Backend {
       insecureSkipVerify: remote.insecureSkipTLSVerify,
     };
     const agent = new GuardedAgent(tls, {
-      // The seats limit them.
+      // The seats limit the number of connections.
       maxSockets: Number.POSITIVE_INFINITY,
       denied: parts.denied,
       target: () => parts.services.resolve(remote.namespace, remote.service, remote.port),

@@ -39,7 +39,7 @@ describe('the head of a forwarded request', () => {
       ['Connection', 'close, X-Mine', 'X-Mine', '1', 'TE', 'trailers', 'Upgrade', 'x'],
       {},
     ],
-    // Whoever names our own fields there must not get rid of them.
+    // A client that names our own fields there must not get rid of them.
     ['keeps its own fields', ['Connection', 'x-remote-user, x-forwarded-for'], {}],
     [
       'takes any name',

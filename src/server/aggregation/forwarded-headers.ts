@@ -43,7 +43,7 @@ export interface ForwardedRequest extends PassedRequest {
 }
 
 /**
- * The head of a request on its way to an extension server, which learns who the user is.
+ * The head of a request on its way to an extension server, which identifies the user to it.
  *
  * @throws UnspeakableUserError
  */
@@ -52,8 +52,8 @@ export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders
 }
 
 /**
- * The head of a request on its way to another server. Whatever could identify the client in another way than by
- * the authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
+ * The head of a request on its way to another server. Whatever could identify the client in another way than as the
+ * authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
  * user.
  */
 export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
@@ -81,8 +81,8 @@ export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
 }
 
 /**
- * The fields that name a user to an extension server. Keys of further fields that differ only in case are one to such
- * servers: its values are those of all of them.
+ * The fields that name a user to an extension server. Such servers treat keys of further fields that differ only in
+ * case as one: its values are those of all of them.
  *
  * @throws UnspeakableUserError
  */
@@ -123,7 +123,8 @@ function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
 }
 
 function add(headers: Record<string, string | string[]>, name: string, value: string): void {
-  // Names such as `constructor` are tokens like any other. One field, `__proto__`, gets lost here: no object can have it.
+  // Names such as `constructor` are tokens like any other. One field, `__proto__`, gets lost here: no object can have
+  // it.
   const known = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (known === undefined || name === 'content-length') headers[name] = value;
   else if (typeof known === 'string') headers[name] = [known, value];
@@ -149,12 +150,12 @@ function hideToken(headers: Record<string, string | string[]>): void {
 }
 
 /**
- * The text as the bytes of its UTF-8 form. Blanks around a value would get lost on the way, and another user would
- * arrive.
+ * The text as the bytes of its UTF-8 form. Blanks around a value would get lost on the way, and the server would see
+ * another user.
  */
 function spoken(text: string): string {
   const hasControls = [...text].some((character) => character < ' ' || character === '\u007f');
-  // What is no text would arrive as another user, too.
+  // A value that is not text would also arrive as another user.
   if (hasControls || !text.isWellFormed() || /^ | $/.test(text)) {
     throw new UnspeakableUserError('the user of the request has a name, group or field that no header can carry');
   }
@@ -163,7 +164,7 @@ function spoken(text: string): string {
 
 const keyCharacter = /[A-Za-z0-9!#$&'*+.^_`|~-]/;
 
-/** In lower case, as those who read it take it; what the name of a field can't contain is percent-encoded. */
+/** In lower case, as receivers read it; characters that a field name can't contain are percent-encoded. */
 function escapeKey(key: string): string {
   let escaped = '';
   for (const byte of Buffer.from(

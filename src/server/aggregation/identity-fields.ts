@@ -1,20 +1,23 @@
-/** The names under which extension servers may look for the user of a request, most preferred first. */
+/** The names under which extension servers may expect the user of a request, most preferred first. */
 export interface IdentityNames {
   readonly users: readonly string[];
   readonly uids: readonly string[];
   readonly groups: readonly string[];
-  /** Beginnings of the names of further fields. */
+  /** Prefixes of the names of further fields. */
   readonly extraPrefixes: readonly string[];
 }
 
 /** The fields that name a user to extension servers. */
 export interface IdentityFields {
-  /** What this server writes: lower-case names. */
+  /** The names that this server writes, in lower case. */
   readonly user: string;
   readonly uid: string;
   readonly group: string;
   readonly extraPrefix: string;
-  /** What no client may send: besides the above, whatever extension servers may believe. In lower case, `-` for `_`. */
+  /**
+   * The names that no client may send: besides the above, whatever extension servers may trust. In lower case, `-` for
+   * `_`.
+   */
   readonly names: ReadonlySet<string>;
   readonly prefixes: readonly string[];
 }
@@ -26,10 +29,13 @@ const usual = {
   extra: 'x-remote-extra-',
 } as const;
 
-/** No names but the usual ones. */
+/** Only the usual names. */
 export const noNames: IdentityNames = Object.freeze({ users: [], uids: [], groups: [], extraPrefixes: [] });
 
-/** The fields for servers that were told these names. Without names, or with the usual one among them, it is that. */
+/**
+ * The fields for servers configured with these names. Without names, or if the usual name is among them, the usual name
+ * is used.
+ */
 export function identityFields({ users, uids, groups, extraPrefixes }: IdentityNames): IdentityFields {
   return {
     user: chosen(users, usual.user),
@@ -51,7 +57,7 @@ export function joinedNames(a: IdentityNames, b: IdentityNames): IdentityNames {
   };
 }
 
-/** A name as it is compared: some servers take `_` for `-`. */
+/** A name in the form used for comparison: some servers treat `_` as `-`. */
 export function spelled(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { APIService } from '../../objects/apis/apiregistration/v1/api-service.types.js';
 
-/** Where another server serves a group version, and how it is verified. */
+/** Where another server serves a group version, and how that server is verified. */
 export interface RemoteApi {
   readonly namespace: string;
   readonly service: string;
@@ -11,7 +11,7 @@ export interface RemoteApi {
   readonly insecureSkipTLSVerify: boolean;
 }
 
-/** What a process keeps of an APIService. */
+/** The data that a process keeps of an APIService. */
 export interface KnownApiService {
   readonly name: string;
   readonly group: string;
@@ -22,7 +22,7 @@ export interface KnownApiService {
   readonly remote: RemoteApi | undefined;
   /** Whether the condition Available is True. */
   readonly isAvailable: boolean;
-  /** The reason of that condition; empty while nobody has looked. */
+  /** The reason of that condition; empty while it was never checked. */
   readonly reason: string;
 }
 

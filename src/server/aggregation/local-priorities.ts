@@ -1,6 +1,6 @@
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 
-/** The place of a group version among all others: higher comes first. */
+/** The position of a group version among all others: higher comes first. */
 export interface ApiPriority {
   readonly group: number;
   readonly version: number;
@@ -59,7 +59,7 @@ export class LocalPriorities {
     return group === this.ownGroup || this.groups.get(group)?.[1][version] !== undefined;
   }
 
-  /** The priority of whatever this server serves. */
+  /** The priority of any group version that this server serves. */
   of(group: string, version: string): ApiPriority {
     return this.builtIn(group, version) ?? customPriority;
   }

@@ -1,7 +1,7 @@
 import { type IdentityFields, type IdentityNames, identityFields, joinedNames, noNames } from './identity-fields.js';
 
 export interface PublishedIdentityOptions {
-  /** The names that extension servers are told, by whichever process; undefined: nothing is published. */
+  /** The published names, written by any process, that extension servers read; undefined: nothing is published. */
   readonly read: () => Promise<IdentityNames | undefined>;
   /** The names that this process was started with. */
   readonly own: IdentityNames;
@@ -40,7 +40,7 @@ export class PublishedIdentity {
       this.readAt = this.elapsed();
     } catch (error) {
       onFault(error);
-      // What was read before stays; without it, the next request reads again.
+      // Names that were read before stay in use; without any, the next request reads again.
       if (this.fields !== undefined) this.readAt = this.elapsed();
     } finally {
       this.pending = undefined;

@@ -6,9 +6,9 @@ import type { RemoteApiService } from './known-api-service.js';
 import type { RemoteResource } from './remote-resources.js';
 import { parseText, readText } from './remote-text.js';
 
-/** What is left in a namespace on extension servers. */
+/** The remaining content of a namespace on extension servers. */
 export interface RemoteContentReport {
-  /** One text for each group version whose resources are not known. */
+  /** One message for each group version whose resources are not known. */
   readonly discoveryFailures: string[];
   /** `<plural>.<group>` to the number of objects left. */
   readonly remaining: Map<string, number>;
@@ -22,7 +22,7 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 const serverLimitMs = 60_000;
 const pageSize = 500;
 
-/** What a list says of the objects of a namespace. */
+/** What a list shows about the objects of a namespace. */
 interface Listed {
   readonly names: readonly string[];
   readonly finalizers: readonly string[];
@@ -30,7 +30,7 @@ interface Listed {
   readonly count: number;
 }
 
-/** The server answered, and not with what was asked for. */
+/** The server answered, but not with the requested content. */
 class RefusedError extends Error {}
 
 /** Deletes the objects of a namespace that extension servers keep. */
@@ -50,8 +50,8 @@ export class RemoteContent {
   }
 
   /**
-   * Requests the deletion of everything in the namespace and reports what is left. A server that is away is reported:
-   * nobody knows what it keeps.
+   * Requests the deletion of everything in the namespace and reports what is left. A server that is unavailable is
+   * reported: we don't know what it stores.
    *
    * @param check is called before each deletion; throws when the namespace is not the one to be deleted
    */
@@ -76,7 +76,7 @@ export class RemoteContent {
     return report;
   }
 
-  /** A server that does not answer is asked no more this time: other namespaces wait, too. */
+  /** A server that does not answer gets no more requests this time: other namespaces wait, too. */
   private async deleteFrom(
     remote: RemoteApiService,
     backend: Backend,
@@ -126,7 +126,7 @@ export class RemoteContent {
     return listed(text === '' ? {} : await parseText(text));
   }
 
-  /** The text of the answer; empty when what was asked for is not there. */
+  /** The text of the answer; empty when the requested resource is not found. */
   private async call(backend: Backend, method: 'GET' | 'DELETE', path: string, signal: AbortSignal): Promise<string> {
     const { response } = await backend.call({
       method,
@@ -143,7 +143,7 @@ export class RemoteContent {
   }
 }
 
-/** Whatever is no list has no objects. One without a name must not be deleted: its path is that of all. */
+/** An answer that is no list has no objects. An object without a name must not be deleted: its path is that of all. */
 function listed(value: unknown): Listed {
   const { items, metadata } = fieldsOf(value);
   const all = (Array.isArray(items) ? items : []).map((item) => fieldsOf(fieldsOf(item).metadata));

@@ -10,7 +10,7 @@ interface Sent {
   readonly etag?: string;
 }
 
-/** A document whose server gives these answers, one for each time that it is asked. */
+/** A document whose server gives these answers, one per request. */
 function documentOf(answers: Sent[]) {
   const state = { now: 0, reads: 0, faults: 0, tags: [] as unknown[] };
   const backend = {

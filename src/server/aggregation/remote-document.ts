@@ -7,7 +7,7 @@ import { parseText, readText } from './remote-text.js';
 
 export interface RemoteDocumentOptions<T> {
   readonly path: string;
-  /** Longer ones are refused. */
+  /** Longer documents are refused. */
   readonly maxBytes: number;
   /** Makes the value, in turns with other work; throws for a document that can't be used. */
   readonly read: (value: unknown) => T | Promise<T>;
@@ -17,19 +17,19 @@ export interface RemoteDocumentOptions<T> {
   readonly elapsed?: () => number;
 }
 
-/** A younger copy is used as it is. */
+/** A younger copy is used without a new request. */
 const freshMs = 10_000;
 /** An older copy is used only if no newer one comes soon. */
 const oldMs = 60_000;
-/** How long a reader waits for the other server at most. */
+/** The longest that a reader waits for the other server. */
 const patienceMs = 500;
 const fetchLimitMs = 10_000;
 const maxDepth = 100;
 const valuesPerStep = 1000;
 
 /**
- * A JSON document of an extension server, kept and fetched again while it is read. However slow the server is, readers
- * wait half a second for it at most.
+ * A JSON document of an extension server, kept and fetched again when it is read. However slow the server is, readers
+ * wait at most half a second for it.
  */
 export class RemoteDocument<T> {
   private value: T | undefined;
@@ -47,7 +47,7 @@ export class RemoteDocument<T> {
     this.elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** The last copy, if there was ever one, and whether the server still answers. Never throws. */
+  /** The last copy, if there ever was one, and whether the server still answers. Never throws. */
   async get(): Promise<{ readonly value: T | undefined; readonly isCurrent: boolean }> {
     const age = this.elapsed() - this.fetchedAt;
     if (age >= freshMs) {
@@ -57,7 +57,7 @@ export class RemoteDocument<T> {
     return this.last;
   }
 
-  /** The same without asking the server. */
+  /** The same without a request to the server. */
   get last(): { readonly value: T | undefined; readonly isCurrent: boolean } {
     return { value: this.value, isCurrent: this.value !== undefined && !this.isFailed };
   }
@@ -98,7 +98,7 @@ export class RemoteDocument<T> {
       throw new BackendFault(`${path} was answered with ${response.statusCode}`);
     }
     const text = await readText(response, maxBytes);
-    // What did not change stays the same value: what was made of it need not be made again.
+    // An unchanged document stays the same value, so data derived from it need not be recomputed.
     const digest = createHash('sha256').update(text).digest('base64');
     if (digest !== this.digest) {
       const value = await parseText(text);

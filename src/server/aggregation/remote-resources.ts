@@ -37,7 +37,7 @@ export function readResourceList(value: unknown, group: string, version: string)
     version: isText(entry.version) ? entry.version : version,
     kind: entry.kind as string,
   });
-  // Of entries with one name the first counts: all of them would have all subresources.
+  // Of entries with the same name the first counts: all of them would have all subresources.
   const named = new Map(entries.toReversed().map((entry) => [entry.name as string, entry]));
   return entries
     .filter((entry) => !(entry.name as string).includes('/') && named.get(entry.name as string) === entry)

@@ -3,7 +3,7 @@ import { checkNesting } from '../../base/machinery/json/nesting.js';
 import { parseInTurns } from '../../base/machinery/json/parse-in-turns.js';
 import { BackendFault } from './backend.js';
 
-/** Characters that take a few milliseconds. */
+/** This many characters take a few milliseconds. */
 const parsedAtOnce = 256 * 1024;
 
 /** The body of an answer of an extension server. @throws BackendFault for a longer one; it is not read further. */
@@ -18,7 +18,7 @@ export async function readText(response: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The value of a JSON text; that of a long one is made in turns with other work. @throws SyntaxError */
+/** The value of a JSON text; a long text is parsed in turns with other work. @throws SyntaxError */
 export async function parseText(text: string): Promise<unknown> {
   if (text.length <= parsedAtOnce) return JSON.parse(text);
   checkNesting(text);

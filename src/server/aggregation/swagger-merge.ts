@@ -11,14 +11,14 @@ export interface SwaggerParts {
 
 const definitionPrefix = '#/definitions/';
 const parameterPrefix = '#/parameters/';
-/** A definition or path with more is refused: each of them is compared and copied in one step. */
+/** A definition or path with more values is refused: each of them is compared and copied in one step. */
 const maxValues = 20_000;
 /** More paths or definitions are refused: the names of an object are read in one step. Large servers have a thousand. */
 const maxMembers = 10_000;
 const kindsField = 'x-kubernetes-group-version-kind';
 
 /**
- * What a document of an extension server says about one group version.
+ * The part of an extension server's document that describes one group version.
  *
  * @throws Error for anything that is no such document, has a huge definition or a huge number of them.
  */
@@ -53,7 +53,7 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
   return { paths: own, definitions: used };
 }
 
-/** A path with the parameters that its document describes once; those of another document have other names. */
+/** A path with the parameters that its document describes once inlined; another document uses other names for them. */
 function withParameters(item: unknown, parameters: Json): unknown {
   const filled = (list: unknown): unknown =>
     Array.isArray(list)
@@ -76,8 +76,9 @@ function withParameters(item: unknown, parameters: Json): unknown {
 }
 
 /**
- * Adds documents of other servers to an own one. A path that is there stays. A definition whose name is taken by a
- * different one is renamed, as are those that refer to it. No added definition describes a kind that an own one describes.
+ * Adds documents of other servers to our own. An existing path stays. A definition whose name is taken by a different
+ * one is renamed, as are the definitions that refer to it. No added definition describes a kind that one of our own
+ * describes.
  */
 export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]): Steps<SwaggerParts> {
   const paths = new Map<string, unknown>();
@@ -135,7 +136,7 @@ function* newNames(
     }
     yield;
   }
-  // What refers to a renamed one says something else than the definition of the same name here. The loop also reaches
+  // A definition that refers to a renamed one differs from the definition of the same name here. The loop also reaches
   // the names that it adds.
   for (const name of names.keys()) {
     for (const referrer of referrers.get(name) ?? []) if (!names.has(referrer)) rename(referrer);
@@ -164,7 +165,7 @@ function isEqual(a: unknown, b: unknown): boolean {
   return deepEqual(a as never, b as never);
 }
 
-/** The kinds that a definition says it describes. */
+/** The kinds that a definition claims to describe. */
 function kindsOf(definition: unknown): Json[] {
   const kinds = isJson(definition) ? definition[kindsField] : undefined;
   return Array.isArray(kinds) ? kinds.filter(isJson) : [];
@@ -174,7 +175,10 @@ function kindKey({ group, version, kind }: Json): string {
   return JSON.stringify([group, version, kind]);
 }
 
-/** Clients look definitions up by kind: another one for a built-in kind could be taken for that of this server. */
+/**
+ * Clients look definitions up by kind: another definition for a built-in kind could be mistaken for that of this
+ * server.
+ */
 function withoutKinds(definition: unknown, taken: ReadonlySet<string>): unknown {
   const kinds = kindsOf(definition);
   const kept = kinds.filter((kind) => !taken.has(kindKey(kind)));

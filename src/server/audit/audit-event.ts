@@ -2,7 +2,7 @@ import type { RequestInfo, UserInfo } from '../../base/machinery/request-context
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditLevel, AuditStage } from './policy.js';
 
-/** What an event says, before it is written down. Texts of clients are kept as they were sent. */
+/** The content of an event, before it is written down. Texts of clients are kept as they were sent. */
 export interface AuditInfo {
   readonly level: AuditLevel;
   readonly stage: AuditStage;
@@ -14,13 +14,13 @@ export interface AuditInfo {
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly requestInfo: RequestInfo;
-  /** Of the object, where the path does not have them. */
+  /** From the object, where the path does not have them. */
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly response: ResponseInfo | undefined;
-  /** JSON; undefined: not noted. */
+  /** JSON; undefined: not recorded. */
   readonly requestObject: string | undefined;
   readonly responseObject: string | undefined;
   /** Milliseconds since the epoch. */
@@ -40,8 +40,8 @@ export interface ResponseInfo {
 }
 
 /**
- * One event of kind `Event`. Its JSON is made once, for all backends; it contains no line breaks, so an event is a line of
- * a file whatever clients send.
+ * One event of kind `Event`. Its JSON is made once, for all backends; it contains no line breaks, so an event is one
+ * line of a file whatever clients send.
  */
 export class AuditEvent {
   private readonly head: string;
@@ -63,7 +63,7 @@ export class AuditEvent {
     return this.head.length + this.objects.length + this.tail.length;
   }
 
-  /** Whether a backend with a limit can take something out. */
+  /** Whether a backend with a limit can remove something. */
   get hasObjects(): boolean {
     return this.objects !== '';
   }
@@ -110,7 +110,7 @@ function tailOf({ receivedAt, at, annotations }: AuditInfo, truncatedBy: VendorN
   return entries.length === 0 ? times : `${times},"annotations":{${entries.join(',')}}`;
 }
 
-/** Users stay the same object for many requests. */
+/** The same user object serves many requests. */
 const userTexts = new WeakMap<UserInfo, string>();
 
 function userText(user: UserInfo | undefined): string {
@@ -150,7 +150,7 @@ function responseText({ code, status, reason, message }: ResponseInfo): string {
   return `${text},"code":${code}}`;
 }
 
-/** Other line separators of Unicode stay as they are: only U+000A ends a line of a file. */
+/** Other Unicode line separators stay: only U+000A ends a line of a file. */
 const quoted = (text: string): string => JSON.stringify(text);
 
 let lastSecond = -1;

@@ -15,7 +15,7 @@ import { openPolicyFile } from './policy-file.js';
 
 const TRAIL = Symbol('AuditTrail');
 
-/** Everything that runs for the audit trail; undefined when requests are not noted. */
+/** Everything that runs for the audit trail; undefined when requests are not audited. */
 interface Trail {
   readonly auditor: Auditor;
   readonly policy: LiveFiles<AuditPolicy>;
@@ -51,7 +51,7 @@ export class AuditModule implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** A policy without a backend, or a backend without a policy, notes nothing; the log of the program says so. */
+/** A policy without a backend, or a backend without a policy, records nothing; the log of the program says so. */
 function openTrail(
   options: AuditOptions,
   { databaseUrl = '' }: StorageOptions,

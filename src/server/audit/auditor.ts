@@ -9,7 +9,7 @@ import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
 import { type AuditedRequest, maxUserAgentLength, RequestAudit } from './request-audit.js';
 import { sourceAddresses } from './source-addresses.js';
 
-/** Injection token of the {@link Auditor}; undefined when no requests are noted. */
+/** Injection token of the {@link Auditor}; undefined when no requests are audited. */
 export const AUDITOR = Symbol('Auditor');
 
 /** What an {@link Auditor} consists of. */
@@ -21,7 +21,7 @@ export interface AuditorDependencies {
   readonly metrics: AuditMetrics;
 }
 
-/** Decides by the policy what is noted of a request, and hands its events to the backends (specification 6.2). */
+/** Decides by the policy what is recorded of a request, and passes its events to the backends (specification 6.2). */
 export class Auditor {
   constructor(private readonly dependencies: AuditorDependencies) {}
 
@@ -34,7 +34,7 @@ export class Auditor {
     return new RequestAudit(this, request);
   }
 
-  /** The rule for a request; undefined: nothing of it is noted. */
+  /** The rule for a request; undefined: nothing of it is recorded. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined {
     const rule = this.dependencies.policy().ruleFor(subject);
     this.dependencies.metrics.level(rule?.level ?? 'None');
@@ -42,9 +42,9 @@ export class Auditor {
   }
 
   /**
-   * Hands an event to all backends. Its promise resolves when those that are waited for have it.
+   * Passes an event to all backends. Its promise resolves when the backends that are waited for have it.
    *
-   * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not take it.
+   * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not accept it.
    */
   emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined {
     const { backends, metrics, names } = this.dependencies;
@@ -71,8 +71,8 @@ export class Auditor {
   }
 
   /**
-   * Notes a request that could not be read: its path is invalid, or its bytes are no HTTP request at all. It has no user
-   * and no resource, so only rules without such restrictions match.
+   * Records a request that could not be read: its path is invalid, or its bytes are no HTTP request at all. It has no
+   * user and no resource, so only rules without such restrictions match.
    */
   unread({ raw, verb, code, reason }: UnreadRequest): void {
     const { url = '', headers = {}, socket } = raw;
@@ -111,7 +111,7 @@ export class Auditor {
 
 /** A request without a context. */
 export interface UnreadRequest {
-  /** What is known of it. */
+  /** What is known of the request. */
   readonly raw: Partial<AuditedRequest['raw']>;
   readonly verb: string;
   readonly code: number;

@@ -144,7 +144,7 @@ describe('the flags of the audit webhook', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Posts events as the flags say; the sizes of the posts, and the waits before them in milliseconds. */
+  /** Posts events as the flags configure; returns the sizes of the posts, and the waits before them in milliseconds. */
   async function post(events: readonly AuditEvent[], ...argv: string[]) {
     hook.received.length = 0;
     const waits: number[] = [];

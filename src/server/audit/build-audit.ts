@@ -19,9 +19,9 @@ import { BlockingWebhookBackend, webhookDelivery } from './backends/webhook.js';
 const megabyte = 1024 * 1024;
 /** Size of a log file when `--audit-log-maxsize` is 0. */
 const defaultMaxMegabytes = 100;
-/** How long the end of the process waits for events on their way. */
+/** How long the end of the process waits for events being delivered. */
 const stopMs = 15_000;
-/** The events that go to the database together. */
+/** The events that are written to the database together. */
 const databaseBatch = { events: 500, waitMs: 500, bytes: 8 * megabyte } as const;
 /** Posts under way at a time. */
 const postsAtOnce = 8;
@@ -34,7 +34,7 @@ export interface AuditDependencies {
   readonly timers: Timers;
 }
 
-/** Checks what only the vendor's names decide. @throws OptionsError with all problems. */
+/** Checks what depends on the vendor's names. @throws OptionsError with all problems. */
 export function checkAuditVersions(options: AuditOptions, names: VendorNames): void {
   const version = `audit.${names.suffix}/v1`;
   const problems = [

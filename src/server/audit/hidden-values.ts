@@ -2,16 +2,16 @@ import type { RequestInfo } from '../../base/machinery/request-context.js';
 import { isShownSecretAnnotation } from '../../base/machinery/secret-annotations.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 
-/** Stands in the trail where a secret was. */
+/** Replaces a secret in the trail. */
 export const hiddenText = '(hidden)';
 
-/** Returns what is to be noted in place of an object that was made for the trail alone; may change it. */
+/** Returns what is recorded instead of an object that was made for the trail alone; may change that object. */
 export type Hide = (object: unknown) => unknown;
 
 type Entry = Record<string, unknown>;
 
 /**
- * What to take out of the bodies of a request before they are noted; undefined when they hold no secrets by their kind.
+ * What to remove from the bodies of a request before they are recorded; undefined when their kind holds no secrets.
  * Values of Secrets and tokens never reach the trail, whatever the policy says.
  */
 export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names: VendorNames): Hide | undefined {
@@ -57,7 +57,7 @@ function shownMetadata(metadata: Entry): Entry {
     : metadata;
 }
 
-/** Tokens stand in `spec.token` of a review and in `status.token` of an answer. */
+/** Tokens are in `spec.token` of a review and in `status.token` of an answer. */
 function hideTokens(value: unknown): unknown {
   if (!isEntry(value)) return hiddenText;
   if (value.kind === 'Status') return withoutMessages(value);
@@ -91,7 +91,7 @@ function shownAnnotations(annotations: Entry): Entry {
   );
 }
 
-/** Takes `metadata.managedFields` out of an object, and out of those of a list or a table. */
+/** Removes `metadata.managedFields` from an object, and from those of a list or a table. */
 export function withoutManagedFields(value: unknown): unknown {
   if (!isEntry(value)) return value;
   const { metadata, items, rows } = value;

@@ -1,6 +1,6 @@
 import type { AuditInfo } from './audit-event.js';
 
-/** An event as a line of text, in the format `legacy`. Values are quoted, so no client can make up a line or a field. */
+/** An event as a line of text, in the format `legacy`. Values are quoted, so no client can fake a line or a field. */
 export function legacyLine(facts: AuditInfo): string {
   const { user, impersonatedUser, requestInfo, response } = facts;
   const fields: readonly (readonly [string, string])[] = [
@@ -25,7 +25,7 @@ function list(texts: readonly string[]): string {
   return texts.map((text) => JSON.stringify(text)).join(',');
 }
 
-/** Also escapes what JSON lets pass, and terminals or readers of lines may obey. */
+/** Also escapes characters that JSON allows, and that terminals or readers of lines may obey. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,7 +1,7 @@
 import { FieldPath } from '../../base/machinery/field-error.js';
 import { type AuditLevel, AuditPolicy, type AuditStage, auditLevels, auditStages, type PolicyRule } from './policy.js';
 
-/** Everything that is wrong with a policy, one problem with the path of its field each. */
+/** All problems of a policy, each with the path of its field. */
 export class AuditPolicyError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
@@ -26,10 +26,10 @@ const ruleFields = [
 const groupFields = ['group', 'resources', 'resourceNames'];
 
 /**
- * Reads a document of kind `Policy`. Unknown fields are a problem: a misspelled one would mean less in the trail than its
- * writer believes.
+ * Reads a document of kind `Policy`. Unknown fields are a problem: with a misspelled field the trail would contain less
+ * than its author believes.
  *
- * @param apiVersion the one that is accepted
+ * @param apiVersion the accepted version
  * @throws AuditPolicyError with all problems at once.
  */
 export function readPolicy(document: unknown, apiVersion: string): AuditPolicy {

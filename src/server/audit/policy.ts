@@ -1,6 +1,6 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 
-/** How much of a request is noted, from nothing to everything. */
+/** How much of a request is recorded, from nothing to everything. */
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof auditLevels)[number];
 
@@ -24,16 +24,16 @@ export interface PolicyRule {
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly GroupResources[];
-  /** The empty string stands for what has no namespace. */
+  /** The empty string stands for cluster-scoped resources and non-resource paths. */
   readonly namespaces: readonly string[];
   /** Paths; a trailing `*` matches any rest. */
   readonly nonResourceURLs: readonly string[];
-  /** Those of the whole policy included. */
+  /** Including those of the whole policy. */
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** What a rule is chosen by. */
+/** The attributes by which a rule is chosen. */
 export interface AuditSubject {
   /** Unset when the sender could not be authenticated. */
   readonly user: UserInfo | undefined;
@@ -44,7 +44,7 @@ export interface AuditSubject {
 export class AuditPolicy {
   constructor(readonly rules: readonly PolicyRule[]) {}
 
-  /** The rule for a request; undefined if none matches, or the one that does wants no events. */
+  /** The rule for a request; undefined if none matches, or if the matching one wants no events. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined {
     for (const rule of this.rules) {
       if (matches(rule, subject)) return rule.level === 'None' ? undefined : rule;

@@ -8,23 +8,23 @@ import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
 import type { AuditStage, PolicyRule } from './policy.js';
 import { sourceAddresses } from './source-addresses.js';
 
-/** The field in which a client may give the id of its request, and gets it. */
+/** The field in which a client may send the id of its request, and receives it. */
 const idField = 'audit-id';
 const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 /** Longer ones are cut, as upstream does. */
 export const maxUserAgentLength = 1024;
-/** Longer objects are left out. Every object fits; only lists are longer. */
+/** Longer objects are left out. Every single object fits; only lists are longer. */
 const maxObjectLength = 4 * 1024 * 1024;
 /** Longer lists whose objects would have to be changed are left out: that takes too much time at once. */
 const maxChangedLength = 1536 * 1024;
-/** The most versions of written objects that are noted: a delete of a collection writes many. */
+/** The most versions of written objects that are recorded: a delete of a collection writes many. */
 const maxWritten = 1000;
-/** How long the outcome is waited for when the client has left. */
+/** How long the outcome is awaited when the client has left. */
 const outcomePatienceMs = 10_000;
 /** As in the metrics: the client left, and there was no answer. */
 const clientLeft = 499;
 
-/** The parts of an HTTP request that events tell about. */
+/** The parts of an HTTP request that events report. */
 export interface AuditedRequest {
   readonly context: Omit<RequestContext, 'signal' | 'query'> & {
     readonly isLongRunning: boolean;
@@ -38,12 +38,12 @@ export interface AuditedRequest {
   readonly response: { statusCode: number; headersSent: boolean; setHeader(name: string, value: string): unknown };
 }
 
-/** What another thread needs to know of a rule. */
+/** What another thread needs to know about a rule. */
 export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
 
 type State = 'arrived' | 'ignored' | 'noted' | 'done';
 
-/** What the thread for large requests found out about one of them. Objects are finished for the trail. */
+/** What the thread for large requests found out about one of them. Objects are ready for the trail. */
 export interface TrailPart {
   readonly annotations: readonly (readonly [string, string])[];
   readonly requestObject: string | undefined;
@@ -69,7 +69,7 @@ interface Answer {
 }
 
 /**
- * The trail of one request: collects what its events tell, and makes them at their moments. A request goes through
+ * The trail of one request: collects the content of its events, and makes them at their moments. A request goes through
  * *arrived* (the sender is not known), then *ignored* (no rule wants events of it) or *noted*, and ends *done*.
  */
 export class RequestAudit implements AuditTrail {
@@ -91,7 +91,7 @@ export class RequestAudit implements AuditTrail {
   private answer: Answer | undefined;
   private readonly written: bigint[] = [];
   private isIdentified = false;
-  /** This is a thread that works for the process whose trail it is: events are made there. */
+  /** This is a thread working for the process that owns the trail: events are made there. */
   private isPart = false;
   private isStarted = false;
   private isFault = false;
@@ -194,7 +194,10 @@ export class RequestAudit implements AuditTrail {
     this.started(101);
   }
 
-  /** The whole answer is about to be handed over. A promise: when the event is noted, which the answer waits for. */
+  /**
+   * The whole answer is about to be handed over. Returns a promise if the answer has to wait until the event is
+   * recorded.
+   */
   ended(): Promise<void> | undefined {
     if (this.isPart || this.state === 'done') return undefined;
     if (this.state === 'arrived') this.choose();
@@ -209,7 +212,7 @@ export class RequestAudit implements AuditTrail {
     this.isClosed = true;
     if (this.isPart || this.state === 'done' || this.state === 'ignored') return;
     if (this.handlers === 0) this.abandon();
-    // What the request still does is a part of its trail.
+    // The request's later work is a part of its trail.
     else this.patience = setTimeout(() => this.abandon(), outcomePatienceMs).unref();
   }
 
@@ -255,7 +258,7 @@ export class RequestAudit implements AuditTrail {
     return { level, omitManagedFields };
   }
 
-  /** Finds the rule for the request; false: nothing of it is noted. */
+  /** Finds the rule for the request; false: nothing of it is recorded. */
   private choose(): boolean {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
@@ -268,7 +271,9 @@ export class RequestAudit implements AuditTrail {
     return true;
   }
 
-  /** The answer to a request whose sender is not known. A refused login is noted at the stage that upstream gives it. */
+  /**
+   * The answer to a request whose sender is not known. A refused login is recorded at the stage that upstream gives it.
+   */
   private endedEarly(code: number): Promise<void> | undefined {
     const facts = this.responseFacts(code);
     const isLogin = code === 401 && !this.rule?.omitStages.has('ResponseStarted');
@@ -388,7 +393,7 @@ export class RequestAudit implements AuditTrail {
     };
   }
 
-  /** JSON as it is noted; undefined when it is too long. */
+  /** JSON for the trail; undefined when it is too long. */
   private finished(json: string | undefined, hide: Hide | undefined): string | undefined {
     if (json === undefined) return undefined;
     const isChanged = hide !== undefined || this.omitsManagedFields;
@@ -406,7 +411,7 @@ export class RequestAudit implements AuditTrail {
     const { pieces } = this;
     if (pieces === undefined) return this.responseObject;
     this.pieces = undefined;
-    // A part of JSON is none: nobody could read the event.
+    // A truncated JSON text is no JSON: nobody could read the event.
     if (this.hasAllPieces) this.responseObject = this.finished(pieces.join(''), this.hide);
     else this.isLeftOut = true;
     return this.responseObject;
@@ -430,7 +435,7 @@ function nameOf(value: unknown): string {
   return textOf(metadata?.name);
 }
 
-/** No name is longer; what else a client sends as one is not an identity. */
+/** No name is longer; a longer text that a client sends as a name is not an identity. */
 function textOf(value: unknown): string {
   return typeof value === 'string' && value.length <= 512 ? value : '';
 }

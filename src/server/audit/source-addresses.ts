@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** The most addresses that are taken over from headers: the last ones, which are those of the nearest proxies. */
+/** The most addresses that are taken from headers: the last ones, which are those of the nearest proxies. */
 const maxForwarded = 16;
 
 interface Fields {
@@ -31,7 +31,7 @@ export function sourceAddresses(headers: Fields, remote: string | undefined): re
   return found;
 }
 
-/** The address without a zone, which may contain anything; undefined for a text that is none. */
+/** The address without a zone, which may contain anything; undefined for a text that is no address. */
 function plainAddress(text: string): string | undefined {
   const zone = text.indexOf('%');
   const address = zone < 0 ? text : text.slice(0, zone);

@@ -2,16 +2,16 @@ import { Counter, type Registry } from 'prom-client';
 import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
 import type { TokenUseCounters } from './service-account/service-account-token.authenticator.js';
 
-/** What came of the credentials of a request. */
+/** The outcome of a request's credentials. */
 export type AttemptResult = 'success' | 'failure' | 'error';
 
 /** From a millisecond, each twice the one before. */
 const durationBounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
-/** What is left of a certificate, in seconds: from half an hour to a year. */
+/** The remaining validity of a certificate, in seconds: from half an hour to a year. */
 const expirationBounds = [
   0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000,
 ];
-/** Users that have a label of their own; those of all others say only of what kind they are. */
+/** Users with a label of their own; the label of all others is only their kind. */
 const ownLabels: ReadonlySet<string> = new Set([
   'admin',
   'client',
@@ -126,7 +126,7 @@ export class AuthenticationMetrics implements TokenUseCounters {
     else this.other.inc();
   }
 
-  /** A request came with an accepted certificate that is valid for so many more seconds. */
+  /** A request came with an accepted certificate that is valid for the given number of seconds. */
   certificateUsed(secondsLeft: number): void {
     this.certificates.observe(secondsLeft);
   }

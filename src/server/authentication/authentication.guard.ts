@@ -80,8 +80,8 @@ export class AuthenticationGuard implements CanActivate {
 }
 
 /**
- * What authenticators may look at. A class, since each object with a getter of its own is a shape of its own to the engine,
- * which keeps it and all that it leads to until old objects are collected.
+ * What authenticators may read. A class, since each object with a getter of its own is a shape of its own to the
+ * engine, which keeps it and everything it references until old objects are collected.
  */
 class Credentials implements AuthenticationRequest {
   readonly authorization: string | undefined;
@@ -96,7 +96,7 @@ class Credentials implements AuthenticationRequest {
     this.context = request.plinthContext;
   }
 
-  /** Most credentials are known, and nobody asks for a signal then. */
+  /** Most credentials are cached, and then no signal is needed. */
   get signal(): AbortSignal {
     return this.context.signal;
   }

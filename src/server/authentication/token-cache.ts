@@ -29,7 +29,7 @@ interface Flight {
  *
  * - An entry ends with its time to live, with the token, or when an object changes that the result depends on:
  *   `changed` names such objects, `missed` forgets everything.
- * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no room.
+ * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no memory.
  * - Entries are found by a nested hash with a secret of this process. Neither tokens nor plain hashes of them stay in
  *   memory, and the time of a look-up reveals nothing about them.
  * - Concurrent requests with the same unknown token share one check. It is abandoned when all of them are gone.
@@ -55,7 +55,7 @@ export class TokenCache implements TokenAuthenticator {
     return this.authenticateFor({ signal }, token, audiences);
   }
 
-  /** The same for a request whose signal is only made for those who ask for it: a remembered token needs none. */
+  /** The same for a request whose signal is only made on demand: a remembered token needs none. */
   authenticateFor(
     request: { readonly signal: AbortSignal },
     token: string,
@@ -171,7 +171,7 @@ export class TokenCache implements TokenAuthenticator {
   /** One hash call costs a fraction of an HMAC object, and every request pays it. */
   private keyOf(token: string, audiences: readonly string[]): string {
     let text = this.secret;
-    // Each audience is preceded by its length, so different questions never have the same text.
+    // Each audience is preceded by its length, so different requests never have the same text.
     for (const audience of audiences) text += `${audience.length}:${audience}`;
     return hash('sha256', this.secret + hash('sha256', `${text};${token}`, 'base64'), 'base64');
   }

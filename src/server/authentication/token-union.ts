@@ -13,7 +13,7 @@ export class TokenUnion implements TokenAuthenticator {
   /** One log per method, in the same order. */
   private readonly outages: readonly OutageLog[];
 
-  /** @param logger told when a method starts to fail, and when it has found a user again. */
+  /** @param logger receives when a method starts to fail, and when it has found a user again. */
   constructor(
     private readonly methods: readonly TokenAuthenticator[],
     logger: OutageLogger,

@@ -46,7 +46,7 @@ export class AuthorizationMetrics {
     this.series = { allow: of('allow'), deny: of('deny'), noOpinion: of('noOpinion'), error: of('error') };
   }
 
-  /** @param begin when the question was asked, a time of `performance.now()` */
+  /** @param begin when the decision was requested, a time of `performance.now()` */
   decided(outcome: Outcome, begin: number): void {
     const { count, seconds } = this.series[outcome];
     count.inc();

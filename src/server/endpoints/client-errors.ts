@@ -15,7 +15,7 @@ const phrases: Readonly<Record<number, string>> = {
 
 /**
  * Answers requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection: the
- * start of the next request can't be found. `note` is told of each refusal.
+ * start of the next request can't be found. `note` receives each refusal.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,

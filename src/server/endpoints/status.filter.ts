@@ -51,12 +51,12 @@ export function toAnswer(error: unknown): StatusError {
   return internalError(new Error('the server has an unexpected fault, see its log'));
 }
 
-/** Whether the answer says all that there is to know. */
+/** Whether the answer contains everything there is to know. */
 function isExplained(error: unknown): boolean {
   return error instanceof StatusError && error.cause === undefined;
 }
 
-/** Whether it is only that work on a request was given up, because its client left or its time is over. */
+/** Whether the error only means that work on a request was given up, because its client left or its time is over. */
 function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
   if (context?.isOver !== true || !(error instanceof Error)) return false;
   return isAbort(error) || (error instanceof StatusError && isAbort(error.cause));
@@ -109,11 +109,11 @@ export class StatusFilter implements ExceptionFilter {
     const context = request.plinthContext;
     if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
     if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
-      // An error of this program is one to look for; what a hook did wrong is for whoever has configured it.
+      // A fault of this program has to be investigated; a fault of a hook concerns whoever configured the hook.
       const level = error instanceof StatusError && error.isExpected ? 'warn' : 'error';
       this.logger[level]('request failed', { method: request.method, path: pathOf(request), error });
     }
-    // The time limit has answered: what its abort makes fail after that must not cut the answer on its way.
+    // The time limit has answered: later failures caused by its abort must not cut the answer that is being sent.
     if (reply.raw.writableEnded || context?.isEnding === true) return;
     if (reply.sent || reply.raw.headersSent) {
       if (context !== undefined) context.isAborted = true;

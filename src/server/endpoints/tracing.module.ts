@@ -6,7 +6,7 @@ import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import type { RequestTracer } from '../../base/observability/trace-scope.js';
 import { versionInfo } from './discovery/version-info.js';
 
-/** What begins the traces of requests, and sends what is left at its stop. */
+/** Begins the traces of requests, and sends the rest when it stops. */
 export interface RunningTracer extends RequestTracer {
   stop(): Promise<void>;
 }

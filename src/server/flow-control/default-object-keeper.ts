@@ -12,17 +12,17 @@ import { kept, upkeepOf, type WantedObject } from './upkeep.js';
 
 const admitted = () => Promise.resolve();
 
-/** Reasons of a write that another process was faster with. */
+/** Reasons for which a write fails when another process was faster. */
 const overtaken: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
 /**
- * Keeps the default objects of one kind: makes those that are missing, brings those in line that are the server's, and
- * removes those that are no default any more. Safe for many processes at once.
+ * Maintains the default objects of one kind: creates missing ones, corrects those that the server owns, and removes
+ * those that are no default any more. Safe for many processes at once.
  */
 export class DefaultObjectKeeper {
   private readonly request: RequestContext;
 
-  /** @param annotation the one that says whose an object is */
+  /** @param annotation the one that defines who owns an object */
   constructor(
     stores: ResourceStores,
     private readonly store: Store,

@@ -11,7 +11,7 @@ import type { PriorityLevelConfigurationSpec } from '../../objects/apis/flowcont
 export interface DefaultObject<Spec> {
   readonly name: string;
   readonly spec: Spec;
-  /** Nobody can change it: without it the server can't sort requests. Others can be taken over by the operator. */
+  /** Nobody can change it: without it the server can't sort requests. The operator can take over other objects. */
   readonly isMandatory: boolean;
 }
 
@@ -20,7 +20,7 @@ export type DefaultSchema = DefaultObject<FlowSchemaSpec>;
 
 /** The level of administrators and health checks. */
 export const exemptName = 'exempt';
-/** The level of what nothing else matches. */
+/** The level of requests that match nothing else. */
 export const catchAllName = 'catch-all';
 
 interface LevelShape {

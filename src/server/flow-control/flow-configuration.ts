@@ -19,11 +19,11 @@ import type { FlowControl } from './flow-control.js';
 
 const schemas = 'flowschemas';
 const levels = 'prioritylevelconfigurations';
-/** How often the default objects are looked after, in milliseconds. */
+/** How often the default objects are checked, in milliseconds. */
 const upkeepMs = 60_000;
 const retryMs = 2_000;
 
-/** The parts that it needs. */
+/** Its dependencies. */
 export interface FlowConfigurationDependencies {
   readonly stores: ResourceStores;
   readonly names: VendorNames;
@@ -37,8 +37,8 @@ interface Informers {
 }
 
 /**
- * What connects flow control with its objects: each process follows them and puts every change into effect at once, says
- * in the status of a schema whether its level exists, and looks after the default objects. Without the API group, the
+ * Connects flow control with its objects: each process follows them and puts every change into effect at once, records
+ * in the status of a schema whether its level exists, and maintains the default objects. Without the API group, the
  * default objects are in effect.
  */
 export class FlowConfiguration {
@@ -69,8 +69,8 @@ export class FlowConfiguration {
   }
 
   /**
-   * Makes the default objects that are missing. Call it before the first request: a server that is ready writes nothing
-   * that nobody asked for. Throws when the store can't be used, and can be called again then.
+   * Creates the missing default objects. Call it before the first request: a ready server writes nothing on its own.
+   * Throws when the store can't be used, and can be called again then.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     if (this.informers === undefined) return;
@@ -78,7 +78,7 @@ export class FlowConfiguration {
     await this.writeStatuses(signal, await this.storedSchemas());
   }
 
-  /** Puts every change into effect from now on, and looks after the default objects, until the abort. */
+  /** Puts every change into effect from now on, and maintains the default objects, until the abort. */
   maintain(signal: AbortSignal): void {
     const { informers } = this;
     if (informers === undefined || signal.aborted) return;
@@ -97,7 +97,7 @@ export class FlowConfiguration {
   private applySoon(signal: AbortSignal): void {
     if (this.isDue) return;
     this.isDue = true;
-    // Objects that come together are put into effect together.
+    // Objects that arrive together are put into effect together.
     setImmediate(() => {
       this.isDue = false;
       if (signal.aborted) return;
@@ -154,7 +154,7 @@ export class FlowConfiguration {
     return items.map((item) => parseStored(store.resource, item) as ApiObject as FlowSchema & ApiObject);
   }
 
-  /** Writes the condition of every schema whose condition is not right. The first process does it, the others see it. */
+  /** Writes the condition of every schema whose condition is wrong. The first process writes it, the others see it. */
   private async writeStatuses(signal: AbortSignal, all: Iterable<FlowSchema & ApiObject>): Promise<void> {
     const isKnown = (name: string) => this.informers?.levels.get('', name) !== undefined;
     const wrong = [...all].filter(
@@ -177,7 +177,7 @@ export class FlowConfiguration {
         validate: () => Promise.resolve(),
         transform: (live) => {
           const schema = live as FlowSchema & ApiObject;
-          // It has changed meanwhile, and is told of again.
+          // The schema has changed meanwhile; the change will be reported.
           if (schema.spec.priorityLevelConfiguration.name !== level) return schema;
           const condition = changedDangling(schema, () => isFound, stores.clock.now());
           return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);

@@ -19,12 +19,12 @@ import { registerLastingMetrics } from './lasting-metrics.js';
 import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
 
-/** What long-running requests may keep of the heap, unless a flag says otherwise. */
+/** The part of the heap that long-running requests may keep, unless a flag sets another limit. */
 const partOfHeap = 1 / 4;
 
 /**
- * API priority and fairness (specification 8); with `--enable-priority-and-fairness=false`, or without the feature gate of
- * that name, there is no such thing. The memory of long-running requests has its limit in any case.
+ * API priority and fairness (specification 8); with `--enable-priority-and-fairness=false`, or without the feature gate
+ * of that name, it is off. The memory of long-running requests is limited in any case.
  */
 @Module({
   imports: [StorageModule, RegistryModule],
@@ -89,7 +89,7 @@ export class FlowControlModule implements OnApplicationBootstrap, OnApplicationS
   }
 }
 
-/** What memory knows of a resource. */
+/** What memory knows about a resource. */
 function findUsage(storage: Storage): FindUsage {
   const unknown = { objects: undefined, isInMemory: false, watchers: 0 };
   return ({ apiGroup, resource, namespace, name }) =>

@@ -24,13 +24,13 @@ export const FLOW_CONTROL = Symbol('FlowControl');
 
 export type RequestKind = 'readOnly' | 'mutating';
 
-/** The limits of a server without flow control, which add up to its seats with it. */
+/** The limits of a server without flow control, whose sum is its seats with it. */
 export interface InFlightSeats {
   readonly readOnly: number;
   readonly mutating: number;
 }
 
-/** A request that asks for its seats. */
+/** A request that needs seats. */
 export interface FlowRequest {
   readonly user: UserInfo;
   readonly info: RequestInfo;
@@ -38,7 +38,7 @@ export interface FlowRequest {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly kind: RequestKind;
-  /** How long it may take altogether, in milliseconds. */
+  /** The time limit of the whole request, in milliseconds. */
   readonly timeLimitMs: number;
   /** A place in another count, which is given up together with the seats. */
   readonly other?: Seat | undefined;
@@ -48,13 +48,13 @@ const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99,
 const tickMs = 1000;
 /** Ticks between two adjustments of the limits. */
 const adjustmentTicks = 10;
-/** A request waits for this part of its time at most, and no longer than this in milliseconds. */
+/** A request waits at most this part of its time, and no longer than this in milliseconds. */
 const waitingPart = 1 / 4;
 const longestWaitMs = 15_000;
 
 /**
- * Sorts requests into flows and levels, and gives them seats: API priority and fairness (specification 8). It holds what
- * is in effect in this process; its owner tells it of changed configuration by {@link apply}.
+ * Sorts requests into flows and levels, and gives them seats: API priority and fairness (specification 8). Holds the
+ * configuration in effect in this process; its owner passes changed configuration to {@link apply}.
  */
 export class FlowControl implements FlowInfo {
   private readonly byName = new Map<string, PriorityLevel>();
@@ -102,8 +102,8 @@ export class FlowControl implements FlowInfo {
   }
 
   /**
-   * Puts a configuration into effect: all levels and schemas that there are. Requests under way keep their seats and
-   * their places in queues. Schemas whose level is missing do not count. The mandatory objects are there in any case.
+   * Puts a configuration into effect: all existing levels and schemas. Requests under way keep their seats and their
+   * places in queues. Schemas whose level is missing do not count. The mandatory objects always exist.
    */
   apply(levels: readonly LevelSettings[], schemas: readonly SchemaSettings[]): void {
     const wanted = new Map(levels.map((level) => [level.name, level]));
@@ -129,17 +129,17 @@ export class FlowControl implements FlowInfo {
     this.shareSeats();
   }
 
-  /** The schema of a request: of those that match, the first. */
+  /** The schema of a request: the first that matches. */
   schemaOf(user: UserInfo, info: RequestInfo): SchemaInEffect {
     for (const schema of this.schemas) if (schema.matches(user, info)) return schema;
-    // Everybody is in one of the groups of the last schema, except for users that something odd has authenticated.
+    // Everybody is in one of the groups of the last schema, except for users from an unusual authenticator.
     const last = this.schemas.at(-1);
     if (last === undefined) throw new Error('flow control has no configuration yet');
     return last;
   }
 
   /**
-   * Asks for the seats of a request. The result has them, or waits for them: see {@link FlowSeat.granted}. Throws a 429
+   * Requests the seats of a request. The result has them, or waits for them: see {@link FlowSeat.granted}. Throws a 429
    * for a request that may not even wait.
    */
   enter(schema: SchemaInEffect, request: FlowRequest): FlowSeat {
@@ -226,7 +226,7 @@ export class FlowControl implements FlowInfo {
     }
   }
 
-  /** Of the requests that may run side by side, each busy level gets a part by its share. */
+  /** Each busy level gets a part, by its share, of the number of requests that may run side by side. */
   private setPace(): void {
     const { running } = this.pressure;
     const limited = [...this.byName.values()].filter(({ share }) => !share.isExempt);
@@ -292,7 +292,7 @@ export class FlowControl implements FlowInfo {
       series.running++;
       series.runningSeats += work.initialSeats;
       this.countRunning(kind, 1);
-      // Its seats were taken meanwhile, and it is counted already.
+      // The request's seats were taken meanwhile, and it is counted already.
       if (hasRun) return;
       series.dispatched++;
       level.counts.dispatched++;
@@ -322,7 +322,7 @@ export class FlowControl implements FlowInfo {
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.now());
   }
 
-  /** Whether requests may hold each other up, and somebody is held up who did not send them. */
+  /** Whether requests may hold each other up, to the harm of someone who did not send them. */
   private readonly isBusy = (): boolean => {
     const { readOnly, mutating } = this.running;
     if (!this.severalFlows.at(this.timers.now())) return false;

@@ -159,7 +159,7 @@ function seatSeconds(value: number): string {
   return `${value.toFixed(8)}ss`;
 }
 
-/** A user may have any name: none makes another row or column. */
+/** A user may have any name: no name may create another row or column. */
 function safe(text: string): string {
   return /[\p{Cc},"]/u.test(text) ? JSON.stringify(text).replaceAll(',', '\\u002c') : text;
 }

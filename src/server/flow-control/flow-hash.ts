@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** A number that says which flow a request belongs to; two halves, because one has too few bits for a large hand. */
+/** A number that identifies the flow of a request; two halves, because one has too few bits for a large hand. */
 export class FlowHash {
   private hand: readonly number[] = [];
   private deckSize = 0;
 
-  /** @param neighbourhood that of the flows which one owner can make as many of as wanted */
+  /** @param neighbourhood that of the flows of which one owner can make any number */
   constructor(
     readonly high: number,
     readonly low: number,
@@ -13,8 +13,9 @@ export class FlowHash {
   ) {}
 
   /**
-   * The queues of the flow: `handSize` different numbers below `deckSize`, remembered for as long as it is asked for the
-   * same. Flows of one neighbourhood have theirs in the same third of the queues, or in twice as many as a hand.
+   * The queues of the flow: `handSize` different numbers below `deckSize`, remembered while the same sizes are
+   * requested. Flows of one neighbourhood have their queues in the same third of the queues, or in twice as many queues
+   * as a hand has.
    */
   dealt(deckSize: number, handSize: number): readonly number[] {
     if (deckSize !== this.deckSize || handSize !== this.hand.length) {
@@ -32,25 +33,25 @@ export class FlowHash {
   }
 }
 
-/** Queues of a neighbourhood; a hand of so many is dealt quickly. */
+/** Queues of a neighbourhood; a hand from this many is dealt quickly. */
 const mostNearby = 64;
 /** Flows and neighbourhoods that are remembered. */
 const remembered = 1000;
 const accountPrefix = 'system:serviceaccount:';
 
 /**
- * Hashes flows with a secret, so that nobody can look for names whose queues are those of somebody else. Each process has
- * its own: where two flows share their queues by chance, they do so in one process only.
+ * Hashes flows with a secret, so that nobody can search for names that share the queues of somebody else. Each process
+ * has its own secret: where two flows share their queues by chance, they do so in one process only.
  */
 export class FlowHasher {
   private readonly neighbourhoods = new Map<string, FlowHash>();
 
-  /** @param secret the same one gives the same hashes */
+  /** @param secret equal secrets give equal hashes */
   constructor(private readonly secret: Uint8Array = randomBytes(32)) {}
 
   /**
-   * The hash of a flow. Service accounts of one namespace are neighbours: whoever may make one there can make thousands,
-   * and must not fill all queues with them.
+   * The hash of a flow. Service accounts of one namespace are neighbours: anyone who may make one there can make
+   * thousands, and must not fill all queues with them.
    */
   ofUser(schema: string, user: string): FlowHash {
     if (!user.startsWith(accountPrefix)) return this.of(schema, user);
@@ -93,7 +94,7 @@ export function dealHand({ high, low }: Pick<FlowHash, 'high' | 'low'>, deckSize
     a = ((a << 26) | (a >>> 6)) ^ b ^ (b << 9);
     b = (b << 13) | (b >>> 19);
     let card = ((Math.imul(a, 0x9e3779bb) >>> 0) + dealt * 0x9e3779b9) % (deckSize - dealt);
-    // The card-th of those that are left, without a list of them.
+    // The card-th of the remaining numbers, without a list of them.
     const taken = [...hand].sort((x, y) => x - y);
     for (const other of taken) if (other <= card) card++;
     hand.push(card);

@@ -52,7 +52,7 @@ function subjectMatcher({ kind, user, group, serviceAccount }: Subject): (user: 
   }
 }
 
-/** Whether a list names the value, or all. */
+/** Whether a list contains the value, or the wildcard. */
 function contains(values: readonly string[] | null | undefined): (value: string) => boolean {
   const list = values ?? [];
   return list.includes(all) ? () => true : (value) => list.includes(value);

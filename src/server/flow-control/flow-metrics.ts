@@ -21,8 +21,9 @@ const prefix = 'apiserver_flowcontrol_';
 const ofFlow = ['priority_level', 'flow_schema'] as const;
 
 /**
- * The metrics of flow control, under the names and labels that dashboards know. All are made from the counts of levels
- * and schemas when they are asked for, so a request costs no look-up of labels, and what is gone leaves no series.
+ * The metrics of flow control, under the names and labels that dashboards know. All are computed from the counts of
+ * levels and schemas at each scrape, so a request costs no look-up of labels, and removed levels and schemas leave no
+ * series.
  */
 export function registerFlowMetrics(registry: Registry, facts: FlowInfo): void {
   const add = (
@@ -40,7 +41,7 @@ export function registerFlowMetrics(registry: Registry, facts: FlowInfo): void {
         aggregator: 'sum',
         values: [...values()],
       } as unknown as MetricObjectWithValues<MetricValue<string>>);
-    // Of a metric the registry only uses its name and get().
+    // The registry uses only the name and get() of a metric.
     registry.registerMetric({ name, type, help, labelNames, get, reset: () => undefined } as unknown as Metric);
   };
   const flow = ({ schema, level }: FlowSeries): Labels => ({ priority_level: level, flow_schema: schema });

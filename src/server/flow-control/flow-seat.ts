@@ -43,12 +43,12 @@ export class FlowSeat implements Seat {
   }
 
   waitForBody(): void {
-    // Nobody needs the seats of an exempt request.
+    // The seats of an exempt request take nothing from others.
     if (!this.level.share.isExempt) this.level.requests.beginIdle(this.ticket);
   }
 
   stopWaiting(): void {
-    // What follows is resume() or leave().
+    // The next call is resume() or leave().
   }
 
   resume(): Promise<void> | undefined {

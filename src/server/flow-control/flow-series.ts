@@ -7,7 +7,7 @@ const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
 const watcherBounds = [0, 1, 10, 100, 1000, 10_000];
 const seatBounds = [1, 2, 4, 10];
 
-/** What is counted for the requests of one schema in its level. Plain numbers: they are counted for every request. */
+/** The counts of the requests of one schema in its level. Plain numbers: they are updated for every request. */
 export class FlowSeries {
   dispatched = 0;
   blocked = 0;
@@ -21,13 +21,13 @@ export class FlowSeries {
     'time-out': 0,
     cancelled: 0,
   };
-  /** Seconds in a queue, of requests that were answered in the end and of the others. */
+  /** Seconds in a queue, for requests that were answered in the end and for the others. */
   readonly waited = { true: new BucketCounts(waitBounds), false: new BucketCounts(waitBounds) };
   /** Seconds with seats. */
   readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
   readonly queueLengths = new BucketCounts(lengthBounds);
   readonly seats = new BucketCounts(seatBounds);
-  /** Watches that are told of a write. */
+  /** Watches that receive a write. */
   readonly watchers = new BucketCounts(watcherBounds);
 
   constructor(

@@ -6,9 +6,9 @@ import { tenantOf } from '../../base/machinery/tenant-of.js';
 const retryAfterSeconds = 10;
 
 /**
- * The memory that long-running requests keep for as long as they last: their heads, parsed selectors and connections. All
- * have a limit together, and one tenant (a user, or the service accounts of a namespace) may have half of what the others
- * leave of it, so that there is always something left for one more. Administrators count, but are never refused, because
+ * The memory that long-running requests hold for as long as they last: their heads, parsed selectors and connections.
+ * All share one limit, and one tenant (a user, or the service accounts of a namespace) may have half of what the others
+ * leave free, so that there is always something left for one more. Administrators count, but are never refused, because
  * they must be able to fix the problem.
  */
 export class LastingMemory {
@@ -19,7 +19,7 @@ export class LastingMemory {
   /** @param limitBytes 0: no limit */
   constructor(readonly limitBytes: number) {}
 
-  /** What all of them keep, in bytes; an estimate. */
+  /** The memory of all of them, in bytes; an estimate. */
   get bytes(): number {
     return this.total;
   }
@@ -58,11 +58,11 @@ export class LastingMemory {
   }
 }
 
-/** What one request keeps. */
+/** The memory of one request. */
 export interface LastingShare {
   /** Counts more for the request. @throws a 429 when it does not fit; what was counted before still counts */
   add(bytes: number): void;
-  /** The request is over. May be called more than once. */
+  /** The request has ended. May be called more than once. */
   leave(): void;
 }
 

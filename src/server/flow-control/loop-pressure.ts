@@ -1,19 +1,19 @@
 import { ProcessorShare } from './processor-share.js';
 import type { After } from './queue-timers.js';
 
-/** How often the event loop is looked at while requests are under way, in milliseconds. */
+/** How often the event loop is measured while requests are under way, in milliseconds. */
 const sampleMs = 20;
 /** The event loop should turn to each event after this time at most, in milliseconds. */
 const wantedTurnMs = 2;
-/** With so many requests under way there is nothing to hold back. */
+/** With this many requests under way there is nothing to hold back. */
 export const leastRunning = 4;
 
 /**
  * Finds out how many requests may run side by side in one process before they hold each other up. A process has one
- * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn. So
- * while turns are too long, fewer requests are let in, and the rest waits in its queues, where order is fair. Requests
- * that wait for something else, such as a webhook, do not make turns longer, and are not held back. Turns that are long
- * because other processes have the processors don't count either.
+ * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn.
+ * So while turns are too long, fewer requests are admitted, and the rest wait in their queues, where order is fair.
+ * Requests that wait for something else, such as a webhook, do not make turns longer, and are not held back. Turns that
+ * are long because other processes use the processors don't count either.
  */
 export class LoopPressure {
   private allowed: number;
@@ -21,8 +21,8 @@ export class LoopPressure {
 
   /**
    * @param most the number of requests that may run in any case
-   * @param onChange is told of a new number
-   * @param processor which part of the time the thread worked itself
+   * @param onChange receives a new number
+   * @param processor which part of the time the thread itself worked
    */
   constructor(
     private readonly most: number,
@@ -39,7 +39,7 @@ export class LoopPressure {
     return this.allowed;
   }
 
-  /** Looks at the event loop from now on, as long as `isBusy` says that there is a reason to. */
+  /** Measures the event loop from now on, as long as `isBusy` returns true. */
   watch(isBusy: () => boolean): void {
     if (this.cancelSample !== undefined) return;
     this.processor.take();

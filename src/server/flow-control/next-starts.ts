@@ -7,8 +7,8 @@ export interface Bounds {
 }
 
 /**
- * The least and the most, over all queues with waiting requests, of the virtual time at which the next of them begins;
- * `discounted` by the expected work of what runs. Undefined when nothing waits.
+ * The least and the most, over all queues with waiting requests, of the virtual time at which their next request
+ * begins; `discounted` by the expected work of running requests. Undefined when nothing waits.
  */
 export function nextStarts<T>(set: QueueSet<T>): { readonly next: Bounds; readonly discounted: Bounds } | undefined {
   const next: number[] = [];

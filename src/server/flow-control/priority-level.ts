@@ -11,14 +11,14 @@ import { type SeatBounds, seatBounds } from './work-estimator.js';
 /** The configuration of a level. */
 export interface LevelSettings {
   readonly name: string;
-  /** Empty for a level that exists in this process only, until its object is there. */
+  /** Empty for a level that exists in this process only, until its object is created. */
   readonly uid: string;
   readonly spec: PriorityLevelConfigurationSpec;
 }
 
 const defaultShares = 30;
 
-/** The share that a level asks for. */
+/** The share that a level requests. */
 export function shareOf({ type, limited, exempt }: PriorityLevelConfigurationSpec): SeatShare {
   if (type === 'Exempt') {
     return {
@@ -46,8 +46,8 @@ function mostWaitingOf(queuing: Queuing | undefined): number {
 }
 
 /**
- * A priority level in effect: its queues, its limits and its counts. A level whose object is gone goes on until the last
- * of its requests is done (`isQuiescing`), and keeps its share until then.
+ * A priority level in effect: its queues, its limits and its counts. A level whose object is gone continues until the
+ * last of its requests is done (`isQuiescing`), and keeps its share until then.
  */
 export class PriorityLevel {
   readonly name: string;
@@ -61,14 +61,14 @@ export class PriorityLevel {
   limits: SeatLimits = { nominal: 0, lower: 0, upper: 0 };
   bounds: SeatBounds = seatBounds(0);
   isQuiescing = false;
-  /** Seats that it may use for now, more or fewer than its nominal limit. Means nothing for an exempt level. */
+  /** Seats that it may use at the moment, more or fewer than its nominal limit. Has no meaning for an exempt level. */
   currentSeats = 0;
   targetSeats = 0;
   smoothedDemand = 0;
   /** The demand before the last adjustment. */
   lastDemand = { average: 0, deviation: 0, highest: 0 };
   readonly counts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
-  /** Refused since the last look. */
+  /** Refused since the last adjustment. */
   private refusals = 0;
   private retryAfter = 1;
 
@@ -94,7 +94,7 @@ export class PriorityLevel {
     this.uid = uid;
   }
 
-  /** Takes over changed settings; those of requests under way stay as they are. */
+  /** Takes over changed settings; those of requests under way stay unchanged. */
   configure({ uid, spec }: LevelSettings): void {
     this.uid = uid;
     this.share = shareOf(spec);
@@ -123,13 +123,13 @@ export class PriorityLevel {
     return this.isQuiescing && this.requests.isIdle;
   }
 
-  /** Counts a refusal. Returns after how many seconds the client should come again. */
+  /** Counts a refusal. Returns after how many seconds the client should retry. */
   refuse(): number {
     this.refusals++;
     return this.retryAfter;
   }
 
-  /** Call it every second: the more requests are refused, the later they are asked to come again. */
+  /** Call it every second: the more requests are refused, the later clients are asked to retry. */
   adjustRetryAfter(): void {
     const refused = this.refusals;
     this.refusals = 0;
@@ -139,6 +139,6 @@ export class PriorityLevel {
 }
 
 const longestRetrySeconds = 32;
-/** Refusals per second and second of waiting, above and below which the time is adjusted. */
+/** Refusals per second and second of waiting, above and below which the retry time is adjusted. */
 const manyRefusals = 10;
 const fewRefusals = 3;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Reads how much of its time with work the thread had a processor for. */
+/** Measures for how much of its busy time the thread had a processor. */
 export interface LoopClock {
   /** Milliseconds of processor time of this thread. */
   cpuMs(): number;
@@ -8,7 +8,7 @@ export interface LoopClock {
   activeMs(): number;
 }
 
-/** That of this thread. */
+/** The times of this thread. */
 const ownClock: LoopClock = {
   cpuMs: () => {
     const { user, system } = process.threadCpuUsage();
@@ -18,8 +18,9 @@ const ownClock: LoopClock = {
 };
 
 /**
- * On a busy machine the event loop turns slowly because other processes have the processors. Then it does not help to let
- * fewer requests in. Between two calls of {@link take}, this is the part of the active time that was the thread's own work.
+ * On a busy machine the event loop turns slowly because other processes have the processors. Then it does not help to
+ * admit fewer requests. Between two calls of {@link take}, this is the part of the active time that was the thread's
+ * own work.
  */
 export class ProcessorShare {
   private cpu: number;

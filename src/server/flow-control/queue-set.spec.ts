@@ -207,7 +207,7 @@ describe('a queue set', () => {
     );
     assert.equal(ticket('d', wide(2)).state, 'waiting');
     assert.equal(set.seatsInUse, 22);
-    // Those beside the others keep nobody from the seats of the level.
+    // Requests with extra seats keep nobody from the seats of the level.
     set.leave(lists[0] as Ticket<string>);
     assert.equal(set.seatsInUse, 16);
     assert.ok([third, again].every(({ state }) => state === 'running'));
@@ -304,7 +304,7 @@ describe('a queue set', () => {
     }
     assert.deepEqual([slow.state, other.state], ['parked', 'running']);
     assert.ok(passed >= idleAllowanceMs && passed < idleAllowanceMs + idlePatienceMs, String(passed));
-    // It goes on when its turn comes, and does not keep its seat for another wait.
+    // It continues when its turn comes, and does not keep its seat for another wait.
     assert.equal(set.endIdle(slow), 'waiting');
     set.leave(other);
     assert.equal(slow.state, 'running');
@@ -320,7 +320,7 @@ describe('a queue set', () => {
     assert.ok(before < 5000, String(before));
     const tickets = Array.from({ length: 300 }, (_, i) => ticket(`flow-${i}`));
     assert.ok(made() > before);
-    // One that comes back to its queue finds it.
+    // A request that comes back to its queue finds it.
     const [first] = tickets as [Ticket<string>];
     set.beginIdle(first);
     time.advance(idlePatienceMs);
@@ -355,7 +355,7 @@ describe('a queue set', () => {
       lists.map(({ state }) => state),
       ['running', 'running', 'running', 'running', 'waiting'],
     );
-    // One whose client does not read takes no turns.
+    // A request whose client does not read uses no turns.
     set.beginIdle(lists[0] as Ticket<string>);
     assert.equal(lists[4]?.state, 'running');
   });
@@ -367,7 +367,7 @@ describe('a queue set', () => {
       const tickets = Array.from({ length: 20 }, () => ticket(flow));
       return tickets.filter(({ state }) => state === 'running').length;
     };
-    // Slow requests of one flow have the whole pace.
+    // Slow requests of one flow use up the whole concurrency target.
     for (let i = 0; i < 2; i++) ticket('slow', wide(10));
     assert.equal(running('one'), 32 / 2);
     for (let i = 0; i < 40; i++) ticket(`other-${i}`);
@@ -454,7 +454,7 @@ describe('the hand of a flow', () => {
     const [known, real] = secrets as [FlowHasher, FlowHasher];
     const handOf = (hasher: FlowHasher, name: string) => hasher.ofUser('schema', name).dealt(128, 6);
     const wanted = new Set(handOf(known, 'victim'));
-    // Whoever knows the secret finds names that share most queues of the victim.
+    // With the secret, one finds names that share most queues of the victim.
     const names = Array.from({ length: 200_000 }, (_, i) => `name-${i}`);
     const shared = (hasher: FlowHasher, name: string, of: ReadonlySet<number>) =>
       handOf(hasher, name).filter((queue) => of.has(queue)).length;

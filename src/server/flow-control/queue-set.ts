@@ -4,42 +4,45 @@ import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } fro
 import type { QueueTimers } from './queue-timers.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
 
-/** Is told what becomes of requests. */
+/** Receives events of requests. */
 export interface QueueSetObserver<T> {
   queued?(ticket: Ticket<T>, queueLength: number): void;
-  /** It left its queue, to be answered or not. */
+  /** The request left its queue, to be answered or not. */
   unqueued?(ticket: Ticket<T>): void;
   dispatched?(ticket: Ticket<T>): void;
   /** Its initial seats are free again. */
   left?(ticket: Ticket<T>): void;
-  /** It is first in line, and its seats are not free. */
+  /** The request is first in line, and its seats are not free. */
   blocked?(ticket: Ticket<T>): void;
   /** Seats in use or wanted have changed. */
   changed?(seatsInUse: number, seatsWaiting: number): void;
 }
 
-/** So many seats, as a part of the limit, there are for narrow requests of flows that have nothing else under way. */
+/** The extra seats, as a part of the limit, for narrow requests of flows that have nothing else under way. */
 const besidePart = 0.1;
 
-/** So many narrow requests are above the pace, shared by the queues that have requests; each may have one in any case. */
+/**
+ * This many narrow requests may exceed the concurrency target, shared by the queues that have requests; each queue may
+ * have one in any case.
+ */
 const narrowAbovePace = 32;
 
-/** A level may have millions of queues. Those beyond so many are there only while they have requests. */
+/** A level may have millions of queues. Queues beyond this number exist only while they have requests. */
 const keptQueues = 1024;
 
 /** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
-/** And so long altogether: a client that takes a little now and then holds up others as well. */
+/** The longest total wait: a client that sends a little now and then holds up others as well. */
 export const idleAllowanceMs = 1000;
 
 /**
  * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
- * a request goes to the least loaded of these. The queues share the seats as if each were served all the time at the
- * same rate: virtual time R advances by the seat-seconds that each active queue could have had, a queue's next request
- * begins at `nextDispatchR`, and of all queues the one whose next request would be done first is served. So a flow with
- * many or wide requests waits behind itself.
+ * a request joins the least loaded of these. The queues share the seats as if each were served continuously at the same
+ * rate: virtual time R advances by the seat-seconds that each active queue could have had, a queue's next request
+ * begins at `nextDispatchR`, and the queue whose next request would finish first is served. So a flow with many or wide
+ * requests waits behind itself.
  *
- * It knows no clock of its own, and no metrics.
+ * The queue set has no clock of its own, and no metrics.
  */
 export class QueueSet<T> {
   /** By index. */
@@ -55,9 +58,9 @@ export class QueueSet<T> {
   private inUse = 0;
   /** Requests under way that take more than one seat. */
   private wide = 0;
-  /** Of these, those that wait for their clients. */
+  /** Those among them that wait for their clients. */
   private wideIdle = 0;
-  /** Of the seats in use, those that do not count against the limit. */
+  /** Seats in use that do not count against the limit. */
   private beside = 0;
   private wanted = 0;
   private waitingCount = 0;
@@ -67,7 +70,7 @@ export class QueueSet<T> {
   /** Virtual time, and when it was computed. */
   private r = 0;
   private rAt: number;
-  /** Virtual time when a request left its queue last, and that at which it was to begin. */
+  /** The virtual time when a request last left its queue, and the virtual time at which it was to begin. */
   lastDispatch = { r: 0, s: 0 };
 
   /** @param limit seats; infinite for a level that never waits */
@@ -112,7 +115,7 @@ export class QueueSet<T> {
     return this.r;
   }
 
-  /** Whether no request is or will be under way. Parked ones come back. */
+  /** Whether no request is or will be under way. Parked requests come back. */
   get isIdle(): boolean {
     return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
   }
@@ -122,7 +125,7 @@ export class QueueSet<T> {
     yield* this.queues.values();
   }
 
-  /** For reports: those without a queue, which have their seats. */
+  /** For reports: requests without a queue, which have their seats. */
   *withoutQueue(): IterableIterator<Ticket<T>> {
     yield* this.unqueued;
   }
@@ -135,9 +138,9 @@ export class QueueSet<T> {
   }
 
   /**
-   * Lets no more requests run side by side than this, whatever their seats. Above it each queue may start its part of a few
-   * narrow requests, so that those who ask for little do not wait for those who ask for much; and a queue that has nothing
-   * running a wide one, while fewer wide ones run than this.
+   * Lets at most this many requests run side by side, whatever their seats. Above that target each queue may start its
+   * part of a few narrow requests, so that flows with small requests do not wait for flows with large ones; a queue
+   * that has nothing running may start a wide request, while fewer wide ones run than the target.
    */
   setPace(requests: number): void {
     if (requests === this.pace) return;
@@ -146,7 +149,7 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
-  /** Later requests wait like this. Those that wait already keep their queues. */
+  /** Changes how later requests wait. Requests that wait already keep their queues. */
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
     this.makeQueues();
@@ -154,7 +157,7 @@ export class QueueSet<T> {
   }
 
   /**
-   * Takes a request in: it runs at once or waits, or is refused with a reason. The caller sets `onDispatch` of a waiting
+   * Admits a request: it runs at once or waits, or is refused with a reason. The caller sets `onDispatch` of a waiting
    * one.
    */
   enter(flow: FlowHash, work: WorkEstimate, subject: T): Ticket<T> | RejectReason {
@@ -186,7 +189,7 @@ export class QueueSet<T> {
     return ticket;
   }
 
-  /** Takes a waiting request out of its queue; false when it does not wait. */
+  /** Removes a waiting request from its queue; false when it does not wait. */
   cancel(ticket: Ticket<T>): boolean {
     if (ticket.state !== 'waiting') return false;
     this.advance();
@@ -197,12 +200,12 @@ export class QueueSet<T> {
     this.settle(queue);
     this.observer.unqueued?.(ticket);
     this.report();
-    // What was behind it may be narrower.
+    // The next request in the queue may be narrower.
     this.dispatch();
     return true;
   }
 
-  /** The request is answered. Its final seats, if it has some, are taken for a while. Further calls do nothing. */
+  /** The request is answered. Its final seats, if it has any, stay occupied for a while. Further calls do nothing. */
   leave(ticket: Ticket<T>): void {
     if (ticket.state === 'parked') {
       this.unpark(ticket);
@@ -228,19 +231,19 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
-  /** The request waits for its client. After a moment it loses its seats when others wait for these. */
+  /** The request waits for its client. After a moment it loses its seats when others wait for seats. */
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.now();
     this.setIdle(ticket, true);
     if (this.waitingCount === 0) return;
     this.checkIdleLater();
-    // It does not count against the pace any longer.
+    // The request no longer counts against the concurrency target.
     this.advance();
     this.dispatch();
   }
 
-  /** The client has done its part. `waiting`: it has lost its seats and is first in its queue. */
+  /** The client has responded. `waiting`: the request has lost its seats and is first in its queue. */
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
     if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.now() - ticket.idleSince;
     ticket.idleSince = undefined;
@@ -309,8 +312,8 @@ export class QueueSet<T> {
   }
 
   /**
-   * Whether a flow that has asked for nothing else begins a narrow request, although wide ones of others take the seats.
-   * A few such requests have their seats beside those of the level, so that nobody waits for them.
+   * Whether a flow that has nothing else under way starts a narrow request, although wide ones of others occupy the
+   * seats. A few such requests have their seats beside those of the level, so that nobody waits for them.
    */
   private mayRunBeside(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
     if (queue.isActive || initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
@@ -318,14 +321,15 @@ export class QueueSet<T> {
   }
 
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
-    // Those that wait for their clients take no turns of the event loop.
+    // Requests that wait for their clients use no turns of the event loop.
     if (this.runningCount - this.idle.size < this.pace) return true;
     if (initialSeats === 1) {
-      // The slow requests of one flow may take the whole pace for seconds: the others' short ones go on meanwhile.
+      // The slow requests of one flow may use up the whole concurrency target for seconds: short requests of other
+      // flows continue meanwhile.
       const part = this.active > 1 ? Math.floor(narrowAbovePace / this.active) : 1;
       return queue.running.size < Math.max(1, part);
     }
-    // Narrow requests of many flows may be above the pace all the time, so wide ones are counted by themselves.
+    // Narrow requests of many flows may exceed the target all the time, so wide ones are counted separately.
     return queue.running.size === 0 && this.wide - this.wideIdle < this.pace;
   }
 
@@ -370,7 +374,7 @@ export class QueueSet<T> {
     this.report();
   }
 
-  /** Takes the initial seats back, and charges the queue for the time they were really taken. */
+  /** Takes the initial seats back, and charges the queue for the time they were really occupied. */
   private stop(ticket: Ticket<T>): void {
     const { queue, work, runningPlace } = ticket;
     this.setIdle(ticket, false);
@@ -391,20 +395,20 @@ export class QueueSet<T> {
     this.observer.left?.(ticket);
   }
 
-  /** After a request has gone from a queue. */
+  /** Called after a request has left a queue. */
   private settle(queue: Queue<T>): void {
     if (queue.isActive) return;
     this.active--;
     this.dropIfDone(queue);
   }
 
-  /** Queues beyond those that are kept last until no request of theirs is left. */
+  /** Extra queues are dropped once empty. */
   private dropIfDone(queue: Queue<T>): void {
     const isKept = queue.index < this.kept;
     if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
   }
 
-  /** Lets virtual time pass: each active queue could have had its part of the seats that were used. */
+  /** Advances virtual time: each active queue could have had its share of the seats that were used. */
   private advance(): void {
     const now = this.timers.now();
     const passed = (now - this.rAt) / 1000;
@@ -433,7 +437,7 @@ export class QueueSet<T> {
     }
   }
 
-  /** The queue whose first request would be done first, of those that may start one; undefined if none may. */
+  /** The queue whose first request would finish first, among those that may start one; undefined if none may. */
   private nextQueue(): Queue<T> | undefined {
     let best: Queue<T> | undefined;
     let earliest = Number.POSITIVE_INFINITY;
@@ -477,7 +481,7 @@ export class QueueSet<T> {
     this.dropIfDone(queue);
   }
 
-  /** Looks again when the next idle request has waited long enough. */
+  /** Checks again when the next idle request has waited long enough. */
   private checkIdleLater(): void {
     if (this.idle.size === 0 || this.cancelIdleCheck !== undefined) return;
     const now = this.timers.now();
@@ -495,7 +499,7 @@ export class QueueSet<T> {
   }
 }
 
-/** How long a request that waits for its client can still keep its seats from others, in milliseconds. */
+/** How long a request that waits for its client can still keep its seats, in milliseconds. */
 function patienceWith({ idleSince, idledMs }: Ticket<unknown>, now: number): number {
   const waited = now - (idleSince ?? now);
   return Math.max(0, Math.min(idlePatienceMs, idleAllowanceMs - idledMs) - waited);

@@ -1,4 +1,4 @@
-/** Runs something once after a time; the result calls it off. */
+/** Runs something once after a time; the returned function cancels it. */
 export type After = (milliseconds: number, run: () => void) => () => void;
 
 /** The time of a queue set: real, or that of a test. */

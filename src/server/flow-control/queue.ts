@@ -1,7 +1,7 @@
 import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
 import type { WorkEstimate } from './work.js';
 
-/** How requests wait; without it they don't, and are refused when no seat is free. */
+/** How requests wait; without queuing they are refused when no seat is free. */
 export interface Queuing {
   readonly queues: number;
   readonly handSize: number;
@@ -13,25 +13,25 @@ export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'ca
 
 /**
  * One request in a queue set: `waiting` until it gets its seats, `running` until it leaves, `final` while its watchers
- * are told, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
+ * are notified, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
  */
 export class Ticket<T> {
   state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
-  /** When it got its seats, in milliseconds of the timers; undefined before. */
+  /** When the request got its seats, in milliseconds of the timers; undefined before. */
   startedAt: number | undefined;
-  /** Whether it had its seats before, and lost them to others. */
+  /** Whether the request had its seats before, and lost them to others. */
   hasRun = false;
   /** Whether its seats do not count against the limit. */
   isBeside = false;
-  /** When it began to wait for its client; undefined while it does not. */
+  /** When it began to wait for its client; undefined while it does not wait. */
   idleSince: number | undefined;
-  /** How long it has waited for its client before that, in milliseconds. */
+  /** How long it waited for its client in earlier waits, in milliseconds. */
   idledMs = 0;
-  /** Tells the waiting request that it has its seats now. */
+  /** Notifies the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
-  /** Its place among those of its queue that run, or among those without a queue. */
+  /** Its index among the running requests of its queue, or among those without a queue. */
   runningPlace: Place<Ticket<T>> | undefined;
-  /** Its place among those that wait for their clients. */
+  /** Its index among the requests that wait for their clients. */
   idlePlace: Place<Ticket<T>> | undefined;
 
   constructor(
@@ -48,7 +48,7 @@ export class Queue<T> {
   readonly waiting: Ticket<T>[] = [];
   readonly running = new LinkedItems<Ticket<T>>();
   seatsInUse = 0;
-  /** Expected work of all that wait, in seat-seconds. */
+  /** Expected work of all waiting requests, in seat-seconds. */
   waitingWork = 0;
   waitingSeats = 0;
   /** Requests that lost their seats while they waited for their clients, and come back. */
@@ -63,7 +63,7 @@ export class Queue<T> {
   }
 }
 
-/** A queue gets nothing back for the time before its first request came. */
+/** A queue gets no credit for the time before its first request came. */
 export function boundNextDispatch<T>(queue: Queue<T>): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;

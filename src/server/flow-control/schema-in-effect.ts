@@ -8,7 +8,7 @@ import type { PriorityLevel } from './priority-level.js';
 /** The configuration of a schema. */
 export interface SchemaSettings {
   readonly name: string;
-  /** Empty for a schema that exists in this process only, until its object is there. */
+  /** Empty for a schema that exists in this process only, until its object is created. */
   readonly uid: string;
   readonly spec: FlowSchema['spec'];
 }
@@ -39,7 +39,7 @@ export class SchemaInEffect {
     this.distinguish = spec.distinguisherMethod?.type as 'ByUser' | 'ByNamespace' | undefined;
   }
 
-  /** What tells the flow of the request from the others of the schema. */
+  /** What distinguishes the flow of the request from others of the schema. */
   distinguisherOf(user: UserInfo, { namespace }: RequestInfo): string {
     if (this.distinguish === 'ByUser') return user.name;
     return this.distinguish === 'ByNamespace' ? namespace : '';

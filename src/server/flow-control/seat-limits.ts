@@ -1,21 +1,21 @@
-/** What a level says about its share of the seats. */
+/** What a level's spec defines about its share of the seats. */
 export interface SeatShare {
-  /** Its part of the server's seats, in proportion to the parts of all levels. */
+  /** Its share of the server's seats, in proportion to the shares of all levels. */
   readonly shares: number;
   /** The part of its seats that others may borrow, in per cent. */
   readonly lendablePercent: number;
   /** How many seats it may borrow, in per cent of its own; undefined: as many as there are. */
   readonly borrowingLimitPercent: number | undefined;
-  /** Takes what it needs, whatever its limit. */
+  /** The level takes what it needs, whatever its limit. */
   readonly isExempt: boolean;
 }
 
 /** The limits of a level in seats, fixed until the configuration changes. */
 export interface SeatLimits {
   readonly nominal: number;
-  /** It keeps so many at least. */
+  /** The level keeps at least this many seats. */
   readonly lower: number;
-  /** It gets so many at most. */
+  /** The level gets at most this many seats. */
   readonly upper: number;
 }
 
@@ -30,32 +30,32 @@ export function seatLimits(total: number, levels: readonly SeatShare[]): SeatLim
   });
 }
 
-/** What a level wanted lately. */
+/** The recent demand of a level. */
 export interface LevelDemand extends SeatLimits {
   readonly isExempt: boolean;
-  /** The most seats wanted at one time since the last adjustment. */
+  /** The most seats wanted at any one time since the last adjustment. */
   readonly highest: number;
   /** The wanted seats, smoothed over minutes. */
   readonly smoothed: number;
 }
 
-/** How the seats are shared for now. */
+/** How the seats are shared at the moment. */
 export interface SeatAllocation {
   readonly targets: readonly number[];
   readonly current: readonly number[];
-  /** Of its target, each level gets this part, within its limits. */
+  /** The fraction of its target that each level gets, within its limits. */
   readonly fairFraction: number;
 }
 
 /**
  * Shares the seats by demand: a level with little to do lends seats to the busy ones. Each level keeps what it needs up
- * to its nominal limit, and what it does not lend in any case. The rest goes to the levels in proportion to what they
- * want, within their upper limits.
+ * to its nominal limit, and what it does not lend in any case. The rest is divided among the levels in proportion to
+ * their demand, within their upper limits.
  */
 export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
   const total = levels.reduce((sum, { nominal }) => sum + nominal, 0);
   const least = levels.map(({ isExempt, lower, nominal, highest }) =>
-    // An exempt level is never held back, so what it takes is gone for the others.
+    // An exempt level is never held back, so the seats it uses are not available to others.
     Math.max(lower, isExempt ? highest : Math.min(nominal, highest)),
   );
   const targets = levels.map(({ smoothed }, i) => Math.max(least[i] as number, smoothed));
@@ -70,7 +70,7 @@ export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
     const current = sumOf(targets) === 0 ? levels.map(({ nominal }) => nominal) : least;
     return { targets, current: current.map(Math.round), fairFraction: 0 };
   }
-  // What is given grows with the fraction, so the fraction that gives everything away is found by halving.
+  // The number of seats given out grows with the fraction, so bisection finds the fraction that gives out all seats.
   let low = 0;
   let high = 1;
   while (sumOf(given(high)) < total && high < 2 ** 40) high *= 2;
@@ -82,7 +82,7 @@ export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
   return { targets, current: given(high).map(Math.round), fairFraction: high };
 }
 
-/** Of the old smoothed demand, this much stays at each adjustment: half of it is left after five minutes. */
+/** The weight of the old smoothed demand at each adjustment: half of it is left after five minutes. */
 const kept = 0.977;
 
 /** The smoothed demand after one more period: it rises at once and falls slowly. */

@@ -20,9 +20,10 @@ type Live = ApiObject & { readonly spec?: unknown };
 const leave: Upkeep = Object.freeze({ kind: 'leave' });
 
 /**
- * What to do with a live object. The annotation says whose it is: `true` is the server's, which keeps the content as
- * that of its default or removes an object that is no default any more; `false` is the operator's. Without it, an object
- * that was never changed is the server's. Mandatory objects are the server's, whatever the annotation.
+ * What to do with a live object. The annotation defines its owner: with `true` the server owns it, and keeps its
+ * content equal to the default or removes an object that is no default any more; with `false` the operator does.
+ * Without it, the server owns an object that was never changed. The server owns mandatory objects, whatever the
+ * annotation.
  */
 export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotation: string): Upkeep {
   const mark = live.metadata.annotations?.[annotation];
@@ -41,7 +42,7 @@ function isSameSpec({ metadata, spec }: Live, wanted: WantedObject): boolean {
   return isExemptLevel || deepEqual(spec, wanted.spec);
 }
 
-/** The live object with what the upkeep writes. */
+/** The live object with the changes of the upkeep. */
 export function kept(live: ApiObject, { annotation: mark, spec }: Upkeep & { kind: 'write' }, name: string): ApiObject {
   const copy = cloneJson(live) as ApiObject & { spec?: unknown };
   copy.metadata.annotations = { ...copy.metadata.annotations, [name]: mark };

@@ -1,17 +1,17 @@
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
 
-/** What is known of the objects that a request is about. */
+/** What is known about the objects that a request concerns. */
 export interface ResourceUsage {
-  /** How many there are; undefined if nobody has counted them. */
+  /** How many there are; undefined if they were never counted. */
   readonly objects: number | undefined;
   /** Whether lists of them are answered from memory. */
   readonly isInMemory: boolean;
-  /** Watches that are told of a change to one of them. */
+  /** Watches that receive a change to one of them. */
   readonly watchers: number;
 }
 
-/** Looks up what is known of a resource; `namespace` and `name` are empty for all and for unknown names. */
+/** Looks up what is known about a resource; `namespace` and `name` are empty for all and for unknown names. */
 export type FindUsage = (info: Pick<RequestInfo, 'apiGroup' | 'resource' | 'namespace' | 'name'>) => ResourceUsage;
 
 /** Bounds on the seats of one request. */
@@ -22,15 +22,15 @@ export interface SeatBounds {
 
 const objectsPerSeat = 100;
 const watchersPerSeat = 10;
-/** Characters of selectors that take as long to parse as the objects of a seat to handle. */
+/** Characters of selectors that take as long to parse as the objects of a seat take to handle. */
 const selectorCharactersPerSeat = 8 * 1024;
-/** How long it takes to tell the watchers of one seat, in milliseconds. */
+/** How long it takes to notify the watchers of one seat, in milliseconds. */
 const tellingMs = 5;
-/** Of a review that shows all rules of a user, of which there may be thousands. */
+/** For a review that shows all rules of a user, of which there may be thousands. */
 const rulesReviewSeats = 10;
 const mostListSeats = 100;
 const mostMutatingSeats = 10;
-/** One request gets this part of its level at most, so that some run side by side. */
+/** One request gets at most this part of its level, so that several run side by side. */
 const mostOfLevel = 0.15;
 
 /** The bounds for the requests of a level with a nominal limit. */
@@ -42,9 +42,10 @@ export function seatBounds(nominalSeats: number): SeatBounds {
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
 /**
- * Estimates the work of a request before anything of it is done: a list, and a watch that begins with one, by the objects
- * that it reads and sends; a write by those who watch what it changes. A long selector takes seats by its length: it has to
- * be parsed, after which an object takes as long to compare as with a short one. Everything else takes one seat.
+ * Estimates the work of a request before any of it is done: a list, and a watch that begins with one, by the objects
+ * that it reads and sends; a write by the watches that receive the change. A long selector takes seats by its length,
+ * because it has to be parsed; comparing an object then takes as long as with a short selector. Everything else takes
+ * one seat.
  */
 export function estimateWork(
   info: RequestInfo,
@@ -65,7 +66,7 @@ export function estimateWork(
   return oneSeat;
 }
 
-/** Whether a watch first sends what there is. */
+/** Whether a watch first sends the existing objects. */
 function startsWithObjects(query: URLSearchParams): boolean {
   const asked = query.get('sendInitialEvents');
   if (asked !== null) return !/^(?:0|f|false)$/i.test(asked);
@@ -94,7 +95,7 @@ function listSeats(query: URLSearchParams, { objects, isInMemory }: ResourceUsag
   const sent = limit > 0 ? Math.min(limit, objects) : objects;
   const isSelected = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
   const examined = isSelected ? objects : sent;
-  // Memory has them at hand, storage has to read them first.
+  // Memory has the objects at hand, storage has to read them first.
   const handled = isInMemory ? Math.max(examined, sent) : examined + sent;
   return handled / objectsPerSeat;
 }

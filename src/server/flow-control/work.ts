@@ -1,16 +1,16 @@
-/** How much of the server a request is expected to take. */
+/** The expected cost of a request for the server. */
 export interface WorkEstimate {
   /** Seats while the request is answered. At least 1. */
   readonly initialSeats: number;
-  /** Seats after that, while watchers are told of what it changed. */
+  /** Seats after that, while watchers receive the change. */
   readonly finalSeats: number;
-  /** How long the final seats are taken, in milliseconds. */
+  /** How long the final seats are occupied, in milliseconds. */
   readonly additionalLatencyMs: number;
-  /** Of a write: the watches that are told of it. */
+  /** For a write: the watches that receive it. */
   readonly watchers?: number;
 }
 
-/** The duration that a request is expected to take until it is known how long it took, in seconds. */
+/** The expected duration of a request until the real one is known, in seconds. */
 export const expectedSeconds = 0.003;
 
 /** The expected work in seat-seconds. */

@@ -23,7 +23,7 @@ export class FairQueue<Job> {
 
   constructor(private readonly limits: FairQueueLimits) {}
 
-  /** Adds a job. Returns the one that there is no room for, if any: this one, or one of another owner. */
+  /** Adds a job. Returns the job that doesn't fit, if any: this one, or one of another owner. */
   add(owner: string, job: Job): Job | undefined {
     const own = this.waiting.sizeOf(owner);
     const { waiting, waitingOfOwner, unlimitedOwner } = this.limits;
@@ -65,7 +65,7 @@ export class FairQueue<Job> {
     return false;
   }
 
-  /** Takes the newest job from the owner with most, if that is more than so many. */
+  /** Removes the newest job of the owner with most jobs, if that owner has more than the given number. */
   private displace(moreThan: number): Job | undefined {
     let longest: string | undefined;
     let most = moreThan;

@@ -37,7 +37,7 @@ export class ForwardedGuard implements CanActivate {
     return id;
   }
 
-  /** Forgets a request, and returns what came of it. */
+  /** Forgets a request, and returns its outcome. */
   leave(id: string): LeftRequest {
     const { audit, context } = this.requests.get(id) ?? {};
     this.requests.delete(id);

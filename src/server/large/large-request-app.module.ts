@@ -42,8 +42,8 @@ export type LargeRequestCall = (
 ) => Promise<unknown>;
 
 /**
- * The program in a thread, as far as it answers requests for objects. Storage, authorization and tokens are those of its
- * process, which it asks by messages. Requests arrive authenticated.
+ * The program in a thread, as far as it answers requests for objects. Storage, authorization and tokens are those of
+ * its process, which it calls by messages. Requests arrive authenticated.
  */
 @Module({
   providers: [

@@ -36,9 +36,9 @@ export interface LargeRequestMessage {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
-  /** How much of the request is noted in the audit trail; undefined: nothing. */
+  /** How much of the request is recorded in the audit trail; undefined: nothing. */
   readonly audit: FollowedRule | undefined;
-  /** The version of the store that the registry of the process shows: the thread must not know less. */
+  /** The version of the store that the registry of the process shows: the thread must be at least as current. */
   readonly definitionsAt: bigint;
 }
 
@@ -47,7 +47,7 @@ export interface LargeRequestAnswer {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly audit: TrailPart | undefined;
-  /** Milliseconds that it spent in calls of webhooks. */
+  /** Milliseconds that the request spent in calls of webhooks. */
   readonly waitedMs: number;
   /** The phases that ended in the thread, each with its length in milliseconds. */
   readonly phases: readonly (readonly [name: string, ms: number])[];

@@ -71,7 +71,7 @@ export async function buildLargeRequestServer(
   };
 }
 
-/** Goes on with the traces of the process, and begins none. */
+/** Continues the traces of the process, and begins none. */
 async function innerTracer(settings: OtlpSettings): Promise<RequestTracer> {
   const { OtlpTracer } = await import('../../base/observability/otlp-tracer.js');
   const tracer = new OtlpTracer(settings);

@@ -1,7 +1,10 @@
 import type { Metric, Registry } from 'prom-client';
 import { addUp, type MetricFamilies } from '../../base/observability/metrics.js';
 
-/** What only the thread sees of a request: admission, and calls of other servers. The process counts all else itself. */
+/**
+ * The counts that only the thread can make: admission, and calls of other servers. The process counts everything else
+ * itself.
+ */
 const countedInThread = /^(?:apiserver_(?:(?:validating_|mutating_)?admission)_|pod_security_|rest_client_)/;
 
 /** What a thread has counted so far. */
@@ -11,12 +14,12 @@ export function countsOf(registry: Registry): Promise<MetricFamilies> {
   return Promise.all(families) as unknown as Promise<MetricFamilies>;
 }
 
-/** What all threads of a thread, one after the other, have counted. */
+/** The sum of what successive threads have counted. */
 export class LargeRequestThreadCounts {
   private ofEnded: MetricFamilies = [];
   private ofCurrent: MetricFamilies = [];
 
-  /** The current thread tells what it has counted since it began. */
+  /** Updates what the current thread has counted since it began. */
   add(counts: MetricFamilies): void {
     this.ofCurrent = counts;
   }

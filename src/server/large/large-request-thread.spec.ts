@@ -31,7 +31,7 @@ const settings: LargeRequestThreadSettings = {
 
 const path = '/api/v1/namespaces/default/configmaps';
 
-/** The rules of the kind refuse this object, so no store is asked. */
+/** The rules of the kind refuse this object, so no store is read. */
 function request(user: string, body = '{"metadata":{"name":"-"}}'): LargeRequestMessage {
   return {
     method: 'POST',

@@ -119,8 +119,8 @@ export class LargeRequestThread implements LargeRequests {
   }
 
   /**
-   * Encodes an event of a watch. It always finds room, as each watch waits for one event at most. Rejects with a 504 or
-   * 503 when the thread had to be ended.
+   * Encodes an event of a watch. It always fits into the queue, as each watch waits for one event at most. Rejects with
+   * a 504 or 503 when the thread had to be ended.
    */
   encode(event: LargeEvent): Promise<Buffer> {
     return new Promise((resolve, reject) => {

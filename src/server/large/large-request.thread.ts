@@ -77,7 +77,7 @@ async function serve(id: number, request: LargeRequestMessage): Promise<void> {
   try {
     const server = await starting;
     const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
-    // Before the answer: whoever has it finds it counted.
+    // Before the answer: whoever has the answer finds the request counted.
     send({ type: 'counted', counts: await server.counts() });
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {

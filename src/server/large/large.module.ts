@@ -25,7 +25,7 @@ import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
 import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
 import { LargeRequestThread } from './large-request-thread.js';
 
-/** The thread answers in another thread and uses the parts of this process. */
+/** The handler answers in another thread, which uses the parts of this process. */
 const largeRequests: FactoryProvider<OpenLargeRequests> = {
   provide: LARGE_REQUESTS,
   inject: [

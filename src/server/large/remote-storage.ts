@@ -119,7 +119,7 @@ export class RemoteStorage implements Storage {
 
   /** For the informers of the thread: the changes come without the state before them. */
   async watch({ resource, namespace, name }: WatchScope, from: bigint): Promise<ChangeSubscription> {
-    // What a selection is made of can't go to the other thread.
+    // The components of a selection can't be sent to the other thread.
     const scope: ListScope = { resource, namespace, name };
     return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }

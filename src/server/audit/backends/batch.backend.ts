@@ -8,7 +8,7 @@ import { Throttle } from './throttle.js';
 
 /** Sizes are in events, times in milliseconds. */
 export interface BatchOptions {
-  /** Events that may wait; further ones are dropped. */
+  /** Events that may wait; further events are dropped. */
   readonly bufferSize: number;
   readonly maxSize: number;
   /** How long the first event of a batch waits for more. */
@@ -19,7 +19,7 @@ export interface BatchOptions {
   readonly limits: SizeLimits | undefined;
   /** Deliveries at a time. More than one may change the order of events. */
   readonly atOnce: number;
-  /** How long the end of the process waits for what is on its way. */
+  /** How long the end of the process waits for deliveries under way. */
   readonly stopMs: number;
 }
 
@@ -27,14 +27,14 @@ export interface BatchOptions {
 const maxWaitingLength = 128 * 1024 * 1024;
 
 /**
- * Delivers events, or rejects when they are lost. Resolves with the number of those that were lost all the same, and
+ * Delivers events, or rejects when they are lost. Resolves with the number of events that were lost all the same, and
  * counted. Has its own time limit, and ends soon after the signal.
  */
 export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<number>;
 
 /**
- * Takes events without delay and delivers them together, off the way of requests. What finds no room in the buffer, or
- * is not delivered, is counted and reported.
+ * Takes events without delay and delivers them together, outside the path of requests. Events that don't fit into the
+ * buffer, or are not delivered, are counted and reported.
  */
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false;
@@ -113,7 +113,10 @@ export class BatchBackend implements AuditBackend {
     this.timer.unref();
   }
 
-  /** Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, besides that of the end. */
+  /**
+   * Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, besides that of the
+   * end.
+   */
   private async pump(isDue: boolean): Promise<void> {
     this.isPumping = true;
     let takesRest = isDue || this.options.maxWaitMs === 0;

@@ -12,11 +12,12 @@ const upkeepMs = 3_600_000;
 const failedUpkeepMs = 60_000;
 
 /**
- * Writes events into the database. While it is away, the batch waits, and the buffer behind it fills. A batch that the
- * database refuses is tried event by event, so that one that it can't hold does not take others with it.
+ * Writes events into the database. While the database is unavailable, the batch waits, and the buffer behind it fills.
+ * A batch that the database refuses is tried event by event, so that an event that can't be stored does not take others
+ * with it.
  *
- * An event may be there twice when the connection broke before the database confirmed it; its `audit_id` and `stage` are
- * the same then.
+ * An event may be stored twice when the connection broke before the database confirmed it; its `audit_id` and `stage`
+ * are the same then.
  */
 export function databaseDelivery(
   store: Pick<AuditStore, 'insert'>,
@@ -125,7 +126,7 @@ function rowOf(event: AuditEvent): string {
   return `${row.slice(0, -1)},"event":${event.document}}`;
 }
 
-/** Text that the database can hold: no NUL characters, no halves of characters. */
+/** Text that the database can store: no NUL characters, no unpaired surrogates. */
 function shown(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

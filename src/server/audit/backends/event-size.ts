@@ -6,7 +6,7 @@ export interface SizeLimits {
   readonly batchBytes: number;
 }
 
-/** The event as far as it fits: whole, without its objects, or undefined when it is too long even so. */
+/** The event cut to size: whole, without its objects, or undefined when it is too long even so. */
 export function fitted(event: AuditEvent, limits: SizeLimits | undefined): AuditEvent | undefined {
   if (limits === undefined || bytesOf(event) <= limits.eventBytes) return event;
   if (!event.hasObjects) return undefined;
@@ -14,7 +14,7 @@ export function fitted(event: AuditEvent, limits: SizeLimits | undefined): Audit
   return bytesOf(shorter) <= limits.eventBytes ? shorter : undefined;
 }
 
-/** Splits events into groups of at most so many bytes each. */
+/** Splits events into groups of at most the given number of bytes each. */
 export function groupsOf(events: readonly AuditEvent[], limits: SizeLimits | undefined): AuditEvent[][] {
   if (limits === undefined) return [[...events]];
   const groups: AuditEvent[][] = [];

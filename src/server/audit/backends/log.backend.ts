@@ -5,14 +5,14 @@ import type { AuditBackend } from './backend.js';
 import { fitted, type SizeLimits } from './event-size.js';
 import type { Losses } from './losses.js';
 
-/** Where lines go. */
+/** The destination of lines. */
 export interface LineSink {
   /** Appends whole lines; throws when they could not be written. */
   append(lines: string): void;
   close(): Promise<void>;
 }
 
-/** Standard output. A reader that takes its time holds up the process, as nothing may be lost. */
+/** Standard output. A slow reader holds up the process, as nothing may be lost. */
 export const standardOutput: LineSink = {
   append: (lines) => {
     const bytes = Buffer.from(lines);

@@ -4,7 +4,7 @@ import type { AuditLoss, AuditMetrics } from '../audit-metrics.js';
 /** How often lost events of a backend are reported. */
 const reportMs = 10_000;
 
-/** Counts the events that a backend got and lost. The log tells of losses at once, and then of their sum in intervals. */
+/** Counts the events that a backend received and lost. Losses are logged at once, and then as sums at intervals. */
 export class Losses {
   private readonly lost = new Map<AuditLoss, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -33,7 +33,7 @@ export class Losses {
     }, reportMs).unref();
   }
 
-  /** Reports what has not been reported. */
+  /** Reports the losses not yet reported. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

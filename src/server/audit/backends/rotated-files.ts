@@ -15,9 +15,9 @@ export interface RotatedFilesOptions {
 }
 
 const dayMs = 86_400_000;
-/** Other processes write to a rotated file until they notice, so it is left alone for so long. */
+/** Other processes write to a rotated file until they notice, so it is left alone for this long. */
 const settleMs = 5_000;
-/** What a process left half compressed when it died. */
+/** A file that a process left half compressed when it died. */
 const staleMs = 3_600_000;
 const stamp = /^-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3})(?:-\d+)?$/;
 
@@ -106,7 +106,10 @@ export class RotatedFiles {
     for (const name of plain) await this.compress(name, signal);
   }
 
-  /** Half of a file is never left under the final name. Another process that works on the same one is not disturbed. */
+  /**
+   * An incomplete file is never left under the final name. Another process that works on the same file is not
+   * disturbed.
+   */
   private async compress(name: string, signal: AbortSignal): Promise<void> {
     const half = `${name}.gz.part`;
     const age = await stat(half).then(

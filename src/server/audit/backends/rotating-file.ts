@@ -11,14 +11,14 @@ export interface RotatingFileOptions extends RotatedFilesOptions {
 
 /** How often it is checked whether another process has rotated the file. */
 const checkMs = 250;
-/** A lock of a process that died while it rotated counts for so long. */
+/** A lock counts for this long if its process died while rotating. */
 const staleLockMs = 10_000;
 const mode = 0o600;
 
 /**
- * A file that several processes of a machine append to. A write is one call to the system, which puts it whole at the end
- * of the file, whoever else writes. Whoever finds the file full rotates it, under a lock; the others notice within a
- * moment, and what they write until then goes to the end of the rotated file.
+ * A file that several processes of a machine append to. A write is one system call, which puts it whole at the end of
+ * the file, whoever else writes. A process that finds the file full rotates it, under a lock; the others notice within
+ * a moment, and what they write until then goes to the end of the rotated file.
  */
 export class RotatingFile {
   private descriptor: number | undefined;
@@ -38,7 +38,7 @@ export class RotatingFile {
     this.rotated = new RotatedFiles(path, options, logger, now);
   }
 
-  /** Opens the file; makes it, and its folder, if it does not exist. Throws when that is impossible. */
+  /** Opens the file; creates it, and its folder, if it does not exist. Throws when that is impossible. */
   open(): void {
     makeFolder(dirname(this.path), 0o700);
     this.reopen();
@@ -68,7 +68,7 @@ export class RotatingFile {
     await this.rotated.stop();
   }
 
-  /** Makes sure that the open file is the present one, and has room. */
+  /** Makes sure that the open file is the current one, and has space. */
   private keepUp(bytes: number): void {
     const now = this.now();
     if (this.descriptor === undefined) this.reopen();
@@ -83,7 +83,7 @@ export class RotatingFile {
   private rotate(): void {
     const lock = `${this.path}.lock`;
     if (!takeLock(lock, this.now())) {
-      // Another process is at it.
+      // Another process is rotating it.
       if (!this.isPresent()) this.reopen();
       return;
     }
@@ -106,7 +106,10 @@ export class RotatingFile {
     }
   }
 
-  /** A file that was moved is written on while no new one can be made; in one that was removed, lines would be lost. */
+  /**
+   * A file that was moved is still written while no new one can be made; in a file that was removed, lines would be
+   * lost.
+   */
   private reopenOrStay(): void {
     try {
       this.reopen();
@@ -142,7 +145,7 @@ function takeLock(lock: string, now: number): boolean {
       // Its next holder tries again.
       if (now - statSync(lock).mtimeMs > staleLockMs) rmSync(lock, { force: true });
     } catch {
-      // It is gone already.
+      // The file is gone already.
     }
     return false;
   }

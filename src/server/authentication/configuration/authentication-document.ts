@@ -4,7 +4,7 @@ import { CompileWork } from '../../../objects/cel/index.js';
 import { type ClaimExpression, compileClaimExpression, type ExpressionResult } from './claim-expressions.js';
 import { certificatesProblem, extraKeyProblem, issuerUrlProblem } from './issuer-rules.js';
 
-/** Where a part of the user comes from: a claim of the token, or an expression. */
+/** The source of a part of the user: a claim of the token, or an expression. */
 export type ClaimSource =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: ClaimExpression };
@@ -12,13 +12,13 @@ export type ClaimSource =
 /** A condition that tokens or users have to meet. */
 export interface ValidationRule {
   readonly expression: ClaimExpression;
-  /** Told to reviewers of a token that does not meet it. */
+  /** Sent to reviewers of a token that does not meet it. */
   readonly message: string;
 }
 
 /** One issuer of tokens, and what its tokens mean. */
 export interface JwtIssuer {
-  /** Equal issuers have equal keys: nothing else than their fields decides about tokens. */
+  /** Equal issuers have equal keys: only their fields decide about tokens. */
   readonly key: string;
   readonly url: string;
   /** The document that says where the issuer's keys are, if not below its own address. */
@@ -53,7 +53,7 @@ const maxIssuers = 64;
 /** All expressions of a file together; compiling them takes at most some tens of milliseconds. */
 const maxCompileWork = 20_000;
 
-/** What a document must not say, for reasons outside of it. */
+/** What a document must not contain, for reasons outside of it. */
 export interface AuthenticationDocumentOptions {
   /** Suffix of the names of API groups. */
   readonly suffix: string;
@@ -66,7 +66,7 @@ export interface AuthenticationDocumentOptions {
 /**
  * Reads a document of kind `AuthenticationConfiguration`.
  *
- * @throws DocumentError with everything that is wrong with it.
+ * @throws DocumentError with all its problems.
  */
 export function readAuthenticationConfiguration(
   document: unknown,
@@ -115,7 +115,7 @@ class IssuerReader {
     private readonly work: CompileWork,
   ) {}
 
-  /** The issuer; undefined parts stand for what is wrong. */
+  /** The issuer; undefined parts stand for problems. */
   read(fields: DocumentFields): Partial<JwtIssuer> {
     const { problems } = this;
     const issuer = fields.object('issuer');
@@ -311,7 +311,7 @@ class IssuerReader {
     return undefined;
   }
 
-  /** A user name made of an email address needs a look at whether the address is verified. */
+  /** A user name made of an email address requires a check that the address is verified. */
   private checkEmail(
     { username, extra }: { readonly username?: ClaimSource | undefined; readonly extra: JwtIssuer['extra'] },
     rules: readonly ValidationRule[],
@@ -332,7 +332,7 @@ function names(text: string, claim: string): boolean {
   return selected.test(text);
 }
 
-/** A text with all fields, expressions as their texts. */
+/** A text with all fields; expressions are represented by their texts. */
 function keyOf(issuer: object): string {
   return JSON.stringify(issuer, (name, value: unknown) => (name === 'program' ? undefined : value));
 }

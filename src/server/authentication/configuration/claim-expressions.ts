@@ -35,7 +35,7 @@ const userEnvironment = {
   },
 };
 
-/** What an expression results in. */
+/** The result of an expression. */
 export type ExpressionResult = 'condition' | 'text' | 'texts';
 
 const resultTypes: Readonly<Record<ExpressionResult, readonly CelType[]>> = {
@@ -44,7 +44,7 @@ const resultTypes: Readonly<Record<ExpressionResult, readonly CelType[]>> = {
   texts: [string, listOf(string), types.null],
 };
 
-/** An expression about a token, or about the user that it stands for. */
+/** An expression about a token, or about its user. */
 export interface ClaimExpression {
   readonly text: string;
   readonly program: Program;
@@ -96,7 +96,7 @@ export function textOf(value: Value, { text }: ClaimExpression): string {
   throw new ExpressionError(`${JSON.stringify(text)} is not a string`);
 }
 
-/** A string or a list of strings; null, the empty string and the empty list are nothing. */
+/** A string or a list of strings; null, the empty string and the empty list count as none. */
 export function textsOf(value: Value, { text }: ClaimExpression): readonly string[] {
   if (value === null || value === '') return [];
   if (typeof value === 'string') return [value];

@@ -32,8 +32,8 @@ export interface JwtDependencies extends Omit<ProviderDependencies, 'get' | 'wai
 }
 
 /**
- * The tokens of one issuer of `--authentication-config`. All expressions about one token share a budget, so none can hold
- * the process for longer than one expression may.
+ * The tokens of one issuer of `--authentication-config`. All expressions about one token share a budget, so together
+ * they hold the process no longer than one expression may.
  */
 export class JwtAuthenticator {
   private readonly stopping = new AbortController();
@@ -76,7 +76,7 @@ export class JwtAuthenticator {
 
   /**
    * @param token one that names this issuer
-   * @param audiences those of this server that it counts for
+   * @param audiences those of this server for which it is valid
    */
   async authenticate(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenResult> {
     try {

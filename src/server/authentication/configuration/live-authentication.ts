@@ -21,7 +21,7 @@ export interface LiveAuthenticationDependencies extends JwtDependencies {
   readonly metrics: Pick<ReloadMetrics, 'reloaded'>;
   /** Reads the file; throws a DocumentError for an unusable one. */
   readonly load: () => AuthenticationConfiguration;
-  /** Called when other issuers are in force: what was accepted before may not be any more. */
+  /** Called when other issuers are in force: tokens accepted before may be invalid now. */
   readonly onChange: () => void;
   readonly wait?: Delay;
 }

@@ -76,9 +76,9 @@ function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | unde
         resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
       });
     });
-    // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
+    // An unrequested change of the protocol ends the request without a response or an error unless somebody listens.
     sent.on('upgrade', (response, socket) => {
-      // The connection belongs to nobody else any more.
+      // Nobody else owns the connection any more.
       socket.destroy();
       fail(new Error(`it answers ${response.statusCode}`));
     });

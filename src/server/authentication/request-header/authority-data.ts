@@ -20,7 +20,7 @@ const identityKeys = {
   extraPrefixes: keys.extraPrefixes,
 } as const;
 
-/** The ConfigMap of the system namespace in which the data is. */
+/** The ConfigMap of the system namespace that contains the data. */
 export const authorityMapName = 'extension-apiserver-authentication';
 
 /** The data of a ConfigMap from which other servers learn to authenticate as this one does. */

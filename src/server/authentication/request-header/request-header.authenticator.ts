@@ -73,7 +73,8 @@ export class RequestHeaderAuthenticator implements Authenticator {
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
     const now = this.now();
     const problem = chainProblem(peer, this.pool, now) ?? this.revocations?.problem(peer, now);
-    // TLS judged the chain by the authorities at connection time; a new connection is judged by the current ones.
+    // TLS checked the chain against the authorities at connection time; a new connection is checked against the current
+    // ones.
     if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
     const [name, ...more] = peer.subject.commonNames;
     const isAllowed = name !== undefined && more.length === 0 && this.allowedNames.includes(name);

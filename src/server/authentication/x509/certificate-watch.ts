@@ -5,13 +5,13 @@ import { systemDelay } from '../../../base/config/file-poll.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** How long before its end a certificate is warned of. */
+/** How long before its end a certificate causes a warning. */
 const certificateNoticeMs = 30 * dayMs;
-/** The same for a revocation list, of which a new one comes every few days or hours. */
+/** The same for a revocation list, which is replaced every few days or hours. */
 const listNoticeMs = 6 * hourMs;
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** Something of limited time that the server depends on. */
+/** Something with an expiry date that the server depends on. */
 export interface Expiring {
   /** `serving`, `client-ca`, `proxy-ca` or `client-crl`. */
   readonly use: string;
@@ -31,7 +31,7 @@ export function certificatesOf(use: string, pem: string): readonly Expiring[] {
 
 /** Dependencies of a {@link CertificateWatch}. */
 export interface CertificateWatchDependencies {
-  /** What is in use at the moment. */
+  /** The items in use at the moment. */
   readonly inUse: () => readonly Expiring[];
   readonly now: () => number;
   readonly logger: { warn(text: string, fields?: object): void; error(text: string, fields?: object): void };
@@ -87,7 +87,7 @@ export class CertificateWatch {
     for (const { use, name, endsAt } of this.dependencies.inUse()) {
       const left = endsAt - now;
       const hasEnded = left <= 0;
-      // The end itself is told at once, however lately there was a warning.
+      // The expiry itself is reported at once, however recent the last warning was.
       const key = `${use}\n${name}\n${endsAt}\n${hasEnded}`;
       const isDue = left < (use === 'client-crl' ? listNoticeMs : certificateNoticeMs);
       if (!isDue || now - (this.toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;

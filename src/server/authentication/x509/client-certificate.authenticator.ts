@@ -67,7 +67,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
   constructor(
     private readonly pool: CertificatePool,
     private readonly now: () => number,
-    /** Told of each use of an accepted certificate. */
+    /** Called for each use of an accepted certificate. */
     private readonly counter?: { certificateUsed(secondsLeft: number): void },
     private readonly revocations?: Pick<LiveRevocations, 'problem'>,
   ) {}
@@ -81,7 +81,8 @@ export class ClientCertificateAuthenticator implements Authenticator {
     const isKnown = this.accepted.get(peer) === generation && now >= peer.validFrom && now <= peer.validUntil;
     if (!isKnown) {
       const reason = chainProblem(peer, this.pool, now);
-      // TLS judged the chain by the authorities at connection time; a new connection is judged by the current ones.
+      // TLS checked the chain against the authorities at connection time; a new connection is checked against the
+      // current ones.
       if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
       this.accepted.set(peer, generation);
     }
@@ -148,7 +149,7 @@ function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
 
 function userOf({ commonNames, organizations }: SubjectNames): AuthenticationResult {
   const [name, ...more] = commonNames;
-  // A subject with two common names is ambiguous and names nobody.
+  // A subject with two common names is ambiguous and identifies nobody.
   if (name === undefined || name === '' || more.length > 0) {
     return { kind: 'rejected', reason: 'the client certificate has no single common name' };
   }

@@ -16,14 +16,14 @@ interface Judgement {
 /** What the lists are read from. */
 export interface RevocationFiles {
   readonly lists: string;
-  /** Files of the authorities that client certificates are accepted from. */
+  /** Files of the authorities whose client certificates are accepted. */
   readonly authorities: readonly string[];
   readonly expired: ExpiredListPolicy;
 }
 
 /**
- * The revocation lists in force, read again when their file or the authorities change. Connections are judged again with
- * each new state. Unusable lists are logged and leave the former ones in force.
+ * The revocation lists in force, read again when their file or the authorities change. Connections are checked again
+ * with each new state. Unusable lists are logged and leave the former ones in force.
  */
 export class LiveRevocations {
   private readonly files: LiveFiles<Revocations>;
@@ -74,7 +74,7 @@ export class LiveRevocations {
     }));
   }
 
-  /** Why a peer's certificates are refused at a time; undefined when no list speaks against them. */
+  /** Why a peer's certificates are refused at a time; undefined when no list revokes them. */
   problem(peer: PeerIdentity, now: number): string | undefined {
     const { current } = this.files;
     let judgement = this.judgements.get(peer);

@@ -13,13 +13,13 @@ const leewayMs = 300_000;
 const pemBlocks = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
 const certificateBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** What counts of a list, and the authority that signed it. The bytes of the list are not kept. */
+/** The relevant data of a list, and the authority that signed it. The bytes of the list are not kept. */
 interface SignedList {
   readonly list: Pick<RevocationList, 'thisUpdate' | 'nextUpdate' | 'serials'>;
   readonly authority: X509Certificate;
 }
 
-/** What a list that is past its next update means. */
+/** The consequence of a list that is past its next update. */
 export type ExpiredListPolicy = 'Refuse' | 'Use';
 
 /** The end of a list's time, for warnings. */
@@ -102,7 +102,7 @@ export class Revocations {
     );
   }
 
-  /** The lists that are about a chain of certificates, and whether one of them is revoked. */
+  /** The lists that concern a chain of certificates, and whether one of them is revoked. */
   judge(chain: readonly X509Certificate[]): { readonly isRevoked: boolean; readonly goodUntil: number } {
     let isRevoked = false;
     let goodUntil = Number.POSITIVE_INFINITY;
@@ -117,7 +117,7 @@ export class Revocations {
   }
 }
 
-/** A root, which is its own issuer, is not judged: whoever trusts it decides about it. */
+/** A root, which is its own issuer, is not checked: trusting it is the operator's decision. */
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
   if (certificate.fingerprint256 === authority.fingerprint256) return false;
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);

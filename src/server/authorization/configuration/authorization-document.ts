@@ -17,7 +17,7 @@ export interface WebhookSettings {
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;
   readonly version: SubjectAccessReviewVersion;
-  /** What a question without an answer counts as. */
+  /** What a review without an answer counts as. */
   readonly failurePolicy: 'NoOpinion' | 'Deny';
   readonly connection: ClientConfig;
   readonly conditions: readonly Program[];
@@ -36,7 +36,7 @@ const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9
  * Reads a document of kind `AuthorizationConfiguration`, and the client configurations that it names.
  *
  * @param suffix of the names of API groups
- * @throws DocumentError with everything that is wrong with them.
+ * @throws DocumentError with all their problems.
  */
 export function readAuthorizationConfiguration(document: unknown, suffix: string): readonly AuthorizerEntry[] {
   const problems = new DocumentProblems();

@@ -26,8 +26,8 @@ export interface ConfiguredWebhookDependencies {
 }
 
 /**
- * A webhook of `--authorization-config`: it is asked only about requests that meet its conditions, and a question without an
- * answer counts as its failure policy says.
+ * A webhook of `--authorization-config`: it is called only for requests that meet its conditions, and a review without
+ * an answer counts as its failure policy says.
  */
 export class ConfiguredWebhook implements Authorizer, RuleResolver {
   private readonly client: WebhookClient;
@@ -60,12 +60,12 @@ export class ConfiguredWebhook implements Authorizer, RuleResolver {
     return asked instanceof Promise ? asked.catch(() => this.failed()) : asked;
   }
 
-  /** A webhook only answers questions; it can't list its rules. */
+  /** A webhook only answers reviews; it can't list its rules. */
   rulesFor(): RuleList {
     return this.inner.rulesFor();
   }
 
-  /** Ends questions under way and closes all connections. */
+  /** Ends calls under way and closes all connections. */
   stop(): void {
     this.client.stop();
   }

@@ -20,7 +20,7 @@ import { ConfiguredWebhook, type ConfiguredWebhookDependencies } from './configu
 
 type OtherMode = Exclude<AuthorizationMode, 'Webhook'>;
 
-/** Longer than any question to a webhook may take. */
+/** Longer than any call of a webhook may take. */
 const retireMs = 31_000;
 
 /** Dependencies of the {@link LiveAuthorization}. */
@@ -43,9 +43,10 @@ interface Chain {
 }
 
 /**
- * The authorizers of `--authorization-config`, in the order in which its file now names them. A changed file takes effect as
- * a whole, for questions that come later; an unusable one changes nothing. It may add, change and drop webhooks, and drop
- * or move the modes that were there at the start, but add no others: those follow stored objects from the start on.
+ * The authorizers of `--authorization-config`, in the order in which its file now names them. A changed file takes
+ * effect as a whole, for later requests; an unusable one changes nothing. It may add, change and drop webhooks, and
+ * drop or move the modes that were there at the start, but add no others: those follow stored objects from the start
+ * on.
  */
 export class LiveAuthorization implements Authorizer, RuleResolver {
   /** The modes that the file named at the start, besides webhooks. */
@@ -122,7 +123,7 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     this.dependencies.logger.info('changed authorization configuration is in use', { authorizers });
   }
 
-  /** Lets the questions under way have their answers. */
+  /** Lets the reviews under way have their answers. */
   private retire(webhook: ConfiguredWebhook): void {
     const timer = setTimeout(() => {
       this.retired.delete(webhook);

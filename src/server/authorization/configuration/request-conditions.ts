@@ -49,7 +49,7 @@ const environment = { functions: apiFunctions, variables: { request } };
 /** All conditions of a file together; compiling them takes some tens of milliseconds at most. */
 const maxCompileWork = 20_000;
 
-/** What compiling the conditions of one file may take. */
+/** The limit for compiling the conditions of one file. */
 export function conditionWork(): CompileWork {
   return new CompileWork(maxCompileWork);
 }
@@ -63,10 +63,10 @@ export function compileCondition(text: string, path: FieldPath, work: CompileWor
   }
 }
 
-/** Whether a question is for a webhook; `error` when no condition is false and one has no value. */
+/** Whether a request is for a webhook; `error` when no condition is false and one has no value. */
 export type ConditionResult = { readonly matches: boolean } | { readonly error: unknown };
 
-/** Evaluates the conditions under one budget: a false one decides, whatever happens to the others. */
+/** Evaluates the conditions under one budget: a false one decides, whatever the others give. */
 export function matchConditions(conditions: readonly Program[], attributes: AuthorizerAttributes): ConditionResult {
   if (conditions.length === 0) return { matches: true };
   const variables = { request: requestValue(attributes) };

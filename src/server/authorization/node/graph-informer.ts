@@ -62,7 +62,7 @@ export class GraphInformer {
 
   /**
    * Resolves when the graph shows everything that was committed before the call, or when that takes too long.
-   * Concurrent calls share one look at the head of the log, so futile questions never load the store.
+   * Concurrent calls share one read of the head of the log, so futile requests never load the store.
    */
   async catchUp(): Promise<void> {
     // A running catch-up may have read the head before this call.
@@ -97,7 +97,7 @@ export class GraphInformer {
   }
 }
 
-/** What stands before the node in the stored text of a pod that has one. */
+/** The text before the node in the stored text of a pod that has one. */
 const nodeNameKey = '"nodeName":';
 
 /** An object reduced to its names and the data that the graph keeps. */

@@ -26,7 +26,7 @@ interface VolumeEntry {
 
 /**
  * Which node needs which objects: pods on nodes and the objects they refer to, claims and their volumes, attachments.
- * Only names are kept. A change costs in proportion to the changed object, a question in proportion to the pods of the
+ * Only names are kept. A change costs in proportion to the changed object, a check in proportion to the pods of the
  * node.
  */
 export class NodeGraph {

@@ -134,7 +134,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
 
   private accounts(isConnected: Connection): Rule {
     return (node, attributes) => {
-      // Plugins that get the credentials of images look at annotations of the account.
+      // Plugins that get the credentials of images read annotations of the account.
       if (attributes.verb === 'get' && attributes.subresource === '')
         return this.connected(node, attributes, isConnected);
       if (attributes.verb !== 'create' || attributes.name === '') {

@@ -51,7 +51,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
-          // Of versions at which nothing happened to the policy, the informer would learn late.
+          // The informer would learn late of versions at which the policy did not change.
           await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {

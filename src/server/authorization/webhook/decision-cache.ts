@@ -5,7 +5,7 @@ interface Entry {
   readonly until: number;
 }
 
-/** Cached decisions by question, until they expire. When the cache is full, the least recently used one is removed. */
+/** Cached decisions by review, until they expire. When the cache is full, the least recently used one is removed. */
 export class DecisionCache {
   private readonly entries = new Map<string, Entry>();
 

@@ -5,7 +5,7 @@ import { selectorFields } from './selector-fields.js';
 export const reviewVersions = ['v1beta1', 'v1'] as const;
 export type SubjectAccessReviewVersion = (typeof reviewVersions)[number];
 
-/** The question, with everything that the answer may depend on; empty fields are left out. */
+/** The review, with everything that the answer may depend on; empty fields are left out. */
 export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAccessReviewVersion): object {
   const { user, verb } = attributes;
   const about = attributes.isResourceRequest
@@ -29,7 +29,7 @@ export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAcc
   return { ...about, ...filled({ user: user.name }), ...groups, ...extra, ...filled({ uid: user.uid }) };
 }
 
-/** The answer of a webhook. `error` is a problem that it had with the question, or empty. */
+/** The answer of a webhook. `error` is a problem that the webhook had with the review, or empty. */
 export interface ReviewAnswer {
   readonly decision: AuthorizationDecision;
   readonly error: string;

@@ -15,15 +15,15 @@ const labelOperators: Readonly<Partial<Record<LabelOperator, LabelSelectorRequir
   '!': 'DoesNotExist',
 };
 
-/** The selectors of a question in the form of an access review. */
+/** The selectors of a request in the form of an access review. */
 export interface SelectorFields {
   readonly fieldSelector?: { readonly requirements: readonly FieldSelectorRequirement[] };
   readonly labelSelector?: { readonly requirements: readonly LabelSelectorRequirement[] };
 }
 
 /**
- * The selectors of a question as reviews carry them; empty without any. Reviews have no comparisons of numbers: these
- * are left out, so that the question covers more objects.
+ * The selectors of a request as reviews carry them; empty without any. Reviews have no numeric comparisons: these are
+ * left out, so that the review covers more objects.
  */
 export function selectorFields({ selectors }: AuthorizerAttributes): SelectorFields {
   if (selectors === undefined) return {};

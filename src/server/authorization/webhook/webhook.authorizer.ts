@@ -21,7 +21,7 @@ export interface WebhookAuthorizerSettings {
   /** For all other answers; 0: not cached. */
   readonly unauthorizedTtlMs: number;
   readonly maxCachedAnswers: number;
-  /** For one question, including all attempts. */
+  /** For one review, including all attempts. */
   readonly totalTimeoutMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface WebhookAuthorizerDependencies {
   readonly logger: OutageLogger & { warn(text: string, fields?: object): void };
 }
 
-/** Longer questions are not cached: clients choose paths and names, and each question would take a place. */
+/** Longer reviews are not cached: clients choose paths and names, and each review would take a place. */
 const maxCachedAttributes = 10_000;
 
 const unknownRules: RuleList = Object.freeze({
@@ -45,8 +45,8 @@ const unknownRules: RuleList = Object.freeze({
 
 /**
  * Mode `Webhook`: another server decides (specification 4.11, 5.4). Answers are cached by all attributes of the
- * question, so no user gets another user's answer. Concurrent equal questions are sent once. A call without an answer
- * is an error; it is never cached and allows nothing.
+ * request, so no user gets another user's answer. Concurrent equal reviews are sent once. A call without an answer is
+ * an error; it is never cached and allows nothing.
  */
 export class WebhookAuthorizer implements Authorizer, RuleResolver {
   private readonly apiVersion: string;
@@ -68,7 +68,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
     const spec = reviewSpec(attributes, this.settings.version);
-    // The text contains everything that the answer may depend on, so only equal questions share a key.
+    // The text contains everything that the answer may depend on, so only equal reviews share a key.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.cache.get(key, this.dependencies.clock.now());
     if (known !== undefined) return known;
@@ -84,7 +84,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     return flight;
   }
 
-  /** A webhook only answers questions; it can't list its rules. */
+  /** A webhook only answers reviews; it can't list its rules. */
   rulesFor(): RuleList {
     return unknownRules;
   }
@@ -127,7 +127,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 function attributesLength(attributes: AuthorizerAttributes): number {
   const { namespace, verb, apiGroup, apiVersion, resource, subresource, name, path } = attributes;
   const { fields = '', labels = '' } = attributes.selectors ?? {};
-  // Requests have selectors as text; those of reviews are as long as what they are made of.
+  // Requests have selectors as text; those of reviews can be as long as their parts.
   const selectors = [fields, labels].map((part) => (typeof part === 'string' ? part : requirementsText(part)));
   return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path, ...selectors].join('').length;
 }

@@ -32,7 +32,7 @@ import { labelsOf } from '../request-info/request-labels.js';
 import { isOldPage, pageForm } from './page-form.js';
 import { PROCESS_FACTS } from './process-info.module.js';
 
-/** Requests below it may last: they have no time limit, and their time says nothing about the server. */
+/** Requests below it may last: they have no time limit, and their duration says nothing about the server. */
 export const profilePrefix = '/debug/pprof/';
 const plainText = 'text/plain; charset=utf-8';
 const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
@@ -116,7 +116,7 @@ export class DebugController {
     }
   }
 
-  /** Sends a page as text, or as an object of its kind to those who ask for it. */
+  /** Sends a page as text, or as an object of its kind if the client requests that. */
   private sendKind(
     request: FastifyRequest,
     reply: FastifyReply,

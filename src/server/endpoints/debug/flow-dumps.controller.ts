@@ -9,8 +9,8 @@ import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 
 /**
- * What flow control does at the moment, for operators: in this process, or in all workers of the server, whichever of them
- * was asked. There is nothing to see when it is off.
+ * What flow control does at the moment, for operators: in this process, or in all workers of the server, whichever of
+ * them received the request. There is nothing to see when it is off.
  */
 @Controller('debug/api_priority_and_fairness')
 export class FlowDumpsController {

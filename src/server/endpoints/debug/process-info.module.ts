@@ -14,7 +14,7 @@ export function processInfo(component: ProcessInfo['component'], flags: readonly
   return { component, version: gitVersion, emulatedVersion, runtime: goVersion, paths, flags };
 }
 
-/** What the pages about the process tell of it. */
+/** The information about the process that its pages show. */
 @Module({})
 export class ProcessInfoModule {
   static of(component: ProcessInfo['component'], flags: readonly string[]): DynamicModule {

@@ -105,7 +105,7 @@ export function storageVersionHash(definition: StoredResource): string {
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
-/** What an extension server says of a group version, and whether it could be asked. */
+/** What an extension server reports about a group version, and whether it could be reached. */
 export interface RemoteVersion {
   readonly resources: readonly RemoteResource[];
   readonly isCurrent: boolean;
@@ -143,7 +143,7 @@ export function* aggregatedDiscovery(
 function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {
   const { definition } = resource;
   const subresources = sortedSubresources(resource);
-  // Clients take an empty group and version for those of the document; kinds of definitions are named in full.
+  // Clients replace an empty group and version by those of the document; kinds of definitions are named in full.
   const isDefined = definition.type === 'stored' && definition.definedBy !== undefined;
   const own = isDefined ? { group, version } : { group: '', version: '' };
   const kindOf = (kind: GroupVersionKind | undefined) => {

@@ -49,7 +49,7 @@ interface HeldDocument {
   readonly content: Promise<Packed>;
   /** The changes of the registry that it shows. */
   readonly changes: number;
-  /** The groups in their order, which extension servers may change. */
+  /** The order of the groups, which extension servers may change. */
   readonly order: string;
   readonly remotes: ReadonlyMap<string, RemoteVersion>;
 }
@@ -125,7 +125,7 @@ export class DiscoveryController {
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
-  /** Sends a value that is not an API object. It has only one form, whatever the client asks for. */
+  /** Sends a value that is not an API object. It has only one form, whatever the client requests. */
   private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
     const context = request.plinthContext as HttpRequestContext;
     const pretty = wantsPretty(context.query, context.userAgent);
@@ -180,7 +180,7 @@ export class DiscoveryController {
 
 const noRemotes: ReadonlyMap<string, RemoteVersion> = new Map();
 
-/** Whether extension servers say the same: what they say is kept until they say something else. */
+/** Whether extension servers report the same: a report is kept until they send another one. */
 function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, RemoteVersion>): boolean {
   if (a.size !== b.size) return false;
   for (const [name, { resources, isCurrent }] of a) {
@@ -191,7 +191,7 @@ function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, Re
 }
 
 /**
- * The version of aggregated discovery that the first clause asks for: clients that want the aggregated form name it
+ * The version of aggregated discovery that the first clause requests: clients that want the aggregated form name it
  * first.
  */
 function aggregatedVersion(accept: string | undefined, group: string): string | undefined {

@@ -13,7 +13,7 @@ export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../../package.json') as { version: string };
   return {
     ...apiRelease,
-    // It answers as its own release, and never as an older one.
+    // The server answers as its own release, and never as an older one.
     emulationMajor: apiRelease.major,
     emulationMinor: apiRelease.minor,
     minCompatibilityMajor: oldest.major,

@@ -34,8 +34,8 @@ export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cb
 }
 
 /**
- * The view that a write shall show. Its fields are fields of the parent, and owned there, so what is merged is the parent.
- * The owners are in the metadata of the view.
+ * The view that a write should show. Its fields are fields of the parent, and owned there, so the parent is merged. The
+ * owners are in the metadata of the view.
  */
 async function appliedView(
   write: WritePipeline,
@@ -48,7 +48,7 @@ async function appliedView(
   if (live === undefined) throw notFoundError(store.groupResource, name);
   const shown = live.shown as ApiObject;
   const fields = (part: unknown) => (part ?? {}) as Readonly<Record<string, unknown>>;
-  // The client names only what it wants, the object at most by its name.
+  // The client sends only what it wants, at most the name of the object.
   const { metadata, spec } = config;
   write.decodePatched({
     ...config,
@@ -78,7 +78,7 @@ function parseConfig(
   const fault = format === 'yaml' ? 'error decoding patch' : 'error decoding CBOR';
   let config: unknown;
   try {
-    // An empty body names no kind, and that is what is wrong with it.
+    // An empty body names no kind, which is the error to report.
     config = body.length === 0 ? {} : parseApplyBody(request.context, body, format, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) {

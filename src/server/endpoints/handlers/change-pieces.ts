@@ -1,14 +1,15 @@
 import type { Change } from '../../../storage/storage.interface.js';
 
-/** The text of a piece, in UTF-16 units: little enough to be encoded at once in any form. */
+/** The text of a piece, in UTF-16 units: small enough to be encoded at once in any form. */
 const pieceCharacters = 128 * 1024;
 
 const onePiece: readonly (readonly Change[])[] = [];
 const knownPieces = new WeakMap<readonly Change[], readonly (readonly Change[])[]>();
 
 /**
- * Splits the changes of a batch into pieces that can be encoded without holding up others, in order; undefined if they are
- * one. A watch that resumes may get thousands of changes at once. Watches that share a batch share its pieces.
+ * Splits the changes of a batch into pieces that can be encoded without holding up others, in order; undefined if one
+ * piece is enough. A watch that resumes may receive thousands of changes at once. Watches that share a batch share its
+ * pieces.
  */
 export function piecesOf(changes: readonly Change[]): readonly (readonly Change[])[] | undefined {
   if (changes.length < 2) return undefined;

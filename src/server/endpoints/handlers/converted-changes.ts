@@ -7,8 +7,9 @@ import type { Change } from '../../../storage/storage.interface.js';
 const convertedBatches = new WeakMap<ServedResource, WeakMap<readonly Change[], Promise<readonly Change[]>>>();
 
 /**
- * Changes with their texts in the version of the resource; undefined when that is what they have. Watches of the same
- * version share the conversion of a batch. It has no part in the time of one request: the time of a call limits it.
+ * Changes with their texts in the version of the resource; undefined when they have it already. Watches of the same
+ * version share the conversion of a batch. The conversion does not count as time of one request: the time limit of a
+ * call bounds it.
  */
 export function convertedChanges(
   resource: ServedResource,

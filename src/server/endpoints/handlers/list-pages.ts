@@ -36,23 +36,23 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
   };
 }
 
-/** The pages of {@link readPages}, with texts in the requested version where something outside converts them. */
+/** The pages of {@link readPages}, with texts in the requested version where an external converter converts them. */
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
   for await (const page of pages) {
     const items = page.items.map(plainObject);
     const converting = convertedTexts(resource, items, context.signal);
-    // What something outside makes of an object may change while the object does not.
+    // The result of an external conversion may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
 }
 
-/** Characters of objects that are looked at before other requests get their turn. */
+/** Characters of objects that are checked before other requests get their turn. */
 const selectedAtOnce = 128 * 1024;
 
 /**
  * The objects of a page, in the requested version, that a selection of converted objects selects: at most `limit`.
- * `last` is the key of the last object that was looked at, `isWhole` whether the page has none after it.
+ * `last` is the key of the last object that was checked, `isWhole` whether the page has none after it.
  */
 async function selectConverted(
   { resource, context }: ResourceRequest,
@@ -80,7 +80,7 @@ async function selectConverted(
 }
 
 /**
- * The pages of one list, all at the version of the first page; at least one page. The texts are as they are stored, or, if
+ * The pages of one list, all at the version of the first page; at least one page. The texts are the stored ones, or, if
  * the selection is one of converted objects, in the requested version.
  */
 export async function* readPages(
@@ -92,7 +92,7 @@ export async function* readPages(
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
   const { isOfConverted } = selection;
-  // A list that comes in chunks says of the last one that it is the last.
+  // A chunked list marks its last chunk as the last.
   const lastChunk = limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;

@@ -73,7 +73,7 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
 
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
-  /** Each item behind a comma. */
+  /** Each item follows a comma. */
   private readonly items = new ByteRanges();
   private readonly include: IncludeObject;
   private readonly form: ItemForm | undefined;
@@ -107,7 +107,7 @@ class JsonListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The item, if it can be made of stored text. */
+  /** The item, if it can be made from stored text. */
   private ownText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
@@ -281,7 +281,7 @@ class CborListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The row of a table, if it can be made of stored text. */
+  /** The row of a table, if it can be made from stored text. */
   private rowText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
@@ -310,7 +310,9 @@ class CborListWriter implements ListWriter {
   }
 }
 
-/** Tells the audit trail what a list shows. The trail shows JSON, whatever was sent, with the metadata at its end. */
+/**
+ * Reports to the audit trail what a list shows. The trail shows JSON, whatever was sent, with the metadata at its end.
+ */
 class ListNotes {
   private isBegun = false;
 

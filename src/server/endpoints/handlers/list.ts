@@ -19,8 +19,8 @@ import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 /** Characters of list items that are joined and sent as text. */
 const shortCharacters = 64 * 1024;
 /**
- * Characters of list items that are sent at once: less than a millisecond's work, and pauses would cost the client as well.
- * Longer lists are in memory by pieces, and keep the place of their request until they are read.
+ * Characters of list items that are sent at once: less than a millisecond's work, and pauses would cost the client as
+ * well. Longer lists are held in memory piece by piece, and keep the seat of their request until they are read.
  */
 const wholeCharacters = 512 * 1024;
 /** Characters of stored text that are transformed before other requests get their turn. */
@@ -69,7 +69,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     let separator = isFirst ? '' : ',';
     for (const item of items) {
       const { head: start, rest } = listItemText(item, form);
-      // Called without the generator wherever that is possible: there may be very many items.
+      // Called without the generator wherever possible: there may be very many items.
       if (!text.append(separator + start)) yield* text.appendBehind(separator + start);
       if (!text.append(rest)) yield* text.appendBehind(rest);
       separator = ',';
@@ -118,7 +118,7 @@ async function* inTurns({ context }: ResourceRequest, pieces: Iterable<Buffer>):
   }
 }
 
-/** Pieces of JSON that the audit trail gets as well, if it wants them. */
+/** Pieces of JSON that the audit trail also receives, if it wants them. */
 function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (audit?.wantsResponseObject !== true) return pieces;
   return (async function* () {

@@ -29,7 +29,7 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
-/** Media types of server-side apply where CBOR is spoken, and where it is not. */
+/** Media types of server-side apply with CBOR, and without it. */
 export function applyMediaTypes(hasCbor: boolean): readonly string[] {
   return hasCbor ? [applyMediaType, cborApplyMediaType] : [applyMediaType];
 }
@@ -56,7 +56,7 @@ export function patchMediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Media types of the patches that objects of custom kinds take; without merge keys there are no strategic ones. */
+/** Media types of the patches for custom kinds; without merge keys there are no strategic ones. */
 export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
   (type) => patchTypes[type] !== 'strategic',
 );
@@ -65,7 +65,7 @@ export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
  * The kind of patch that a Content-Type names; throws a 415 for an unknown one.
  *
  * @param isCustom the patched object is of a custom kind
- * @param hasCbor whether CBOR is spoken
+ * @param hasCbor whether CBOR is supported
  */
 export function patchTypeOf(contentType: string | undefined, isCustom = false, hasCbor = true): PatchType {
   const mediaType = patchMediaType(contentType);

@@ -57,7 +57,7 @@ export class WatchEncoder {
     this.batchKey = `${this.formKey}\n${selectionKey}`;
   }
 
-  /** {@link encodeBatch}, after the conversion of what something outside converts. */
+  /** {@link encodeBatch}, after the external conversion if there is one. */
   encodeConverted(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
     const converting = convertedChanges(this.resource, changes);
     if (converting === undefined) return this.encodeBatch(changes);
@@ -125,7 +125,7 @@ export class WatchEncoder {
     const { accepted } = this.form;
     const isKept = accepted.mediaType !== 'json' && accepted.as !== 'Table' && forms !== undefined;
     if (!isKept || isWork(this.resource, this.form, stored.json)) {
-      // Nothing else of it: it may have to go to the other thread.
+      // Nothing else of the object is read: it may have to go to the other thread.
       const { json, resourceVersion } = stored;
       return this.encode('ADDED', { json, resourceVersion });
     }
@@ -134,7 +134,7 @@ export class WatchEncoder {
     return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
   }
 
-  /** The text of that event, if it is made of stored text only. */
+  /** The text of that event, if it is made from stored text only. */
   initialText(stored: StoredObject): string | undefined {
     const { resource, form } = this;
     return isWork(resource, form, stored.json) ? undefined : watchedText(resource, form, 'ADDED', stored);
@@ -185,7 +185,7 @@ export class WatchEncoder {
   }
 }
 
-/** What makes an ADDED of an object as an item of a list, in the form of {@link itemForm}. */
+/** What turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
 function addedFrames(
   services: EndpointServices,
   resource: ServedResource,

@@ -5,12 +5,12 @@ import type { ChangeSubscription } from '../../../storage/storage.interface.js';
 const lastChangesMs = 5_000;
 
 /**
- * Ends the watch of a custom resource when its definition changes. A watch of a changed one ends at once: the client comes
- * back and finds objects as the new schema shows them, from the version that it has seen. A watch of a removed one gets
- * all changes from before the removal first, which are the last ones that anybody gets: another watch is a 404.
+ * Ends the watch of a custom resource when its definition changes. A watch of a changed resource ends at once: the
+ * client comes back and finds objects as the new schema shows them, from the version that it has seen. A watch of a
+ * removed resource first receives all changes from before the removal, which are the last ones: another watch is a 404.
  */
 export class WatchEnding {
-  /** The watch ends once it has come so far. */
+  /** The watch ends once it has reached this version. */
   private at: bigint | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly leave: () => void;

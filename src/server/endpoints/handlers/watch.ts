@@ -148,7 +148,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     }
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
-    // From here on it takes next to nothing.
+    // From here on the watch uses hardly any resources.
     context.seat?.leave();
     await pump(services, stream, series, subscription, ending, encoder, options, from, endsAt - performance.now());
   } catch (error) {
@@ -165,7 +165,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   }
 }
 
-/** The objects of a page in the requested version: the same ones if nothing outside converts them. */
+/** The objects of a page in the requested version: the same ones if no external converter is involved. */
 async function initialObjects(
   resource: ServedResource,
   items: readonly StoredObject[],
@@ -180,7 +180,7 @@ const longestKey = 256;
 
 /** Equal for watches with the same selectors. */
 function selectionKey(query: URLSearchParams): string {
-  // Nothing that stands for labels has a character code of zero; a line may end in either.
+  // No text that represents labels has a character code of zero; a line may end in either.
   const key = `${query.get('labelSelector') ?? ''}\0${query.get('fieldSelector') ?? ''}`;
   return key.length > longestKey ? createHash('sha256').update(key).digest('base64') : key;
 }
@@ -244,7 +244,7 @@ async function pump(
     moveTo(batch);
     await sending;
   };
-  // Most batches are sent before the next watcher gets them, without a promise for each.
+  // Most batches are sent before the next watcher receives them, without a promise for each.
   const takePiece = (batch: ChangeBatch): Promise<void> | undefined => {
     const encoded = batch.changes.length === 0 ? undefined : encoder.encodeConverted(batch.changes);
     if (encoded instanceof Promise) return sendLater(encoded, batch);

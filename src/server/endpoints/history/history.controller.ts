@@ -20,7 +20,7 @@ export interface Past {
 /** A moment is a word, a span or a time. */
 const longestMoment = 100;
 
-/** What the past can be asked for: lists at an exact version need the version that was the newest at a time. */
+/** Queries about the past: lists at an exact version need the version that was the newest at a time. */
 @Controller('history')
 export class HistoryController {
   constructor(@Inject(PAST) private readonly past: Past) {}

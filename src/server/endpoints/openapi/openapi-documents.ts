@@ -67,7 +67,7 @@ export class OpenApiDocuments {
     });
   }
 
-  /** The documents of extension servers; of those that are away, what they said. */
+  /** The documents of extension servers; for unavailable servers, their last documents. */
   private async remoteSwaggers(): Promise<SwaggerParts[]> {
     const { aggregation } = this.services;
     if (aggregation === undefined) return [];
@@ -128,7 +128,7 @@ export class OpenApiDocuments {
 
   private async *openApi3Content(source: Source, form: DocumentForm): AsyncGenerator<string | Uint8Array> {
     const { kinds, accept } = this.services;
-    // Long schemas stay in memory as long as somebody has them.
+    // Long schemas stay in memory as long as somebody references them.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     const options = this.schemaOptions();
@@ -188,7 +188,7 @@ export class OpenApiDocuments {
     return { resources, paths };
   }
 
-  /** Of the documents about the issuer of tokens that the server has. */
+  /** Which of the documents about the issuer of tokens the server has. */
   private issuerPaths(): Map<string, () => PathModel> {
     const served = this.services.options?.documentPaths?.() ?? [];
     return new Map(Object.entries(issuerPaths).filter(([path]) => served.includes(`/${path}`)));
@@ -220,7 +220,7 @@ async function makeDocument(make: () => DocumentContent | Promise<DocumentConten
 
 async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, void, undefined> {
   for (const source of sources) {
-    // Long schemas stay in memory as long as somebody has them.
+    // Long schemas stay in memory as long as somebody references them.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     yield* source.paths();
@@ -228,7 +228,7 @@ async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, v
   }
 }
 
-/** What a resource of a long schema needs for its description, so that it is not made at once. */
+/** Prepares the description of a resource with a long schema, so that it is not made at once. */
 function publishedSchema({ served }: ServedResource): Promise<unknown> | undefined {
   return served.type.custom?.published();
 }

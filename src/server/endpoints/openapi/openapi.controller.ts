@@ -59,7 +59,7 @@ export class OpenApiController {
     const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/(?<=.)\/$/, '');
     const remote = remoteOf(this.services.aggregation, `/${path}`);
     if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
-      // Who may read documents here may read this one.
+      // Anyone who may read documents here may read this one.
       return handleRemote(this.services, remote, request, reply, { user: aggregatorUser });
     }
     const form = acceptedForm(request.headers.accept, 3);
@@ -121,7 +121,7 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
 }
 
-/** Of a path without a document: the release answers without a body. */
+/** For a path without a document: the release answers without a body. */
 function sendNothing(context: HttpRequestContext, reply: FastifyReply): void {
   setCommonHeaders(context, reply);
   reply.code(404).send();

@@ -227,7 +227,7 @@ class ResourcePaths {
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
           // Either may be answered: the object while something still holds it, a Status to users who may not read it.
-          // Of a namespace, which never goes at once but when it is empty, the release describes the Status.
+          // For a namespace, which is removed at once only when it is empty, the release describes the Status.
           answer: showsDeletedObject(definition) && kindName !== 'Namespace' ? served.type : status,
         }),
       );
@@ -273,7 +273,7 @@ class ResourcePaths {
     return operations;
   }
 
-  /** What another server answers has any form. */
+  /** The answer of another server has any form. */
   private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
     const isProxy = sub.target === 'proxy';
     const suffix = `${capitalize(sub.name)}${end}`;

@@ -6,12 +6,12 @@ import type { SwaggerPiece } from './swagger-document.js';
 
 type Encoder = typeof import('./encode-document.js');
 
-/** Parts of a document in their order; an empty one only ends a step. */
+/** Parts of a document in order; an empty one only ends a step. */
 export type DocumentContent = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 type Pieces = Iterable<SwaggerPiece> | AsyncIterable<SwaggerPiece>;
 
-/** The pieces together with what the documents of other servers add. */
+/** The pieces together with the additions from documents of other servers. */
 export async function mergedPieces(pieces: Pieces, others: readonly SwaggerParts[]): Promise<readonly SwaggerPiece[]> {
   const own = { paths: new Map<string, unknown>(), definitions: new Map<string, unknown>() };
   const merged: SwaggerPiece[] = [];
@@ -64,7 +64,7 @@ function* membersText(value: object = {}): Generator<string, readonly string[], 
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** The Swagger document as protobuf. A map has its length in front, so all of it waits. */
+/** The Swagger document as protobuf. A map is preceded by its length, so all of it waits. */
 export async function* swaggerBytes(
   { encodeDocument, encodeEntries, encodeMapStart }: Encoder,
   pieces: Pieces,
@@ -85,7 +85,7 @@ export async function* swaggerBytes(
   }
 }
 
-/** What steps make. Each of them ends with an empty part. */
+/** The output of steps. Each step ends with an empty part. */
 export function* bytesInSteps(steps: Steps<Uint8Array>): Generator<Uint8Array, Uint8Array, undefined> {
   for (;;) {
     const { done, value } = steps.next();

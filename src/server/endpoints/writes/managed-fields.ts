@@ -80,9 +80,9 @@ export async function mergeApplied(
 }
 
 /**
- * Works on an object in versions that something outside converts to. The work begins anew after each conversion that it
- * turns out to need: those are the live and the next object in each version that owners use. It must have no effect but
- * its result.
+ * Runs work on an object in versions that an external converter provides. The work begins anew after each conversion
+ * that it turns out to need: those are the live and the next object in each version that owners use. The work must have
+ * no effect but its result.
  */
 async function inRemoteVersions<T>(
   { services, resource, context }: WrittenPath,
@@ -110,7 +110,7 @@ function hasRemoteVersions({ definition }: ServedResource): boolean {
   return remoteConversionOf(definition) !== undefined;
 }
 
-/** Leaves work that needs an object in another version first. */
+/** Interrupts work that first needs an object in another version. */
 class ConversionNeeded extends Error {
   constructor(
     readonly key: string,

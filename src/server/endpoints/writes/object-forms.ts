@@ -11,7 +11,7 @@ import type { ResourceRequest } from '../resource-request.js';
  * copies, made on demand. No form may be changed.
  */
 export class ObjectForms {
-  /** The forms of an object, which something outside may have to convert first. */
+  /** The forms of an object, which an external converter may have to convert first. */
   static async of(
     request: Pick<ResourceRequest, 'resource' | 'subresource' | 'context'>,
     stored: ApiObject,
@@ -41,7 +41,10 @@ export class ObjectForms {
     return this.inVersion;
   }
 
-  /** The object as subresources with a kind of their own see it: columns and paths of them are those of their version. */
+  /**
+   * The object as subresources with a kind of their own see it: their columns and paths are those of the subresource's
+   * version.
+   */
   get parent(): ApiObject {
     return remoteConversionOf(this.request.resource.definition) === undefined ? this.stored : this.requested;
   }

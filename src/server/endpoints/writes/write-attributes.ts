@@ -118,8 +118,8 @@ export class WriteAttributes extends RequestAttributes implements AdmissionAttri
     if (this.hasOwnKind) return this.object;
     if (this.given === undefined) return this.next?.stored;
     const { resource } = this.request;
-    // Made anew each time: a plugin may have changed the object meanwhile.
-    // Plugins look at nothing but the metadata of kinds that something outside converts.
+    // Made anew each time: a plugin may have changed the object meanwhile. Plugins read only the metadata of kinds with
+    // an external converter.
     if (remoteConversionOf(resource.definition) !== undefined) return this.given;
     return resource.isStored ? this.given : toStored(resource, cloneJson(this.given));
   }
@@ -157,7 +157,7 @@ export class DeleteAttributes extends RequestAttributes implements AdmissionAttr
   }
 
   get options(): Readonly<Record<string, unknown>> {
-    // Whether a collector runs is a setting of the server, not a wish of the client.
+    // Whether a collector runs is a setting of the server, not a choice of the client.
     const { dryRun, garbageCollector: _setting, ...options } = this.deleteOptions;
     const apiVersion = `meta.${this.request.services.names.suffix}/v1`;
     return { kind: 'DeleteOptions', apiVersion, ...options, ...(dryRun ? { dryRun: ['All'] } : {}) };

@@ -55,13 +55,13 @@ export class WritePipeline {
   /** Group, version and kind of the body. */
   readonly kind: GroupVersionKind;
   readonly type: KindType;
-  /** The object to be replaced, as the transformation saw it last; undefined: none. */
+  /** The object to be replaced, as the transformation last saw it; undefined: none. */
   private lastLive: ObjectForms | undefined;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
-  /** The last object before something outside converted it to the stored version. */
+  /** The last object before an external converter brought it to the stored version. */
   private unconverted: ApiObject | undefined;
-  /** Chosen by validating admission for the object that it saw last. */
+  /** Chosen by validating admission for the last object that it saw. */
   private writer: ObjectWriter | undefined;
 
   /** Checks the options of the request; throws a 422 when one is wrong. */
@@ -114,7 +114,7 @@ export class WritePipeline {
   }
 
   /**
-   * {@link decode} for an update, which may need the object more than once, as the store changes it. The first one is
+   * {@link decode} for an update, which may need the object more than once, as the store changes it. The first copy is
    * decoded right away, so a bad body is refused before anything is read.
    */
   async readCandidate(): Promise<() => ApiObject> {
@@ -180,8 +180,8 @@ export class WritePipeline {
   }
 
   /**
-   * The object in the stored version. What something outside converts is checked before, by the rules of the requested
-   * version: it need not cope with what they refuse.
+   * The object in the stored version. An object for an external converter is checked before, by the rules of the
+   * requested version: the converter need not cope with objects that these rules refuse.
    */
   private async inStoredVersion(next: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
     const { resource, context, subresource, services } = this.request;
@@ -193,7 +193,7 @@ export class WritePipeline {
     const { resourceVersion, uid } = next.metadata;
     if (live === undefined) beforeCreate(context, definition, next, services.clock);
     else beforeUpdate(context, definition, next, live.requested, updateRulesOf(subresource));
-    // Which object is meant is for the store to check.
+    // The store checks which object is meant.
     if (uid) next.metadata.uid = uid;
     else if (live === undefined) delete next.metadata.uid;
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
@@ -279,7 +279,10 @@ export class WritePipeline {
     };
   }
 
-  /** The forms of the object about to be written. Its requested one is known: a conversion back would make it again. */
+  /**
+   * The forms of the object about to be written. Its requested form is known: converting it back would make that form
+   * again.
+   */
   private async nextForms(stored: ApiObject): Promise<ObjectForms> {
     const { request, unconverted } = this;
     if (unconverted === undefined) return ObjectForms.of(request, stored);

@@ -4,7 +4,7 @@ import type { QueueSet } from '../queue-set.js';
 import type { QueueTimers } from '../queue-timers.js';
 import { oneSeat, type WorkEstimate } from '../work.js';
 
-/** Time that passes when a test says so. */
+/** Time that passes only when the test advances it. */
 export class SimulatedTime implements QueueTimers {
   private time = 0;
   private readonly events: { readonly at: number; readonly run: () => void; isOff: boolean }[] = [];
@@ -42,7 +42,7 @@ export class SimulatedTime implements QueueTimers {
 
 export interface SimulatedFlow {
   readonly name: string;
-  /** Requests at one time; each is followed by another. */
+  /** Concurrent requests; each is followed by another. */
   readonly clients: number;
   /** How long each request takes once it has its seats, in milliseconds. */
   readonly takesMs: number;
@@ -63,7 +63,7 @@ export interface FlowOutcome {
 /** The same hands each time. */
 export const simulatedHasher = new FlowHasher(Buffer.alloc(32));
 
-/** Lets clients send one request after the other into a queue set for a while, and counts what became of them. */
+/** Lets clients send one request after the other into a queue set for a while, and counts the outcomes. */
 export function simulate(
   set: QueueSet<string>,
   time: SimulatedTime,

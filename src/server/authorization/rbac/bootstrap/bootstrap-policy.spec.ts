@@ -69,7 +69,7 @@ describe('default roles of people', () => {
     'roles.rbac.authorization.k8s.io': 'for admins',
     secrets: 'hold tokens of accounts that may more',
   };
-  /** What editors of a namespace do not make, and why. */
+  /** What editors of a namespace do not create, and why. */
   const unmade: Readonly<Record<string, string>> = {
     bindings: 'the scheduler decides where pods run',
     'controllerrevisions.apps': 'made by a control loop',

@@ -21,10 +21,11 @@ type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 export type PolicyResource = 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
 
 /**
- * Creates the missing objects of the default policy. Unless they opted out, it adds missing parts to the others, and takes
- * away what former releases gave too much. Many processes may start at once. Throws when the store can't be used.
+ * Creates the missing objects of the default policy. Unless they opted out, it adds missing parts to the others, and
+ * takes away what former releases gave too much. Many processes may start at once. Throws when the store can't be used.
  *
- * @returns the version of the newest object of each resource of the policy: whoever has seen these knows the policy
+ * @returns the version of the newest object of each resource of the policy: a reader that has seen these has the whole
+ * policy
  */
 export async function ensureBootstrapPolicy(
   names: VendorNames,
@@ -114,8 +115,7 @@ class PolicyWriter {
   }
 
   /**
-   * Replaces a binding, as its role can't be changed. Whoever bound another role took rights away or granted unintended
-   * ones.
+   * Replaces a binding, as its role can't be changed. Binding another role took rights away or granted unintended ones.
    */
   private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
     const { name = '', namespace = '', uid } = live.metadata;

@@ -5,13 +5,16 @@ import { allow, change, type RuleData, read, ruleOf } from './role-data.js';
 interface RetiredRule {
   /** The rule as a former release wrote it. */
   readonly former: RuleData;
-  /** What the role no longer gives of it. */
+  /** The part of it that the role no longer grants. */
   readonly gone: RuleData;
 }
 
 const whole = (former: RuleData): RetiredRule => ({ former, gone: former });
 
-/** Whoever writes endpoints sends the traffic of a service to any address, past network policies (CVE-2021-25740). */
+/**
+ * Anyone who can write endpoints can send the traffic of a service to any address, past network policies
+ * (CVE-2021-25740).
+ */
 const endpointsOfEditors: readonly RetiredRule[] = [
   {
     former: allow(
@@ -23,7 +26,10 @@ const endpointsOfEditors: readonly RetiredRule[] = [
   },
 ];
 
-/** Elections are held with leases alone. */
+/**
+ * The view that a write should show. Its fields are fields of the parent, and owned there, so the parent is merged. The
+ * owners are in the metadata of the view.
+ */
 const endpointsLock = (component: string): readonly RetiredRule[] => [
   whole(allow('create', 'core', 'endpoints')),
   whole(allow('get update', 'core', 'endpoints', component)),
@@ -70,9 +76,9 @@ const retired: Readonly<Record<string, readonly RetiredRule[]>> = {
 };
 
 /**
- * The stored role of the default policy without what former releases gave too much. Only rules that hold all of what a
- * former release wrote count as its own, also with values that an administrator added to them, which stay. Other rules
- * stay as they are. Returns the same object when there is nothing to take away.
+ * The stored role of the default policy without what former releases granted too much. Only rules that contain all of a
+ * former release's rule count as its own, even with values that an administrator added to them, which stay. Other rules
+ * stay unchanged. Returns the same object when there is nothing to remove.
  */
 export function withoutRetired<T extends Role | ClusterRole>(live: T, names: VendorNames): T {
   const { name = '' } = live.metadata;
@@ -101,7 +107,7 @@ function holds(rule: PolicyRule, own: PolicyRule): boolean {
   );
 }
 
-/** What is left of a rule that contains another one. */
+/** The remainder of a rule that contains another one. */
 function withoutRule(rule: PolicyRule, gone: PolicyRule): PolicyRule[] {
   const split = (list: readonly string[] | null | undefined, by: readonly string[] | null | undefined) => {
     const isIn = (value: string) => by?.includes(value) === true;
