@@ -75,7 +75,7 @@ describe('the loops for bootstrap tokens', () => {
       await scene.delete('secrets', systemNamespace, 'bootstrap-token-aaaaaa');
       await untilSigned(scene, 'bbbbbb', 'eeeeee');
       await timers.waiting((_ms, left) => left > 0 && left <= 600_000);
-      // The loop looks at the tokens every ten minutes, and when the next one expires.
+      // The loop checks the tokens every ten minutes, and when the next one expires.
       await timers.advanceUntil(600_000, untilSigned(scene, 'eeeeee'));
     }));
 
@@ -91,7 +91,7 @@ describe('the loops for bootstrap tokens', () => {
       timers.advance(59_999);
       assert.ok(await scene.find('secrets', systemNamespace, 'bootstrap-token-bbbbbb'));
       await first.stop();
-      // The other one may have read the time just before it was advanced; it looks again after as long a wait.
+      // The other one may have read the time just before it was advanced; it checks again after as long a wait.
       await timers.advanceUntil(60_000, untilTokens(scene, 'aaaaaa'));
       await token(scene, 'dddddd', timers.now() - 1);
       await untilTokens(scene, 'aaaaaa');

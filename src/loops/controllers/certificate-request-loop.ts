@@ -5,12 +5,12 @@ import type { ReconcileContext } from './frame/reconcile-context.js';
 import { type Pauses, type ReconcileDependencies, ReconcileLoop, type Source, source } from './frame/reconcile-loop.js';
 import type { WorkOutcome } from './work-queue.js';
 
-/** A request as informers and clients of loops have it. */
+/** A request as informers and clients of loops present it. */
 export type StoredRequest = CertificateSigningRequest & ApiObject;
 
 /** Follows all certificate signing requests and works on those that `concerns` selects, each in its newest state. */
 export abstract class CertificateRequestLoop extends ReconcileLoop {
-  // What fails once, fails for everybody who looks: rights are missing, an authority has expired.
+  // A failure affects every process alike: rights are missing, an authority has expired.
   protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
   private readonly informed = this.informer<StoredRequest>('certificates', 'certificatesigningrequests');
   protected readonly requests: ResourceClient<StoredRequest>;
@@ -46,7 +46,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
 
   /**
    * Changes the status of a request through one of its subresources, if the request is still the same and still
-   * concerns this loop. Answers whether it did.
+   * concerns this loop. Returns whether it did.
    */
   protected async changeStatus(
     path: 'approval' | 'status',

@@ -33,19 +33,19 @@ import type { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;
-  /** What the writes of loops have to pass. Default: everything passes. */
+  /** The admission of the loops' writes. Default: everything is admitted. */
   readonly admission?: WriteAdmission | undefined;
   /** Must have all resources registered: the content of namespaces is found through it. */
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
-  /** Where the SQL views are; without it nobody keeps them up to date. */
+  /** Where the SQL views are; without it this process does not keep them up to date. */
   readonly databaseUrl?: string | undefined;
   /** How SQL shows the resources; default: by views over the stored objects. */
   readonly sqlProjection?: SqlProjectionMode | undefined;
   /**
-   * Says what the loops may do, and checks the rights of users for whom they act. Default: the loops may do everything,
-   * and nobody else has any right.
+   * Decides what the loops may do, and checks the rights of users for whom they act. Default: the loops may do
+   * everything, and nobody else has any right.
    */
   readonly authorizer?: Authorizer | undefined;
   /** The extension servers; without it their availability is not checked. */
@@ -76,11 +76,11 @@ export interface ControllersOptions {
   readonly legacyTokenPeriodMs?: number | undefined;
   /** How fast loops create objects in one namespace. Default: as fast as they can. */
   readonly creationLimits?: CreationLimits | undefined;
-  /** Counts what waits for them. */
+  /** Counts the creations that wait for these limits. */
   readonly creationObserver?: CreationObserver | undefined;
-  /** How nodes are treated. Default: as the flags say when they are not given. */
+  /** How nodes are treated. Default: as with the flags' defaults. */
   readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
-  /** The ranges that nodes get theirs from. Default: none. */
+  /** The ranges that nodes get their pod ranges from. Default: none. */
   readonly nodeRanges?: readonly NodeRanges[] | undefined;
   /** The range of the addresses of services. Needed where nodes get ranges. */
   readonly serviceRange?: string | undefined;
@@ -88,7 +88,7 @@ export interface ControllersOptions {
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */
   readonly queues?: QueueMetrics | undefined;
-  /** Counts what the loops for volumes do. */
+  /** Counts the actions of the loops for volumes. */
   readonly counters?: VolumeLoopMetrics | undefined;
   readonly timers?: Timers | undefined;
   readonly random?: (() => number) | undefined;

@@ -14,8 +14,8 @@ type StoredNamespace = Namespace & ApiObject;
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict']);
 
 /**
- * Keeps an object of the core group under one name in every active namespace. Creates it where it is missing, also
- * after somebody deletes it, and lets `repair` correct it. The keys are the names of namespaces.
+ * Keeps an object of the core group under one name in every active namespace. Creates the object where it is missing,
+ * also after somebody deletes it, and lets `repair` correct it. The keys are the names of namespaces.
  */
 export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileLoop {
   private readonly namespaces = this.informer<StoredNamespace>('', 'namespaces');
@@ -80,7 +80,7 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
         await this.objects.create(work, { ...this.content(), metadata } as DeepPartial<T>);
       }
     } catch (error) {
-      // What admission refuses is tried again.
+      // A create that admission refuses is tried again.
       if (!(error instanceof StatusError && (races.has(error.reason) || isNamespaceTerminating(error)))) throw error;
     }
     return 'done';

@@ -1,10 +1,12 @@
 import type { Timers } from '../../base/machinery/timers.js';
 
-/** So many faults are told at once, and then one more each refill time: thousands of keys may fail for one reason. */
+/**
+ * This many faults are reported at once, and then one more each refill time: thousands of keys may fail for one reason.
+ */
 const burst = 20;
 const refillMs = 6000;
 
-/** Bounds how many faults are told, and counts the others. */
+/** Limits how many faults are reported, and counts the others. */
 export class FaultBudget {
   private tokens = burst;
   private at: number;
@@ -14,7 +16,10 @@ export class FaultBudget {
     this.at = timers.elapsed();
   }
 
-  /** How many faults were kept since the last one that was told, when this one may be told; undefined: it is kept. */
+  /**
+   * How many faults were withheld since the last reported one, when this one may be reported; undefined: it is
+   * withheld.
+   */
   take(): number | undefined {
     const now = this.timers.elapsed();
     this.tokens = Math.min(burst, this.tokens + (now - this.at) / refillMs);

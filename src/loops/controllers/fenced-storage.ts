@@ -20,8 +20,8 @@ import type {
 import { TermOver } from './frame/reconcile-context.js';
 
 /**
- * The storage of the control loops, which takes no write from a process that may not act any more: whatever a loop was doing
- * when its event loop was held for longer than the lease, another process may lead by now. Throws TermOver then.
+ * The storage of the control loops, which refuses writes from a process that may no longer act: if the event loop was
+ * held for longer than the lease, another process may lead by now. Throws TermOver then.
  */
 export class FencedStorage implements Storage {
   readonly usage: ((key: StorageKey) => StorageUsage) | undefined;
@@ -47,7 +47,7 @@ export class FencedStorage implements Storage {
   ): Promise<UpdateResult> {
     return this.storage.guaranteedUpdate(key, options, async (current) => {
       const decision = await tryUpdate(current);
-      // After the decision: what is decided is written at once.
+      // After the decision: a decided write is made at once.
       this.check();
       return decision;
     });

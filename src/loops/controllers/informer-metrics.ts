@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PackedParts } from '../../base/machinery/packed/packed-parts.js';
 
-/** Shows how much the large parts of objects take that informers keep compressed, and where. */
+/** Shows how much memory the large parts of objects take that informers keep compressed, and where. */
 export class InformerMetrics {
   constructor(registry: Registry, parts: Pick<PackedParts, 'usage'>) {
     const registers = [registry];

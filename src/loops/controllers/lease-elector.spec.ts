@@ -283,7 +283,7 @@ describe('LeaseElector', () => {
       storage.create({ resource: 'things', namespace: 'ns', name: object }, object, '{"metadata":{}}');
     await write('before');
     assert.equal(b.elector.mayAct, false);
-    // No timer fires, no abort arrives: what runs first after the pause is the work itself, with what it had planned.
+    // No timer fires, no abort arrives: the first thing to run after the pause is the work itself, with its old plans.
     const decided = storage.guaranteedUpdate({ resource: 'things', namespace: 'ns', name: 'before' }, {}, () => {
       timers.heldMs = 11_000;
       return { kind: 'write', json: '{"metadata":{"labels":{}}}', uid: 'before' } as UpdateDecision;
@@ -295,7 +295,7 @@ describe('LeaseElector', () => {
       assert.ok(turn < 100, 'the term ends without waiting for a timer');
       await setImmediate();
     }
-    // In the meantime it is nobody's.
+    // In the meantime nobody holds it.
     leading.delete('a');
     for (let passed = 0; passed < 16_000; passed += retryMs) await b.pass(retryMs);
     assert.equal(b.elector.mayAct, true);

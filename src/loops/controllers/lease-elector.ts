@@ -48,7 +48,7 @@ export class LeaseElector {
   private observed: { readonly content: string; readonly at: number } | undefined;
   private renewedAt = Number.NEGATIVE_INFINITY;
   private leading = false;
-  /** Whether the lease is this process's, from when it was taken until it is lost or about to be released. */
+  /** Whether this process holds the lease, from when it was taken until it is lost or about to be released. */
   private isHeld = false;
   private expire: () => void = () => undefined;
 
@@ -67,8 +67,8 @@ export class LeaseElector {
   }
 
   /**
-   * Whether no other process can lead at this moment. It asks the clock, so it says no although the signal of the term is not
-   * aborted yet, when the event loop was held and the timers are late. The term then ends at once.
+   * Whether no other process can lead at this moment. It reads the clock, so it returns false although the signal of
+   * the term is not aborted yet, when the event loop was held and the timers are late. The term then ends at once.
    */
   get mayAct(): boolean {
     if (!this.isHeld) return false;
@@ -119,7 +119,7 @@ export class LeaseElector {
     void work.then(stop);
     const stillOurs = await this.renewUntil(end.signal);
     this.leading = false;
-    // Work that ends in order may write its last words as long as the lease lasts.
+    // Work that ends in an orderly way may still write as long as the lease lasts.
     this.isHeld = stillOurs;
     stop();
     signal.removeEventListener('abort', stop);

@@ -58,7 +58,7 @@ import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finis
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
 import { VolumeAttributesClassProtectionController } from './volume-attributes-class-protection/volume-attributes-class-protection.controller.js';
 
-/** What every loop may be made of. */
+/** The dependencies that any loop may have. */
 export interface LoopDependencies extends ReconcileDependencies {
   readonly admission?: WriteAdmission | undefined;
 }

@@ -6,7 +6,7 @@ import { changeSource } from './frame/change-source.js';
 import type { ReconcileDependencies, Source } from './frame/reconcile-loop.js';
 import { storedObjects } from './stored-objects.js';
 
-/** The longest time between two looks at the tokens, even without a change. */
+/** The longest time between two checks of the tokens, even without a change. */
 export const longestTokenWaitMs = 600_000;
 
 /** The secrets of the system namespace that hold bootstrap tokens, selected by type. */

@@ -5,7 +5,7 @@ export type ForcedDetachReason = 'timeout' | 'out-of-service';
 
 /** Counters of the loops for volumes, under the names that operators of such programs know. */
 export class VolumeLoopMetrics {
-  /** Claims of generic ephemeral volumes that the loop asked the API for. */
+  /** Claims of generic ephemeral volumes that the loop tried to create. */
   readonly claimCreations: Pick<Counter, 'inc'>;
   /** Those of them that failed. */
   readonly claimFailures: Pick<Counter, 'inc'>;

@@ -5,7 +5,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import { loopUser } from './frame/reconcile-context.js';
 
 /**
- * The context for writes by a loop that is part of the server itself. Admission asks for the rights of its user: it has
+ * The context for writes by a loop that is part of the server itself. Admission checks the rights of its user: it has
  * all of them.
  */
 export function workContext(loop: string, now: number, signal: AbortSignal): RequestContext {

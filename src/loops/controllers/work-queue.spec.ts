@@ -251,7 +251,7 @@ describe('WorkQueue', () => {
     const queue = new WorkQueue({
       work: async (key, _signal, rest) => {
         begun.push(key);
-        // As many namespaces as there are workers wait for ever.
+        // As many namespaces as there are workers wait forever.
         if (key.startsWith('slow')) await rest(() => rest(() => new Promise(() => undefined)));
         return 'done';
       },

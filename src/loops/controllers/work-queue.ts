@@ -5,26 +5,26 @@ import { FaultBudget } from './fault-budget.js';
 import { namespaceOfKey } from './namespace-of-key.js';
 
 /**
- * What happens to a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
+ * The outcome for a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
  * a number retries it after that many milliseconds.
  */
 export type WorkOutcome = 'done' | 'later' | number;
 
 /**
- * Waits on behalf of the work on a key, which takes none of the workers of other parties meanwhile. The party itself still
- * has no more keys under work than there are workers.
+ * Waits on behalf of the work on a key, which occupies none of the workers of other parties meanwhile. The party itself
+ * still has no more keys in progress than there are workers.
  */
 export type Rest = <T>(wait: () => Promise<T>) => Promise<T>;
 
 export interface WorkQueueOptions {
   /**
-   * Works on one key. An error is reported and counts as `later`. While the work waits for its own party's sake it may rest
-   * (see {@link Rest}).
+   * Works on one key. An error is reported and counts as `later`. While the work waits for its own party's sake it may
+   * rest (see {@link Rest}).
    */
   readonly work: (key: string, signal: AbortSignal, rest: Rest) => Promise<WorkOutcome>;
   /**
-   * Told of an error, but not again while further work on the key fails with the same message, and of few at a time:
-   * `untold` errors since the last call were only counted.
+   * Receives an error, but not again while further work on the key fails with the same message, and only a few at a
+   * time: `untold` errors since the last call were only counted.
    */
   readonly onFault: (key: string, error: unknown, untold: number) => void;
   /**
@@ -32,7 +32,7 @@ export interface WorkQueueOptions {
    * have none, so keys that take long hold up only their own party.
    */
   readonly workers: number;
-  /** Whose turn a key takes; default: that of its namespace, the text before the first slash. */
+  /** The party of a key; default: its namespace, the text before the first slash. */
   readonly partyOf?: (key: string) => string;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
@@ -40,16 +40,16 @@ export interface WorkQueueOptions {
   readonly observer?: QueueObserver | undefined;
 }
 
-/** Is told what happens in a queue. */
+/** Receives events of a queue. */
 export interface QueueObserver {
   added(): void;
   /** How many keys wait now. */
   depth(keys: number): void;
-  /** Work on a key did not come to its end, and is tried again after a pause. */
+  /** Work on a key did not finish, and is retried after a pause. */
   retried(): void;
-  /** Work on a key begins, which waited so long; the answer is called at its end. */
+  /** Work on a key begins, with the time that it waited; the returned function is called at its end. */
   began(waitedMs: number): () => void;
-  /** Does the work on a key, and may note how it goes. */
+  /** Does the work on a key, and may record its result. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -101,7 +101,7 @@ export class WorkQueue {
     if (this.since.has(key) || this.again.has(key)) return;
     const due = this.postponed.get(key);
     const { signal } = this;
-    // Before the start everything is worked on at once.
+    // Before the start every key is due at once.
     if (signal === undefined) this.add(key);
     else if (due === undefined || due > this.options.timers.elapsed() + milliseconds) {
       this.postpone(key, milliseconds, signal);
@@ -147,16 +147,16 @@ export class WorkQueue {
     const left = () => count(this.busy, party, -1);
     this.active.set(
       key,
-      // Work that asks for itself again at once must not keep everything else from running.
+      // Work that requests itself again at once must not keep everything else from running.
       setImmediate()
         .then(() => this.process(key, left, this.restOf(party), signal))
         .finally(ended),
     );
   }
 
-  /** How the work on one key of the party rests: as long as one of the things rests that it does at one time. */
+  /** How the work on one key of the party rests: as long as any of its concurrent steps rests. */
   private restOf(party: string): Rest {
-    // Two keys that may not be worked on at one time may not rest beside each other either.
+    // Two keys that may not be worked on concurrently may not rest beside each other either.
     if (this.options.workers === 1) return (wait) => wait();
     let waits = 0;
     const change = (by: 1 | -1) => {
@@ -193,13 +193,13 @@ export class WorkQueue {
     left();
     if (signal.aborted) return;
     if (outcome !== 'later') this.pauses.delete(key);
-    // A time that was asked for is no failure.
+    // A requested time is no failure.
     if (outcome === 'later') this.options.observer?.retried();
     if (this.again.delete(key)) this.wait(key);
     else if (outcome !== 'done') {
       const pauseMs = outcome === 'later' ? this.nextPause(key) : outcome;
       const due = this.postponed.get(key);
-      // The work itself may have asked for an earlier time.
+      // The work itself may have requested an earlier time.
       if (due === undefined || due > this.options.timers.elapsed() + pauseMs) this.postpone(key, pauseMs, signal);
     }
     this.dispatch();

@@ -9,7 +9,7 @@ import type { Storage } from '../../storage/storage.interface.js';
 export interface WorkStoreDependencies {
   readonly storage: Storage;
   readonly timers: Clock;
-  /** What the writes have to pass. Default: everything passes. */
+  /** The admission of the writes. Default: everything is admitted. */
   readonly admission?: WriteAdmission | undefined;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../base/machinery/label-selector.js';
 import type { PodAffinityTerm } from '../../objects/apis/core/v1/affinity.types.js';
 
-/** What the terms of other pods look at. */
+/** The inputs for matching terms of other pods. */
 export interface LabelledPod {
   readonly namespace: string;
   readonly labels: Labels;
@@ -20,11 +20,11 @@ export type NamespaceLabels = (namespace: string) => Labels | undefined;
 
 /** A term of inter-pod affinity, ready to be compared. */
 export interface AffinityTerm {
-  /** Equal for terms that say the same. */
+  /** Equal for equal terms. */
   readonly key: string;
   readonly topologyKey: string;
   readonly weight: number;
-  /** Whether the term is about this pod. */
+  /** Whether the term matches this pod. */
   matches(pod: LabelledPod, namespaceLabels: NamespaceLabels): boolean;
 }
 
@@ -41,7 +41,7 @@ function ownRequirements(
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-/** A selector; one that makes no sense, which validation lets nobody write, chooses nothing. */
+/** A selector; an invalid one, which validation refuses, selects nothing. */
 export function selectorFrom(selector: SelectorObject): LabelSelector {
   try {
     return labelSelectorFromObject(selector);
@@ -76,7 +76,7 @@ export function affinityTerm(term: PodAffinityTerm, owner: LabelledPod, weight =
     key: JSON.stringify([topologyKey, weight, [...named], hasSelector ? namespaceSelector : 0, text]),
     topologyKey,
     weight,
-    // Most pods are elsewhere: their labels need no look.
+    // Most pods are in other namespaces: their labels need no check.
     matches: (pod, namespaceLabels) =>
       (hasSelector || named.has(pod.namespace)) &&
       selector.matches(pod.labels) &&

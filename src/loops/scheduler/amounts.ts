@@ -65,7 +65,7 @@ function amountsOf<Q>(entries: Iterable<[string, Q]>, milli: (q: Q) => number, w
   return { milliCpu, memory, ephemeralStorage, others: others ?? noOthers };
 }
 
-/** What a container without a request counts as when nodes are scored: 100m and 200Mi. */
+/** The assumed request of a container without one when nodes are scored: 100m and 200Mi. */
 const assumedRequests = { cpu: '100m', memory: '209715200' };
 
 /** {@link podRequests} for scoring, where every container counts as using something. */

@@ -22,7 +22,7 @@ export interface ClusterObjects {
   readonly volume?: (name: string) => (PersistentVolume & ApiObject) | undefined;
   /** All volumes of a storage class ('' for none). */
   readonly volumesOfClass?: (name: string) => Iterable<PersistentVolume & ApiObject>;
-  /** How many volumes of each storage driver a node takes; undefined when it says nothing about any. */
+  /** How many volumes of each storage driver a node takes; undefined when no driver has a limit. */
   readonly volumeLimits?: (node: string) => ReadonlyMap<string, number> | undefined;
   readonly storageClass?: (name: string) => (StorageClass & ApiObject) | undefined;
 }

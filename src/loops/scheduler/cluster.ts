@@ -14,7 +14,7 @@ export interface ClusterView {
   readonly nodes: readonly NodeInfo[];
   /** How the pods are spread over the nodes. */
   readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'hasRoomFor' | 'isIgnored'>;
-  /** What else a pod depends on. */
+  /** The other objects that matter for a pod. */
   readonly surroundings: ClusterObjects;
   readonly namespaceLabels: NamespaceLabels;
   /** Prefix of well-known labels, e.g. `<prefix>/hostname`. */
@@ -22,17 +22,17 @@ export interface ClusterView {
   node(name: string): NodeInfo | undefined;
   /** On how many nodes an image is. */
   nodesWithImage(name: string): number;
-  /** Pods for which room is being made on the node. */
+  /** Pods for which preemption makes space on the node. */
   nominated(node: string): Iterable<PodInfo>;
-  /** The node on which room is being made for the pod. */
+  /** The node on which preemption makes space for the pod. */
   nominationOf(uid: string): string | undefined;
   /** How many pods on nodes use a claim. */
   usesOf(namespace: string, claim: string): number;
 }
 
 /**
- * The nodes and the pods on them, as far as known: what informers show, and pods that were just bound. Changed pod by
- * pod and node by node; nothing is computed anew for each decision.
+ * The nodes and the pods on them, as far as known: what informers show, and pods that were just bound. Updated pod by
+ * pod and node by node; no decision recomputes it.
  */
 export class Cluster implements ClusterView {
   private readonly infos = new Map<string, NodeInfo>();
@@ -86,7 +86,7 @@ export class Cluster implements ClusterView {
     this.dropEmpty(info);
   }
 
-  /** Puts a pod on a node, or its newer state in place of the one that is there; takes it from any other node. */
+  /** Puts a pod on a node, or replaces its older state there; removes it from any other node. */
   addPod(pod: PodInfo, nodeName: string): void {
     this.removePod(pod.uid);
     const info = this.info(nodeName);
@@ -122,7 +122,7 @@ export class Cluster implements ClusterView {
     return this.nominations.get(node)?.values() ?? [];
   }
 
-  /** Notes that room is being made for a pod on a node. */
+  /** Records that preemption makes space for a pod on a node. */
   nominate(pod: PodInfo, node: string): void {
     this.withdraw(pod.uid);
     this.nominatedTo.set(pod.uid, node);
@@ -131,7 +131,7 @@ export class Cluster implements ClusterView {
     else pods.set(pod.uid, pod);
   }
 
-  /** No room is being made for the pod any more. */
+  /** Preemption no longer makes space for the pod. */
   withdraw(uid: string): void {
     const node = this.nominatedTo.get(uid);
     if (node === undefined) return;
@@ -141,7 +141,7 @@ export class Cluster implements ClusterView {
     if (pods?.size === 0) this.nominations.delete(node);
   }
 
-  /** The node on which room is being made for the pod. */
+  /** The node on which preemption makes space for the pod. */
   nominationOf(uid: string): string | undefined {
     return this.nominatedTo.get(uid);
   }
@@ -187,7 +187,7 @@ function zoneOf({ labels }: NodeInfo, prefix: string): string {
   return `${of('region') ?? ''}\0${of('zone') ?? ''}`;
 }
 
-/** Alternates between zones, so that looking at some of the nodes looks at all zones. */
+/** Alternates between zones, so that a search of some nodes covers all zones. */
 function byZoneInTurn(infos: readonly NodeInfo[], prefix: string): readonly NodeInfo[] {
   const zones = new Map<string, NodeInfo[]>();
   for (const info of infos) {

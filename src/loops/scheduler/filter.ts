@@ -2,7 +2,7 @@ import type { ClusterView } from './cluster.js';
 import type { NodeInfo } from './node-info.js';
 import type { PodInfo } from './pod-info.js';
 
-/** The filters by their names in the field, which events that may end a refusal are matched with. */
+/** The filters by their upstream names, with which events that may end a refusal are matched. */
 export type FilterName =
   | 'NodeUnschedulable'
   | 'NodeName'
@@ -26,16 +26,16 @@ export interface Refusal {
   readonly isFinal: boolean;
 }
 
-/** A filter made ready for one pod. */
+/** A filter prepared for one pod. */
 export interface NodeFilter {
   /** Why the pod can't be on the node; undefined: it can. */
   check(node: NodeInfo): Refusal | undefined;
   /**
-   * Counts a pod in on a node (`by` 1) or out (-1), as if it were there or gone. Left out by filters that look only at
-   * the node itself, which the caller changes.
+   * Counts a pod in on a node (`by` 1) or out (-1), as if it were there or gone. Omitted by filters that read only the
+   * node itself, which the caller changes.
    */
   podChanged?(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
-  /** The only nodes worth a look. */
+  /** The only nodes that need checking. */
   readonly only?: ReadonlySet<string>;
 }
 

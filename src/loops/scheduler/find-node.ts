@@ -20,7 +20,7 @@ export interface NoNode {
 export interface FoundNode {
   readonly kind: 'found';
   readonly node: string;
-  /** How many nodes were looked at, and how many of them would do. */
+  /** How many nodes were checked, and how many of them are feasible. */
   readonly seen: number;
   readonly feasible: number;
 }
@@ -30,7 +30,7 @@ export interface FindOptions {
   readonly random: () => number;
   /** The node to begin with; the next call should begin where this one ended. */
   readonly from?: number;
-  /** How many nodes that would do are enough. Default: as many as {@link enoughNodes} says. */
+  /** How many feasible nodes are enough. Default: as many as {@link enoughNodes} returns. */
   readonly enough?: number;
 }
 
@@ -47,11 +47,11 @@ export function enoughNodes(nodes: number): number {
   return Math.max(fewNodes, Math.trunc((nodes * share) / 100));
 }
 
-/** The filters of a pod, ready, or why there is no use in asking them. */
+/** The prepared filters of a pod, or why running them is useless. */
 export interface Demands {
   readonly filters: readonly NodeFilter[];
   readonly refusal: Refusal | undefined;
-  /** The only nodes worth a look; undefined: all. */
+  /** The only nodes that need checking; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
@@ -72,7 +72,7 @@ export function demandsOf(pod: PodInfo, cluster: ClusterView, filters = allFilte
   return { filters: ready, refusal: undefined, only };
 }
 
-/** The first refusal of a node, as it is. */
+/** The first refusal of a node in its present state. */
 export function refusalOf(demands: readonly NodeFilter[], node: NodeInfo): Refusal | undefined {
   for (const demand of demands) {
     const found = demand.check(node);
@@ -82,7 +82,7 @@ export function refusalOf(demands: readonly NodeFilter[], node: NodeInfo): Refus
 }
 
 /**
- * The first refusal of a node on which room is being made for other pods. The pod must fit beside those that are as
+ * The first refusal of a node on which preemption makes space for other pods. The pod must fit beside those that are as
  * important or more, and must fit without them too, as they may end up elsewhere.
  */
 export function refusalBesideNominated(
@@ -131,7 +131,7 @@ export function findNode(pod: PodInfo, cluster: ClusterView, options: FindOption
     return found === undefined;
   };
 
-  // The node that was chosen when room was made comes first: most often the room is there now.
+  // The node chosen by the preemption comes first: most often it has the space now.
   const nominated = cluster.nominationOf(pod.uid) ?? pod.pod.status?.nominatedNodeName;
   const first = nominated ? cluster.node(nominated) : undefined;
   if (first !== undefined && (demands.only?.has(first.name) ?? true) && look(first)) {

@@ -1,6 +1,6 @@
 import type { NoNode } from './find-node.js';
 
-/** What a node is told that was not looked at because the pod names others. */
+/** The message for a node that was not checked because the pod names others. */
 const elsewhere = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
 /** Counts of reasons as text, sorted: `1 Insufficient cpu, 2 node(s) were unschedulable`. */
@@ -18,9 +18,9 @@ export function availability(nodes: number, counts: ReadonlyMap<string, number>)
 }
 
 /**
- * Why a pod can't be placed, in the words that people and programs look for.
+ * Why a pod can't be placed, in the words that people and programs search for.
  *
- * @param preemption what became of the attempt to make room, with its own full stop; empty when it succeeded
+ * @param preemption the outcome of the preemption attempt, with its own full stop; empty when it succeeded
  */
 export function fitMessage({ nodes, refusals, ofPod }: NoNode, preemption = ''): string {
   if (nodes === 0) return 'no nodes available to schedule pods';

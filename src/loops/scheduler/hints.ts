@@ -18,7 +18,9 @@ export function helpsByBeingThere(waiting: QueuedPod, other: PodInfo, namespaceL
   return isWanted || isSpreadWith(waiting, other);
 }
 
-/** Whether a refused pod may fit now that another pod has left its node or its labels there, room aside. */
+/**
+ * Whether a refused pod may fit now that another pod has left its node or its labels there, apart from freed capacity.
+ */
 export function helpsByBeingGone(waiting: QueuedPod, other: PodInfo, namespaceLabels: NamespaceLabels): boolean {
   const { info, refusedBy } = waiting;
   const wasAvoided =

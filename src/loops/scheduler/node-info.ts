@@ -12,7 +12,7 @@ const noLabels: Labels = {};
 const noTaints: readonly Taint[] = [];
 const nothing = amountsOfList(undefined);
 
-/** A node with the pods on it and the sums of what they take, kept up to date pod by pod. */
+/** A node with the pods on it and the sums of their requests, kept up to date pod by pod. */
 export class NodeInfo implements SelectableNode {
   /** Undefined while only pods name the node. */
   node: (Node & ApiObject) | undefined = undefined;
@@ -21,7 +21,7 @@ export class NodeInfo implements SelectableNode {
   isUnschedulable = false;
   allocatable: Amounts = nothing;
   mostPods = 0;
-  /** Sizes in bytes of the images that are there, by each of their names. */
+  /** Sizes in bytes of the images on the node, by each of their names. */
   images: ReadonlyMap<string, number> = new Map();
   readonly pods = new Map<string, PodInfo>();
   readonly requested = new AmountSums();
@@ -37,7 +37,7 @@ export class NodeInfo implements SelectableNode {
     this.labels = metadata.labels ?? noLabels;
     this.taints = spec?.taints ?? noTaints;
     this.isUnschedulable = spec?.unschedulable === true;
-    // A node that does not say what it keeps for itself gives everything to pods.
+    // A node that does not report its reservations gives everything to pods.
     const resources = status?.allocatable ?? status?.capacity;
     this.allocatable = amountsOfList(resources);
     this.mostPods = quantityValue(resources?.pods ?? '0');
@@ -74,7 +74,7 @@ export class NodeInfo implements SelectableNode {
     return pod;
   }
 
-  /** The same node in a state that can be changed apart. */
+  /** A copy of the node that can be changed separately. */
   copy(): NodeInfo {
     const copy = new NodeInfo(this.name);
     copy.node = this.node;

@@ -7,13 +7,13 @@ import {
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../objects/apis/core/v1/node-selector.types.js';
 import type { PodSpec } from '../../objects/apis/core/v1/pod-spec.types.js';
 
-/** What a node is chosen by. */
+/** The inputs for choosing a node. */
 export interface SelectableNode {
   readonly name: string;
   readonly labels: Labels;
 }
 
-/** Says whether it wants a node. */
+/** Whether a node is acceptable. */
 export type NodeTest = (node: SelectableNode) => boolean;
 
 const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!', Gt: '>', Lt: '<' } as const;
@@ -37,7 +37,7 @@ function isHopeless({ operator, values }: NodeSelectorRequirement): boolean {
   }
 }
 
-/** A term of a node selector; one without requirements wants no node. */
+/** A term of a node selector; one without requirements matches no node. */
 export function nodeTermTest({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): NodeTest {
   if (matchExpressions.length + matchFields.length === 0) return () => false;
   if (matchExpressions.some(isHopeless) || matchFields.some(isHopeless)) return () => false;
@@ -47,7 +47,7 @@ export function nodeTermTest({ matchExpressions = [], matchFields = [] }: NodeSe
   return (node) => labels.matches(node.labels) && (!readsFields || fields.matches({ 'metadata.name': node.name }));
 }
 
-/** The terms of a node selector, of which one has to fit. */
+/** The terms of a node selector, of which one has to match. */
 export function nodeTermsTest(terms: readonly NodeSelectorTerm[]): NodeTest {
   const tests = terms.map(nodeTermTest);
   return (node) => tests.some((test) => test(node));

@@ -6,16 +6,16 @@ import type { PodInfo } from './pod-info.js';
 /** How many pods each node has of some sort; nodes without any are left out. */
 export type NodeCounts = ReadonlyMap<NodeInfo, number>;
 
-/** What pods say about other pods. */
+/** The terms of pods about other pods. */
 export type TermKind = 'affinity' | 'antiAffinity' | 'preferredAffinity' | 'preferredAntiAffinity';
 
-/** A term, and on which nodes the pods are that have it. */
+/** A term, and the nodes with pods that have it. */
 export interface CountedTerm {
   readonly term: AffinityTerm;
   readonly nodes: NodeCounts;
 }
 
-/** Says whether a pod is counted; must always answer the same for the same pod. */
+/** Whether a pod is counted; must always return the same for the same pod. */
 export type PodTest = (pod: PodInfo) => boolean;
 
 function count(counts: Map<NodeInfo, number>, node: NodeInfo, by: 1 | -1): void {
@@ -24,12 +24,12 @@ function count(counts: Map<NodeInfo, number>, node: NodeInfo, by: 1 | -1): void 
   else counts.delete(node);
 }
 
-/** Most sorts of pods that are counted; the one that nobody asked for the longest is forgotten first. */
+/** The most sorts of pods that are counted; the one unused for the longest is forgotten first. */
 const mostSorts = 64;
 
 /**
- * Counts of pods by node, kept up to date pod by pod: of pods that fit a selector, and of pods with the same term about
- * other pods. Pods made from one template ask the same questions, so few of them are ever counted from the start.
+ * Counts of pods by node, kept up to date pod by pod: of pods that match a selector, and of pods with the same term
+ * about other pods. Pods made from one template need the same counts, so few are ever counted from scratch.
  */
 export class PodCounts {
   private readonly sorts = new Map<string, { readonly test: PodTest; readonly counts: Map<NodeInfo, number> }>();
@@ -56,8 +56,9 @@ export class PodCounts {
   }
 
   /**
-   * Whether the terms of a pod can be kept, beside those of its namespace: equal terms of several pods are kept once. Those of
-   * a pod that came to a node although they can't be are ignored there, and {@link isIgnored} says so.
+   * Whether the terms of a pod can be kept, beside those of its namespace: equal terms of several pods are kept once.
+   * The terms of a pod that came to a node although they can't be kept are ignored there, and {@link isIgnored} returns
+   * true.
    */
   hasRoomFor(pod: PodInfo): boolean {
     if (pod.demandsSize > mostPlacingSize) return false;
@@ -69,7 +70,7 @@ export class PodCounts {
     return size <= mostTermsOfNamespace;
   }
 
-  /** Whether the pod is on a node, and what it says about other pods is not heeded. */
+  /** Whether the pod is on a node, and its terms about other pods are ignored. */
   isIgnored({ uid }: PodInfo): boolean {
     return this.ignored.has(uid);
   }
@@ -98,7 +99,7 @@ export class PodCounts {
     return this.terms[kind].values();
   }
 
-  /** Forgets what tests answered: what they look at besides the pod has changed. */
+  /** Forgets the results of tests: their inputs besides the pod have changed. */
   forget(): void {
     this.sorts.clear();
   }
@@ -132,7 +133,7 @@ export class PodCounts {
   }
 }
 
-/** A key of a term may be longer than its text, as it names the pod's namespace. */
+/** A key of a term may be longer than its text, as it includes the pod's namespace. */
 const largestPart = 4;
 
 function termsOfPod(pod: PodInfo): readonly (readonly [TermKind, readonly AffinityTerm[]])[] {
@@ -144,7 +145,7 @@ function termsOfPod(pod: PodInfo): readonly (readonly [TermKind, readonly Affini
   ];
 }
 
-/** A test for pods that all the terms are about. */
+/** A test for pods that match all the terms. */
 export function aboutAll(terms: readonly AffinityTerm[], namespaceLabels: NamespaceLabels): PodTest {
   return (pod) => terms.every((term) => term.matches(pod, namespaceLabels));
 }

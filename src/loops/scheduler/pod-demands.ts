@@ -5,7 +5,7 @@ import { type AffinityTerm, affinityTerm, type LabelledPod } from './affinity-te
 import { type NodeTest, namedNodes, nodeTermTest, requiredNodes } from './node-selection.js';
 import { mostPlacingSize } from './placing-limits.js';
 
-/** What a pod says about the nodes and pods that it wants to be with. */
+/** A pod's demands on its node and on the pods near it. */
 export interface PodDemands {
   readonly requiredAffinity: readonly AffinityTerm[];
   readonly requiredAntiAffinity: readonly AffinityTerm[];
@@ -33,7 +33,10 @@ export const noDemands: PodDemands = {
 
 const fields = ['affinity', 'topologySpreadConstraints', 'nodeSelector'] as const;
 
-/** About the size of the text of the pod's demands; anything above the limit if they are larger. Reads no packed part. */
+/**
+ * The approximate size of the text of the pod's demands; anything above the limit if they are larger. Reads no packed
+ * part.
+ */
 export function demandsSize(spec: PodSpec): number {
   let size = 0;
   for (const field of fields) if (Object.hasOwn(spec, field)) size += sizeOfField(spec, field, mostPlacingSize);

@@ -18,26 +18,26 @@ export interface HostPort {
 /** A claim of a pod's namespace that one of its volumes uses. */
 export interface UsedClaim {
   readonly name: string;
-  /** Whether the claim is made for this pod alone and goes with it. */
+  /** Whether the claim is made for this pod alone and deleted with it. */
   readonly isOwn: boolean;
 }
 
 const none: readonly never[] = [];
 const noLabels: Labels = {};
 
-/** A pod with everything that placing it and its neighbours asks for, computed once for each state of the pod. */
+/** A pod with everything needed to place it and its neighbours, computed once for each state of the pod. */
 export class PodInfo implements LabelledPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly priority: number;
   readonly requests: Amounts;
-  /** The requests that scores count with. */
+  /** The requests used for scores. */
   readonly scored: Pick<Amounts, 'milliCpu' | 'memory'>;
   readonly ports: readonly HostPort[];
   /** The claims that the pod's volumes use. */
   readonly claims: readonly UsedClaim[];
-  /** The size of the text of what the pod says about nodes and other pods. */
+  /** The size of the text of the pod's demands on nodes and other pods. */
   readonly demandsSize: number;
   private demands: PodDemands | WeakRef<PodDemands> | undefined;
 
@@ -95,7 +95,7 @@ export class PodInfo implements LabelledPod {
     return this.said.preferredNodes;
   }
 
-  /** What the pod demands, made when somebody asks for it. Much of it is kept only until the memory is needed. */
+  /** The demands of the pod, made on demand. Much of them is kept only until the memory is needed. */
   private get said(): PodDemands {
     const { demands } = this;
     const known = demands instanceof WeakRef ? demands.deref() : demands;

@@ -11,27 +11,27 @@ import type { PodInfo } from './pod-info.js';
 
 type Budget = PodDisruptionBudget & ApiObject;
 
-/** Room that can be made on a node. */
+/** A possible preemption on a node. */
 export interface Preemption {
   readonly kind: 'room';
   readonly node: string;
-  /** The pods that have to go, the most important first. */
+  /** The victims, the most important first. */
   readonly victims: readonly PodInfo[];
 }
 
-/** Why no room is made. */
+/** Why there is no preemption. */
 export interface NoPreemption {
   readonly kind: 'none';
   /** For {@link fitMessage}. */
   readonly message: string;
-  /** Whether room that is being made already is still waited for. */
+  /** Whether a preemption under way is still awaited. */
   readonly isWaiting: boolean;
 }
 
 export interface PreemptionOptions {
   /** The budgets of a namespace. */
   readonly budgets: (namespace: string) => Iterable<Budget>;
-  /** From 0 to 1; says at which node the search begins. */
+  /** From 0 to 1; decides at which node the search begins. */
   readonly random: () => number;
 }
 
@@ -47,7 +47,7 @@ interface Candidate {
 }
 
 /**
- * Chooses less important pods that have to go so that a pod fits on a node: where the fewest budgets are violated, then
+ * Chooses less important pods as victims so that a pod fits on a node: where the fewest budgets are violated, then
  * where the victims are the least important, then the fewest. Changes nothing.
  */
 export function selectVictims(
@@ -138,7 +138,7 @@ function victimsOn(
   const violating = isViolation(lesser);
   const victims: PodInfo[] = [];
   let violations = 0;
-  // Those that may not be disturbed are the first to stay.
+  // Pods that may not be disturbed are the first to stay.
   for (const other of [...lesser.filter((p) => violating.has(p)), ...lesser.filter((p) => !violating.has(p))]) {
     stay(other);
     if (refusalBesideNominated(filters, pod, rest, cluster) === undefined) continue;
@@ -146,7 +146,7 @@ function victimsOn(
     victims.push(other);
     if (violating.has(other)) violations += 1;
   }
-  // What was tried is undone: the filters are asked about further nodes.
+  // The trial is undone: the filters are used for further nodes.
   for (const other of victims) stay(other);
   return { node, victims: victims.sort(compareImportance), violations };
 }
@@ -185,7 +185,7 @@ function sumOfPriorities({ victims }: Candidate): number {
   return victims.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0);
 }
 
-/** Since when the most important victims run. */
+/** The start time of the most important victims. */
 function earliestStart({ victims }: Candidate): string {
   const most = victims[0]?.priority;
   return victims
@@ -194,7 +194,7 @@ function earliestStart({ victims }: Candidate): string {
     .reduce((a, b) => (a < b ? a : b), '~');
 }
 
-/** Says which of some pods could not go without more disruption than their budgets allow, in this order. */
+/** Returns which of some pods, in this order, could not be evicted within the limits of their budgets. */
 function budgetTest(budgets: PreemptionOptions['budgets']) {
   const known = new Map<string, { readonly budget: Budget; readonly selector: LabelSelector }[]>();
   const of = (namespace: string) => {
@@ -213,7 +213,7 @@ function budgetTest(budgets: PreemptionOptions['budgets']) {
     for (const pod of pods) {
       for (const { budget, selector } of of(pod.namespace)) {
         if (!selector.matches(pod.labels)) continue;
-        // Its going was counted already.
+        // Its eviction was counted already.
         if (budget.status?.disruptedPods?.[pod.name] !== undefined) continue;
         const allowed = (left.get(budget) ?? budget.status?.disruptionsAllowed ?? 0) - 1;
         left.set(budget, allowed);

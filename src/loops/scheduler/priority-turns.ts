@@ -1,15 +1,15 @@
 import { PartyQueue } from '../../base/machinery/party-queue.js';
 import { Heap } from './heap.js';
 
-/** What waits for its turn. */
+/** An item that waits for its turn. */
 export interface Waiter {
   readonly priority: number;
   readonly party: string;
 }
 
 /**
- * A queue from which the most important come out first; among equally important ones parties take turns, and in each party the
- * first by `before` comes first. A party may have to pause.
+ * A queue from which the most important items come out first; among equally important ones parties take turns, and in
+ * each party the first by `before` comes first. A party may have to pause.
  */
 export class PriorityTurns<T extends object> {
   private readonly levels = new Map<number, PartyQueue<T>>();

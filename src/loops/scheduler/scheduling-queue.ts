@@ -7,15 +7,15 @@ import { PriorityTurns } from './priority-turns.js';
 const leastCounted = 25;
 const pauseFactor = 10;
 
-/** Where a pod that waits is. */
+/** The place of a waiting pod. */
 type Place = 'active' | 'backoff' | 'unschedulable' | 'gated' | 'taken';
 
 /** A pod that waits for a node. */
 export interface QueuedPod {
   info: PodInfo;
-  /** How often a node was looked for in vain. */
+  /** The number of failed attempts. */
   attempts: number;
-  /** What refused the pod the last time. */
+  /** What refused the pod in the last attempt. */
   refusedBy: ReadonlySet<FilterName>;
 }
 
@@ -29,11 +29,11 @@ interface Entry extends QueuedPod {
 export interface QueueOptions {
   /** Milliseconds from a fixed point. */
   readonly now: () => number;
-  /** Whether the pods of a namespace are not given out now. Default: all are. */
+  /** Whether the pods of a namespace are held back at the moment. Default: none are. */
   readonly holds?: (namespace: string) => boolean;
   readonly firstBackoffMs?: number;
   readonly longestBackoffMs?: number;
-  /** After this time a pod is tried again although nothing happened that should help it. */
+  /** After this time a pod is tried again even if nothing happened that should help it. */
   readonly longestWaitMs?: number;
 }
 
@@ -87,8 +87,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Adds a pod, or takes note of its newer state. `isWorth` says whether the change may help a pod that was refused;
-   * such a pod is tried again.
+   * Adds a pod, or its newer state. `isWorth` decides whether the change may help a pod that was refused; such a pod is
+   * tried again.
    */
   set(info: PodInfo, isWorth = true): void {
     const isGated = (info.pod.spec.schedulingGates ?? []).length > 0;
@@ -138,7 +138,7 @@ export class SchedulingQueue {
     return entry;
   }
 
-  /** A decision about a pod took so long: pods of its namespace let others go first for a multiple of that. */
+  /** A decision about a pod took so long that pods of its namespace let others go first for a multiple of that time. */
   took(milliseconds: number, { info }: QueuedPod): void {
     if (milliseconds < leastCounted) return;
     this.pauses.set(info.namespace, this.options.now() + milliseconds * pauseFactor);
@@ -152,7 +152,7 @@ export class SchedulingQueue {
     });
   }
 
-  /** Puts back a pod for which something failed that has nothing to do with nodes: to be tried after a pause. */
+  /** Puts back a pod after a failure unrelated to nodes: to be tried after a pause. */
   failed({ info }: QueuedPod): void {
     this.putBack(info.uid, (entry) => this.enter(entry, 'backoff'));
   }
@@ -172,7 +172,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Tries again what has waited for too long. Call it now and then. */
+  /** Retries pods that have waited for too long. Call it now and then. */
   flush(): void {
     const before = this.options.now() - this.longestWaitMs;
     for (const entry of [...this.entries.values()]) {
@@ -207,7 +207,7 @@ export class SchedulingQueue {
     else enter(entry);
   }
 
-  /** To the place for pods that may fit now. */
+  /** Moves pods that may fit now to their place. */
   private wake(entry: Entry): void {
     if (this.dueAt(entry) > this.options.now()) this.enter(entry, 'backoff', entry.since);
     else this.activate(entry);

@@ -5,12 +5,12 @@ import type { PodInfo } from './pod-info.js';
 /** The best score of a node. */
 export const mostScore = 100;
 
-/** A wish about the node of a pod. A pure function of the cluster. */
+/** A preference for the node of a pod. A pure function of the cluster. */
 export interface Score {
-  /** Its name in the field. */
+  /** Its upstream name. */
   readonly name: string;
   readonly weight: number;
-  /** From 0 to {@link mostScore} for each of the nodes; undefined when the pod has no wish of this sort. */
+  /** From 0 to {@link mostScore} for each of the nodes; undefined when the pod has no preference of this sort. */
   of(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView): readonly number[] | undefined;
 }
 

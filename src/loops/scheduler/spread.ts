@@ -19,7 +19,7 @@ export interface SpreadConstraint {
   readonly honorsTaints: boolean;
 }
 
-/** The constraints of a pod that must be kept, or those that should. */
+/** The hard constraints of a pod, or the soft ones. */
 export function constraintsOf(
   { pod, labels }: PodInfo,
   whenUnsatisfiable: TopologySpreadConstraint['whenUnsatisfiable'],

@@ -10,7 +10,7 @@ import { nodeTermsTest } from './node-selection.js';
 export type StoredClaim = PersistentVolumeClaim & ApiObject;
 export type StoredVolume = PersistentVolume & ApiObject;
 
-/** Whether nobody has to do anything any more before the claim can be used. */
+/** Whether nothing has to happen before the claim can be used. */
 export function isBound({ metadata, spec, status }: StoredClaim, labelPrefix: string): boolean {
   if (!spec.volumeName) return false;
   return status?.phase === 'Bound' || metadata.annotations?.[`pv.${labelPrefix}/bind-completed`] !== undefined;
@@ -40,15 +40,15 @@ export function isProvidedOn({ allowedTopologies }: StorageClass, { labels }: No
   );
 }
 
-/** Whether no claim ever had the volume. Nobody has to have declared it available. */
+/** Whether no claim ever had the volume. It need not have been declared available. */
 function isFresh({ status }: StoredVolume): boolean {
   const phase = status?.phase ?? 'Pending';
   return phase === 'Available' || phase === 'Pending';
 }
 
 /**
- * The volumes among `volumes` that a claim could be bound to, the smallest first; those that are reserved for it before
- * all others. Which of them a node can reach is left to the caller.
+ * The volumes among `volumes` that a claim could be bound to, the smallest first; those reserved for it come before all
+ * others. The caller decides which of them a node can reach.
  */
 export function volumesFor(claim: StoredClaim, volumes: Iterable<StoredVolume>): StoredVolume[] {
   const { spec, metadata } = claim;

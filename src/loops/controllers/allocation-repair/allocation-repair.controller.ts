@@ -60,7 +60,7 @@ export class AllocationRepairController implements ControlLoop {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // Forget earlier observations: while another process led, nobody looked between its rounds and ours.
+    // Forget earlier observations: while another process led, nobody checked between its rounds and ours.
     this.suspicions = new Map();
     this.reported = new Set();
     while (!signal.aborted) {

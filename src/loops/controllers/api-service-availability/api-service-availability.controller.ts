@@ -21,7 +21,7 @@ export interface ApiServiceAvailabilityDependencies extends ReconcileDependencie
   readonly aggregation: Aggregation;
 }
 
-/** Time between two checks of a server that is there. */
+/** Time between two checks of an available server. */
 const recheckMs = 30_000;
 /** The memory of services is filled from the same log, by another reader. */
 const settleMs = 200;
@@ -64,12 +64,12 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
     if (apiService === undefined) return [];
     const now = knownApiService(apiService);
     const before = old && knownApiService(old);
-    // What this loop itself writes is no reason to check again.
+    // This loop's own writes are no reason to check again.
     const isSame = before !== undefined && JSON.stringify(before.remote) === JSON.stringify(now.remote);
     return isSame && before.isAvailable === now.isAvailable ? [] : [now.name];
   }
 
-  /** Where the servers are: their APIServices are looked at a moment after a change. */
+  /** The locations of the servers: their APIServices are checked a moment after a change. */
   private places(resource: string): Source {
     return changeSource(this.dependencies, resource, {
       keysOf: ({ key }) => {

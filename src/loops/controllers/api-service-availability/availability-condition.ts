@@ -2,10 +2,10 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { APIService } from '../../../objects/apis/apiregistration/v1/api-service.types.js';
 import type { Availability } from '../../../server/aggregation/availability.js';
 
-/** An APIService as informers and clients of loops have it. */
+/** An APIService as informers and clients of loops present it. */
 export type StoredApiService = APIService & ApiObject;
 
-/** Whether the condition Available says this already. */
+/** Whether the condition Available is already so. */
 export function isStated({ status }: APIService, wanted: Availability): boolean {
   const found = status?.conditions?.find(({ type }) => type === 'Available');
   return found?.status === wanted.status && found.reason === wanted.reason && found.message === wanted.message;

@@ -26,7 +26,7 @@ import {
 
 type StoredApiService = APIService & ApiObject;
 
-/** What is kept of a definition of a custom resource. */
+/** The data kept of a definition of a custom resource. */
 interface ReducedDefinition extends ApiObject {
   readonly wanted: readonly WantedApiService[];
 }
@@ -73,7 +73,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     const services = source(this.informed, ownKey);
     if (this.definitions === undefined) return [services];
-    // What the definitions want is known before anything is done, so it never looks superfluous.
+    // All wishes of the definitions are known before anything is done, so nothing wrongly looks superfluous.
     const wanted = source(this.definitions, (definition, old) =>
       this.custom.set((definition ?? old)?.metadata.name ?? '', definition?.wanted ?? []),
     );

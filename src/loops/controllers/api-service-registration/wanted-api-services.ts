@@ -52,7 +52,7 @@ export function customApiServices(definition: ApiObject): WantedApiService[] {
     .map(({ name }) => wantedApiService(spec.group, name, customPriority, 'true'));
 }
 
-/** What all definitions together want. Definitions of one group version want the same APIService. */
+/** The APIServices that all definitions together want. Definitions of one group version want the same APIService. */
 export class WantedByDefinitions {
   private readonly byDefinition = new Map<string, readonly WantedApiService[]>();
   private readonly byName = new Map<string, { readonly wanted: WantedApiService; readonly count: number }>();
@@ -71,7 +71,7 @@ export class WantedByDefinitions {
     return this.byName.get(name)?.wanted;
   }
 
-  /** Notes what a definition wants from now on. Returns the names of the APIServices that it wanted or wants. */
+  /** Records what a definition wants from now on. Returns the names of the APIServices that it wanted or wants. */
   set(definition: string, wanted: readonly WantedApiService[]): ReadonlySet<string> {
     const before = this.byDefinition.get(definition) ?? [];
     if (wanted.length === 0) this.byDefinition.delete(definition);
@@ -95,14 +95,14 @@ export function automanagedOf({ metadata }: ApiObject): Automanaged | undefined 
   return value === 'onstart' || value === 'true' ? value : undefined;
 }
 
-/** What has to be done about an APIService. */
+/** The action for an APIService. */
 export type RegistrationStep = 'nothing' | 'create' | 'update' | 'delete';
 
 /**
- * What has to be done, as upstream does it. An APIService without the label, or with another service under that name, is
- * somebody else's and stays. One that is made at the start is corrected once, at the start.
+ * The action for an APIService, as upstream decides it. An APIService without the label, or with another service under
+ * that name, belongs to somebody else and stays. One that is made at the start is corrected once, at the start.
  *
- * @param live the object as it is
+ * @param live the present object
  * @param wasCorrected whether it was made or corrected since the start
  * @param wasThere whether it existed at the start
  */

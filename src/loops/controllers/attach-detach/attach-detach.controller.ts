@@ -21,9 +21,9 @@ export interface AttachDetachDependencies extends ReconcileDependencies {
   readonly counters?: VolumeLoopMetrics | undefined;
 }
 
-/** How long the attacher of a driver may take until an event says that it does not answer, in milliseconds. */
+/** How long the attacher of a driver may take until an event reports that it does not answer, in milliseconds. */
 const attacherMs = 120_000;
-/** How soon a node is looked at again for which another node's attachment is under way, in milliseconds. */
+/** How soon a node is checked again for which another node's attachment is under way, in milliseconds. */
 const soonMs = 500;
 
 /**
@@ -56,7 +56,7 @@ export class AttachDetachController extends ReconcileLoop {
   private readonly reserved = new Map<string, string>();
   /** Nodes that wait until another node's attachment is gone, by its name. */
   private readonly waiting = new Map<string, Set<string>>();
-  /** What deleted nodes said last that they have mounted. */
+  /** The mounted volumes that deleted nodes last reported. */
   private readonly mountedBefore = new Map<string, readonly string[]>();
 
   private readonly reports = new AttachEvents(() => this.events);
@@ -153,7 +153,7 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   protected async reconcile(nodeName: string, work: ReconcileContext): Promise<WorkOutcome> {
-    // What the last work on this node wrote is in the informers now.
+    // The writes of the last work on this node are in the informers now.
     for (const [volume, holder] of this.reserved) if (holder === nodeName) this.reserved.delete(volume);
     const node = this.nodes.get('', nodeName);
     if (node !== undefined && !this.isManaged(node)) return 'done';
@@ -207,8 +207,8 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   /**
-   * Takes a volume off the list of those that the node may mount. False when the node mounted it meanwhile, unless that
-   * does not count any more.
+   * Removes a volume from the list of those that the node may mount. False when the node mounted it meanwhile, unless
+   * that does not count any more.
    */
   private async withdraw(
     node: StoredNode | undefined,
@@ -228,12 +228,12 @@ export class AttachDetachController extends ReconcileLoop {
       );
     });
     if (!isSafe || isForced) return isSafe;
-    // A node that began to mount it before it left the list has said so by now.
+    // A node that began to mount it before it left the list has reported that by now.
     const live = await this.client<StoredNode>('', 'nodes').get('', node.metadata.name ?? '');
     return live?.status?.volumesInUse?.includes(uniqueName) !== true;
   }
 
-  /** Has wanted volumes attached. Resolves with the names of those that are. */
+  /** Has desired volumes attached. Resolves with the names of the attached ones. */
   private async attachWanted(
     nodeName: string,
     wanted: ReadonlyMap<string, DesiredVolume>,
@@ -250,7 +250,7 @@ export class AttachDetachController extends ReconcileLoop {
         this.made.note(attachment, uniqueName);
         const isListed = listed.some(({ name }) => name === uniqueName);
         const isEnding = attachment.metadata.deletionTimestamp !== undefined;
-        // One that somebody deletes counts until it is gone, but not for those who begin to need it.
+        // A deleted attachment counts until it is gone, but not for pods that begin to need it.
         if (attachment.status?.attached === true) {
           if (isListed || !isEnding) attached.add(uniqueName);
         } else if (!isEnding) {
@@ -283,7 +283,7 @@ export class AttachDetachController extends ReconcileLoop {
     return attached;
   }
 
-  /** Why an attachment does not get any further. */
+  /** Why an attachment makes no progress. */
   private attachProblem({ metadata, status, spec }: StoredAttachment, volume: AttachableVolume, waits: number[]) {
     const { resourceVersion: version = '' } = metadata;
     const failure = status?.attachError;
@@ -296,7 +296,7 @@ export class AttachDetachController extends ReconcileLoop {
     return { text, version: String(Math.floor(waitedMs / attacherMs)) };
   }
 
-  /** Whether a volume for one node at a time is attached, or being attached, to another one. Says so in events. */
+  /** Whether a volume for one node at a time is attached, or being attached, to another one. Reports that in events. */
   private isElsewhere(
     nodeName: string,
     volume: AttachableVolume,
@@ -319,7 +319,7 @@ export class AttachDetachController extends ReconcileLoop {
     for (const { metadata } of this.nodesOfVolume.get(uniqueName)) {
       if (metadata.name === nodeName) continue;
       others.add(metadata.name ?? '');
-      // Without an attachment nothing reports that the other node has let it go.
+      // Without an attachment nothing reports that the other node has released it.
       if (volume.csi === undefined) waits.push(soonMs * 2);
     }
     if (others.size === 0) return false;
@@ -331,7 +331,7 @@ export class AttachDetachController extends ReconcileLoop {
     return true;
   }
 
-  /** Lists in the status of the node what it may mount, and reports to pods what is new there. */
+  /** Lists in the status of the node what it may mount, and reports new entries to pods. */
   private async reportAttached(
     node: StoredNode,
     attached: ReadonlySet<string>,
@@ -339,7 +339,7 @@ export class AttachDetachController extends ReconcileLoop {
     wanted: ReadonlyMap<string, DesiredVolume>,
     work: ReconcileContext,
   ): Promise<void> {
-    // What nobody needs stays listed until it may be detached.
+    // A volume that nobody needs stays listed until it may be detached.
     const stays = (name: string) => (wanted.has(name) ? attached.has(name) : !detached.has(name));
     const next = (listed: readonly { name: string; devicePath: string }[]) => {
       const names = new Set(listed.map(({ name }) => name));

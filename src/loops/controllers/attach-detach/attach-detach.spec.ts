@@ -84,7 +84,7 @@ const gone = (scene: LoopScene, id: string) =>
     all.every(({ metadata }) => metadata.name !== id),
   );
 
-/** What the attacher of the driver does. */
+/** The behaviour of the driver's attacher. */
 async function answer(scene: LoopScene, id: string, status: object) {
   await scene.update<StoredAttachment>(
     attachments,

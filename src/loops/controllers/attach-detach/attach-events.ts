@@ -2,23 +2,23 @@ import type { StoredPod } from '../frame/indexes.js';
 import type { LoopEvents } from '../frame/loop-events.js';
 import type { AttachableVolume } from './attachable-volume.js';
 
-/** Of so many volumes it is known what was said: pods that wait in vain may come and go for ever. */
+/** The reports about this many volumes are remembered: pods that wait in vain may come and go forever. */
 const mostRemembered = 4096;
 
-/** Reports to pods what becomes of their volumes, each thing once. */
+/** Reports to pods the state of their volumes, each state once. */
 export class AttachEvents {
-  /** What events have said already, by `<node> <volume>`. */
+  /** What events have reported already, by `<node> <volume>`. */
   private readonly told = new Map<string, string>();
 
   constructor(private readonly events: () => Pick<LoopEvents, 'normal' | 'warning'>) {}
 
-  /** Forgets what was said: of everything, or of a volume on a node. */
+  /** Forgets what was reported: for everything, or for a volume on a node. */
   forget(nodeName?: string, volume?: string): void {
     if (nodeName === undefined) this.told.clear();
     else this.told.delete(`${nodeName} ${volume}`);
   }
 
-  /** The volume could not be attached. `version` stands for the state that says so. */
+  /** The volume could not be attached. `version` identifies the state that reports it. */
   failed(
     nodeName: string,
     { uniqueName, name }: AttachableVolume,
@@ -28,7 +28,7 @@ export class AttachEvents {
     this.warnOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
   }
 
-  /** Writes a warning for each pod unless the same was said of the same state. */
+  /** Writes a warning for each pod unless the same state was reported the same way. */
   warnOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
     const key = `${nodeName} ${volume}`;
     if (this.told.get(key) === `${text} ${version}`) return;

@@ -7,7 +7,7 @@ import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.type
 export type StoredVolume = PersistentVolume & ApiObject;
 export type StoredDriver = CSIDriver & ApiObject;
 
-/** What of a volume a CSI driver attaches. */
+/** What a CSI driver attaches of a volume. */
 export interface CsiSource {
   readonly driver: string;
   readonly handle: string;
@@ -15,11 +15,11 @@ export interface CsiSource {
 
 /** A volume that a node may only mount once it is attached. */
 export interface AttachableVolume {
-  /** Its name in the status of nodes, the same for all who use the volume. */
+  /** Its name in the status of nodes, the same for all users of the volume. */
   readonly uniqueName: string;
   /** Its name in events: that of the PersistentVolume, or of the volume in the pod. */
   readonly name: string;
-  /** Undefined: nothing has to be done to attach it. */
+  /** Undefined: attaching it needs no action. */
   readonly csi: CsiSource | undefined;
   /** Whether it may be attached to several nodes. */
   readonly isShared: boolean;
@@ -46,10 +46,10 @@ export function csiSourceOf(uniqueName: string, labelPrefix: string): CsiSource 
 const sharedModes: ReadonlySet<string> = new Set(['ReadWriteMany', 'ReadOnlyMany']);
 
 /**
- * How a PersistentVolume is attached; undefined: it needs no attachment. Volumes of kinds that CSI drivers took over are
- * attached by those.
+ * How a PersistentVolume is attached; undefined: it needs no attachment. CSI drivers attach volumes of the kinds that
+ * they took over.
  *
- * @param driverOf the CSIDriver of a name; one that does not exist attaches its volumes
+ * @param driverOf the CSIDriver of a name; a missing one attaches its volumes
  */
 export function attachableVolume(
   volume: Readonly<StoredVolume>,
@@ -59,7 +59,7 @@ export function attachableVolume(
   const { spec, metadata } = volume;
   const { name = '' } = metadata;
   const modes = spec.accessModes ?? [];
-  // Without modes nobody knows: the driver has to refuse what it can't do.
+  // Without modes this is unknown: the driver has to refuse what it can't do.
   const isShared = modes.length === 0 || modes.some((mode) => sharedModes.has(mode));
   const csi = csiOf(volume, labelPrefix);
   if (csi !== undefined) {
@@ -100,7 +100,7 @@ export function csiOf({ spec, metadata }: Readonly<StoredVolume>, labelPrefix: s
   return undefined;
 }
 
-/** Where a disk is: in a zone, or in the region of several zones, which are listed with two underscores between. */
+/** The location of a disk: a zone, or a region of several zones, which are listed with two underscores between. */
 function diskPlace(zones: string): string {
   const [first = '', ...others] = zones.split('__');
   if (first === '') return 'zones/UNSPECIFIED';

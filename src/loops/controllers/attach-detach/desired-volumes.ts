@@ -18,19 +18,19 @@ export interface DesiredVolumesDependencies {
   readonly drivers: Pick<Informer<StoredDriver>, 'get'>;
 }
 
-/** What the pods of each node need, which remembers what it has known as long as the pod is there. */
+/** The volumes that the pods of each node need; a known need is remembered as long as the pod exists. */
 export class DesiredVolumes {
   /** What the volumes of pods need, by node and then by the pod's uid and the volume's name. */
   private readonly known = new Map<string, Map<string, AttachableVolume>>();
 
   constructor(private readonly dependencies: DesiredVolumesDependencies) {}
 
-  /** Forgets what it knew. */
+  /** Forgets everything. */
   clear(): void {
     this.known.clear();
   }
 
-  /** The volumes that the pods of a node need. What a pod needed once it needs until it has ended. */
+  /** The volumes that the pods of a node need. A pod keeps its needs until it has ended. */
   on(nodeName: string, isThere: boolean): Map<string, DesiredVolume> {
     const wanted = new Map<string, DesiredVolume>();
     const before = this.known.get(nodeName);
@@ -47,7 +47,7 @@ export class DesiredVolumes {
       for (const podVolume of pod.spec.volumes ?? []) {
         const key = `${pod.metadata.uid} ${podVolume.name}`;
         const found = attachmentOf(pod, podVolume, lookup);
-        // A node that is gone gets nothing new, but pods that it may still run keep what they have.
+        // A deleted node gets nothing new, but pods that it may still run keep their volumes.
         const volume = found === 'unknown' || !isThere ? before?.get(key) : found;
         if (volume === undefined) continue;
         known.set(key, volume);

@@ -1,12 +1,12 @@
 import type { ForcedDetachReason } from '../volume-loop-metrics.js';
 
-/** What decides whether a volume that no pod of its node needs may be detached. */
+/** The inputs of the decision to detach a volume that no pod of its node needs. */
 export interface DetachInfo {
-  /** The node says that it still has it mounted. */
+  /** The node reports that the volume is still mounted. */
   readonly isInUse: boolean;
   /** The node exists and is ready. */
   readonly isHealthy: boolean;
-  /** Somebody made sure that the node is down. */
+  /** Somebody confirmed that the node is down. */
   readonly isOutOfService: boolean;
   /** For how long nobody has needed it, in milliseconds. */
   readonly unneededMs: number;
@@ -18,7 +18,7 @@ export const longestUnmountMs = 360_000;
 export interface DetachDecision {
   /** `wait`: until the node has unmounted it. */
   readonly kind: 'wait' | 'safely' | 'by force';
-  /** Why it is detached without asking the node. */
+  /** Why it is detached without the node's consent. */
   readonly reason?: ForcedDetachReason;
   /** When to decide anew, in milliseconds, if nothing changes. */
   readonly againMs?: number;

@@ -1,8 +1,8 @@
 import type { StoredPod } from '../frame/indexes.js';
 
 /**
- * Who keeps a volume on another node, as the event of a waiting pod says it. Pods of other namespaces are counted only:
- * their names are not for the readers of this one.
+ * The users of a volume on another node, as the event of a waiting pod reports them. Pods of other namespaces are only
+ * counted: readers of this one must not see their names.
  */
 export function otherUsersText({ metadata }: Readonly<StoredPod>, users: readonly StoredPod[]): string {
   if (users.length === 0) {

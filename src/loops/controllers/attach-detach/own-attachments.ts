@@ -22,7 +22,7 @@ export class OwnAttachments {
     this.names.clear();
   }
 
-  /** Remembers of which volume an attachment is. */
+  /** Remembers the volume of an attachment. */
   note({ metadata }: StoredAttachment, uniqueName: string): void {
     this.names.set(metadata.name ?? '', uniqueName);
   }
@@ -45,7 +45,7 @@ export class OwnAttachments {
       const { name = '' } = attachment.metadata;
       const uniqueName = this.nameOf(attachment) ?? listed.get(name) ?? this.names.get(name);
       const csi = uniqueName === undefined ? undefined : csiSourceOf(uniqueName, labelPrefix);
-      // Attachments of other names are somebody else's.
+      // Attachments with other names belong to somebody else.
       if (uniqueName === undefined || csi === undefined || attachmentName(csi, nodeName) !== name) continue;
       this.note(attachment, uniqueName);
       found.set(uniqueName, attachment);

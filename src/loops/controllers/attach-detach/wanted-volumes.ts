@@ -26,8 +26,8 @@ export function mayAttach({ spec }: Readonly<StoredPod>): boolean {
 }
 
 /**
- * Whether a pod needs its volumes no more: it has ended, or it is being deleted and none of its containers runs. The node
- * may still have to unmount them.
+ * Whether a pod no longer needs its volumes: it has ended, or it is being deleted and none of its containers runs. The
+ * node may still have to unmount them.
  */
 export function hasLeftVolumes({ metadata, status }: Readonly<StoredPod>): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return true;

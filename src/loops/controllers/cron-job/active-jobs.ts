@@ -4,14 +4,14 @@ import type { ObjectReference } from '../../../objects/apis/core/v1/reference.ty
 import type { StoredJob } from '../job/job-pod.js';
 import type { StoredCronJob } from './due-run.js';
 
-/** Something to tell about a cron job. */
+/** Something to report about a cron job. */
 export interface CronNews {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-/** What the jobs of a cron job mean for its status. */
+/** The effect of a cron job's jobs on its status. */
 export interface JobReview {
   /** A copy that may be changed. */
   readonly status: CronJobStatus;
@@ -28,7 +28,7 @@ export function endOf({ status }: StoredJob): 'Complete' | 'Failed' | undefined 
   return found?.type as 'Complete' | 'Failed' | undefined;
 }
 
-/** Takes ended jobs from the list of active ones and notes the last success. */
+/** Removes ended jobs from the list of active ones and records the last success. */
 export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): JobReview {
   const status = cloneJson(cronJob.status) as CronJobStatus;
   const news: CronNews[] = [];
@@ -71,7 +71,7 @@ export function referenceTo({ kind, apiVersion, metadata }: StoredJob): ObjectRe
   return { kind, apiVersion, namespace, name, uid, resourceVersion } as ObjectReference;
 }
 
-/** The ended jobs that the limits of the history leave no room for, the oldest first. */
+/** The ended jobs beyond the limits of the history, the oldest first. */
 export function outlivedJobs({ spec }: StoredCronJob, jobs: readonly StoredJob[]): StoredJob[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = spec;
   const beyond = (end: 'Complete' | 'Failed', limit: number | undefined) => {

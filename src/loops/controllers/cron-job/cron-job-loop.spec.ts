@@ -70,7 +70,7 @@ describe('the cron job loop', () => {
     });
   }
 
-  /** The name of the job of a time. */
+  /** The name of the job for a scheduled time. */
   function run(name: string, time: string): string {
     return `${name}-${Date.parse(time) / minute}`;
   }
@@ -98,7 +98,7 @@ describe('the cron job loop', () => {
     );
   }
 
-  /** Lets time pass when the loop waits for the next run. */
+  /** Advances time when the loop waits for the next run. */
   async function pass(milliseconds: number): Promise<void> {
     await timers.waiting((wait) => wait > 0);
     await scene.pass(milliseconds);

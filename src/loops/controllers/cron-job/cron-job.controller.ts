@@ -15,13 +15,13 @@ import type { WorkOutcome } from '../work-queue.js';
 import { endOf, outlivedJobs, referenceTo, reviewJobs, setActive } from './active-jobs.js';
 import { dueRun, type StoredCronJob } from './due-run.js';
 
-/** The clock of the machine may be set anew: no wait is longer. */
+/** The clock of the machine may be changed: no wait is longer. */
 const longestWaitMs = 600_000;
 const mostZones = 1000;
 
 /**
- * Starts the jobs of cron jobs at the times of their schedules. The name of a job follows from the cron job and the time,
- * so no run is started twice, whoever else does the same.
+ * Starts the jobs of cron jobs at the times of their schedules. The name of a job follows from the cron job and the
+ * time, so no run is started twice, even if another process does the same.
  */
 export class CronJobController extends ReconcileLoop {
   readonly name = 'cronjob-controller';
@@ -60,7 +60,7 @@ export class CronJobController extends ReconcileLoop {
     return 'done';
   }
 
-  /** The status as the jobs that there are make it. */
+  /** The status that follows from the existing jobs. */
   private async review(cronJob: StoredCronJob, jobs: readonly StoredJob[]): Promise<CronJobStatus> {
     const { status, news, missing } = reviewJobs(cronJob, jobs);
     for (const { type, reason, message } of news) {
@@ -68,7 +68,7 @@ export class CronJobController extends ReconcileLoop {
       else this.events.warning(cronJob, reason, message);
     }
     for (const { namespace = '', name = '', uid } of missing) {
-      // It may have been released, and goes on by itself.
+      // The job may have been released, and continues by itself.
       const live = await this.jobClient.get(namespace, name);
       if (live !== undefined && live.metadata.uid === uid) continue;
       this.events.normal(cronJob, 'MissingJob', `Active job went missing: ${name}`);
@@ -92,7 +92,7 @@ export class CronJobController extends ReconcileLoop {
     if (times === undefined) return undefined;
     const { at, isFarBehind, next } = dueRun(cronJob, times.schedule, times.zone, work.now);
     if (next === undefined) {
-      // Such as 31 February. The reason is that of upstream, where times that never come are equal.
+      // Such as 31 February. The reason is that of upstream, which treats times that never come alike.
       const reason = 'time difference between two schedules is less than 1 second';
       this.events.warning(cronJob, 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${reason}`);
     }

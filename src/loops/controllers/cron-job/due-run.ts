@@ -7,7 +7,7 @@ import type { CronJob } from '../../../objects/apis/batch/v1/cron-job.types.js';
 
 export type StoredCronJob = CronJob & ApiObject;
 
-/** What the schedule of a cron job asks for at some time. Times are milliseconds since the epoch. */
+/** What the schedule of a cron job requests at some time. Times are milliseconds since the epoch. */
 export interface DueRun {
   /** The last time of the schedule for which there has been no run and it is not too late; undefined: none. */
   readonly at: number | undefined;
@@ -19,7 +19,7 @@ export interface DueRun {
 
 const mostMissed = 100;
 
-/** The run that is due at `now`: of several that were missed only the last one is made up for. */
+/** The run that is due at `now`: of several missed runs only the last one is made up for. */
 export function dueRun(
   { metadata, spec, status }: StoredCronJob,
   schedule: CronSchedule,
@@ -36,7 +36,7 @@ export function dueRun(
   };
 }
 
-/** Judges by the distance of the first two times. */
+/** Decides by the distance of the first two times. */
 function isFarBehind(schedule: CronSchedule, zone: TimeZone, since: number, now: number): boolean {
   const first = nextTime(schedule, zone, since);
   if (first === undefined || first > now) return false;

@@ -16,7 +16,7 @@ export interface CsrApprovingDependencies extends ReconcileDependencies {
   readonly authorizer: Authorizer;
 }
 
-/** A kind of request that is approved if its maker may create it on a particular subresource. */
+/** A kind of request that is approved if the requester may create it on a particular subresource. */
 interface Recognizer {
   readonly subresource: string;
   /** The message of the condition, given the name of the node's agent. */
@@ -38,7 +38,7 @@ const recognizers: readonly Recognizer[] = [
 ];
 
 /**
- * Approves node agents' requests for client certificates. The maker needs the right to `create`
+ * Approves node agents' requests for client certificates. The requester needs the right to `create`
  * `certificatesigningrequests/nodeclient`, or `.../selfnodeclient` for a certificate of its own user.
  */
 export class CsrApprovingController extends CertificateRequestLoop {

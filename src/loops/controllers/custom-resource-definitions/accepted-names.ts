@@ -4,12 +4,12 @@ import type {
 } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
-/** Names of resources and names of kinds may be the same words, so they are told apart. */
+/** Names of resources and names of kinds may be the same words, so they are kept apart. */
 type Sort = 'resource' | 'kind';
 
 const builtIn = '';
 
-/** Which definition has which name in its group: built-in kinds and what definitions got. */
+/** Which definition has which name in its group: names of built-in kinds and names that definitions got. */
 export class AcceptedNames {
   /** By group, sort and name: the names of the definitions that have it, the empty one for built-in kinds. */
   private readonly owners = new Map<string, Set<string>>();

@@ -23,20 +23,19 @@ import { Instances } from './instances.js';
 
 type Definition = CustomResourceDefinition & ApiObject;
 
-/** A kind with objects that are waited for. */
+/** A kind with remaining objects. */
 interface Wait {
   readonly subscription: ChangeSubscription;
-  /** How many were left at the last look, less those that went since. */
+  /** How many objects remained at the last check, less those removed since. */
   left: number;
 }
 
-/** How long after a look at the latest it is looked again, in milliseconds. */
+/** The longest time between two checks, in milliseconds. */
 const checkAgainMs = 60_000;
 
 /**
- * Ends definitions that are deleted: deletes the objects of their kinds, reports in the condition
- * Terminating how far that is, and takes its finalizer away when none is left. Objects with finalizers of their own are
- * waited for.
+ * Cleans up deleted definitions: deletes the objects of their kinds, reports the progress in the condition Terminating,
+ * and removes its finalizer when no object remains. It waits for objects with finalizers of their own.
  */
 export class DefinitionCleanupController extends ReconcileLoop {
   readonly name = 'customresourcedefinition-cleanup-controller';
@@ -45,7 +44,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
   private readonly store: AdmittedStore;
   private readonly ended: EndedDefinitions;
   private readonly finalizer: string;
-  /** Kinds with objects that are waited for, by the name of their definition. */
+  /** Kinds with remaining objects, by the name of their definition. */
   private readonly waiting = new Map<string, Wait>();
 
   /** @throws Error when the registry has no definitions. */
@@ -145,7 +144,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
     return this.finish(definition, completed, work);
   }
 
-  /** Looks again when as many objects of the kind have gone as were left. */
+  /** Checks again when all objects of the kind that remained have gone. */
   private async follow(name: string, resource: string, signal: AbortSignal): Promise<void> {
     if (this.waiting.has(name)) return;
     const { storage } = this.dependencies;
@@ -228,7 +227,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
   }
 }
 
-/** Another definition has the name, or somebody else has ended this one. */
+/** Another definition has the name, or somebody else has cleaned this one up. */
 class Superseded extends Error {}
 
 function terminating(status: 'True' | 'False', reason: string, message: string): ConditionUpdate {

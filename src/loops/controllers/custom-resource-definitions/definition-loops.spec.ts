@@ -89,7 +89,7 @@ class Cluster {
     return new Store(served, this.storage, systemClock);
   }
 
-  /** Resolves with what a test of the definition finds; fails after ten seconds. */
+  /** Resolves with the result of testing the definition; fails after ten seconds. */
   async when<T>(name: string, test: (object: CustomResourceDefinition | undefined) => T | undefined): Promise<T> {
     const key = { resource, namespace: '', name };
     const subscription = await this.storage.watch(key, await this.storage.head());
@@ -108,7 +108,7 @@ class Cluster {
     }
   }
 
-  /** The conditions as `type status reason: message`, when there is one that fits. */
+  /** The conditions as `type status reason: message`, once one of them matches. */
   conditionsWhen(name: string, reason: string): Promise<string[]> {
     return this.when(name, (object) => {
       const conditions = object?.status.conditions ?? [];

@@ -14,11 +14,11 @@ import {
 } from '../../../objects/custom-resources/definition/definition-conditions.js';
 import type { AcceptedNames } from './accepted-names.js';
 
-/** What the state of a definition depends on besides itself. */
+/** The inputs of a definition's state besides itself. */
 export interface StateRules {
   readonly taken: AcceptedNames;
   readonly names: VendorNames;
-  /** What keeps the schemas from being structural; undefined when nothing does. */
+  /** Why the schemas are not structural; undefined when they are. */
   readonly schemaFault: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -41,7 +41,7 @@ export function stateOf(definition: CustomResourceDefinition, rules: StateRules)
   if (isAccepted && established?.status !== 'True')
     changed = setCondition(next, initialNamesAccepted, rules.now) || changed;
   else if (established === undefined) changed = setCondition(next, notAccepted, rules.now) || changed;
-  // Only a deletion sets it. Somebody else who did would end the kind for its users.
+  // Only a deletion sets this condition. Anybody else who set it would end the kind for its users.
   changed = removeCondition(next, 'Terminating') || changed;
   const { schemaFault } = rules;
   if (schemaFault === undefined) changed = removeCondition(next, 'NonStructuralSchema') || changed;
@@ -69,7 +69,7 @@ function violations(message: string): ConditionUpdate {
   return { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message };
 }
 
-/** Each name by itself, so the accepted ones are as many as possible. The condition tells of the last conflict. */
+/** Each name by itself, so as many names as possible are accepted. The condition reports the last conflict. */
 function compareNames(
   { metadata, spec, status }: CustomResourceDefinition,
   taken: AcceptedNames,

@@ -17,7 +17,7 @@ import { schemaFault } from './schema-faults.js';
 
 type Definition = CustomResourceDefinition & ApiObject;
 
-/** A generation of a definition, and what keeps its schemas from being structural. */
+/** A generation of a definition, and the reason why its schemas are not structural. */
 interface LookedAt {
   readonly uid: string | undefined;
   readonly generation: number;
@@ -26,18 +26,17 @@ interface LookedAt {
 
 /**
  * Writes the status of definitions: which of their names they get, whether they are established, and whether they have
- * the approval that their group needs. Works on one definition at a time, so that no two get the same
- * name.
+ * the approval that their group needs. Works on one definition at a time, so that no two get the same name.
  */
 export class DefinitionStatusController extends ReconcileLoop {
   readonly name = 'customresourcedefinition-status-controller';
   protected override readonly workers = 1;
   protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
   private readonly store: AdmittedStore;
-  /** The last state that is known of each definition, without its versions. */
+  /** The last known state of each definition, without its versions. */
   private readonly known = new Map<string, Definition>();
   private taken = new AcceptedNames();
-  /** What was found about the schemas of each definition, by its name. */
+  /** The result of checking the schemas of each definition, by its name. */
   private readonly faults = new Map<string, LookedAt>();
 
   /** @throws Error when the registry has no definitions. */
@@ -77,7 +76,7 @@ export class DefinitionStatusController extends ReconcileLoop {
     return [reflectorSource(this.dependencies, this.store.resource.storageResource, sink)];
   }
 
-  /** A change may arrive after a later write of our own, which gave names away. */
+  /** A change may arrive after a later write of our own that assigned names. */
   private newest(definition: Definition): Definition {
     const known = this.known.get(definition.metadata.name ?? '');
     return known !== undefined && versionOf(known) > versionOf(definition) ? known : definition;
@@ -92,7 +91,7 @@ export class DefinitionStatusController extends ReconcileLoop {
     if (isChanged) this.lookAgain(definition.spec.group);
   }
 
-  /** Names of the group may have become free: whoever lacks one tries again. */
+  /** Names of the group may have become free: every definition that lacks one tries again. */
   private lookAgain(group: string): void {
     for (const [name, definition] of this.known) {
       if (definition.spec.group !== group || isContent(definition)) continue;
@@ -118,7 +117,7 @@ export class DefinitionStatusController extends ReconcileLoop {
       });
       if (written !== undefined) written.metadata.resourceVersion = String(resourceVersion);
     } catch (error) {
-      // What is newer arrives as a change of its own.
+      // A newer state arrives as a change of its own.
       const isGone = error instanceof StatusError && error.reason === 'NotFound';
       if (!isGone && !(error instanceof Superseded)) throw error;
       return 'done';
@@ -134,7 +133,7 @@ export class DefinitionStatusController extends ReconcileLoop {
     return { taken: this.taken, names, now: timers.now(), schemaFault };
   }
 
-  /** Schemas may be long: they are looked at once, and not kept. */
+  /** Schemas may be long: they are checked once, and not kept. */
   private *looked(object: ApiObject): Steps<ApiObject> {
     const definition = object as Definition;
     const { name = '', uid, generation } = definition.metadata;
@@ -167,7 +166,7 @@ function versionOf({ metadata }: Definition): bigint {
   return BigInt(metadata.resourceVersion ?? 0);
 }
 
-/** Kinds that are no custom ones. */
+/** Kinds that are not custom ones. */
 export function builtInKinds(registry: ResourceRegistry) {
   return registry.definitions().filter((definition) => (definition as Partial<StoredResource>).definedBy === undefined);
 }

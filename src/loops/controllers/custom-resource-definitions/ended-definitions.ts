@@ -7,8 +7,8 @@ import {
 import { StorageError } from '../../../storage/storage-error.js';
 
 /**
- * The marks of definitions whose clean-up has begun. Storage creates no object under a marked definition, so a create
- * that is under way in another process can't outlive the clean-up. A mark stays as long as its definition.
+ * Marks for definitions whose clean-up has begun. Storage creates no object under a marked definition, so a create that
+ * is under way in another process can't outlive the clean-up. A mark stays as long as its definition.
  */
 export class EndedDefinitions {
   private sweeping: Promise<void> = Promise.resolve();
@@ -20,7 +20,7 @@ export class EndedDefinitions {
     private readonly definitions: string,
   ) {}
 
-  /** When it resolves, every object of the kind that was ever created is in the store. */
+  /** When this resolves, every object of the kind that was ever created is in the store. */
   async add(name: string, uid: string): Promise<void> {
     const metadata = { name: uid, uid };
     const json = JSON.stringify({ kind: 'EndedDefinition', apiVersion: 'internal/v1', metadata, definition: name });

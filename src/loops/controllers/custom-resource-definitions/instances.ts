@@ -12,16 +12,16 @@ import { workContext } from '../work-context.js';
 const pageSize = 500;
 const deleteWorkers = 16;
 
-/** What a pass over the objects of a kind left. */
+/** What remained after a pass over the objects of a kind. */
 export interface InstancesReport {
-  /** Objects that are still there: their finalizers hold them. */
+  /** Remaining objects: their finalizers hold them. */
   readonly left: number;
   readonly errors: readonly Error[];
 }
 
 /**
- * The objects of a custom kind, for its end. Nothing but their metadata is looked at: they go whatever has become of
- * their schema, their versions and their conversion.
+ * The objects of a custom kind whose definition is being deleted. Only their metadata is read: they are deleted
+ * whatever the state of their schema, their versions and their conversion.
  */
 export class Instances {
   private readonly stores = new Map<string, Store>();
@@ -113,5 +113,5 @@ export class Instances {
 /** The version in the first bytes of a stored text, in which kind and apiVersion come first. */
 const storedVersion = /^\{\s*"kind":"[^"]*","apiVersion":"[^"/]*\/([^"]*)"/;
 
-/** No admission: nobody may keep the objects of a kind that ends. */
+/** No admission: nobody may keep the objects of a kind that is being removed. */
 const nothing = (): Promise<void> => Promise.resolve();

@@ -10,8 +10,8 @@ const mostErrors = 10;
 const versionsPath = FieldPath.of('spec', 'versions');
 
 /**
- * What keeps the schemas of a definition from being structural, for people; undefined when nothing does. New definitions
- * are refused for it, so only those that were stored under other rules have it.
+ * Why the schemas of a definition are not structural, for people; undefined when they are. New definitions are refused
+ * for this reason, so only definitions stored under other rules have it.
  */
 export function* schemaFault({ spec }: Pick<CustomResourceDefinition, 'spec'>): Steps<string | undefined> {
   const { errors } = yield* collectErrorsInSteps(mostErrors, versionErrors(spec));

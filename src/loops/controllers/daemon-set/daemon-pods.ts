@@ -21,7 +21,7 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 
 const evicting: ReadonlySet<string> = new Set(['NoExecute']);
 
-/** What all pods of daemon sets put up with: they belong to nodes in any state. */
+/** The taints that all pods of daemon sets tolerate: they belong on nodes in any state. */
 function toleratedByAll({ hostNetwork }: PodSpec, { labelPrefix }: Pick<VendorNames, 'labelPrefix'>): Toleration[] {
   const of = (name: string, effect: 'NoExecute' | 'NoSchedule') => ({
     key: `node.${labelPrefix}/${name}`,
@@ -78,7 +78,7 @@ export function targetNode({ spec }: StoredPod): string | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-/** Whether a node should get a pod of a set, and whether one that is there may stay. */
+/** Whether a node should get a pod of a set, and whether an existing one may stay. */
 export interface NodeFit {
   readonly runs: boolean;
   readonly keeps: boolean;
@@ -86,7 +86,7 @@ export interface NodeFit {
 
 const unfit: NodeFit = { runs: false, keeps: false };
 
-/** Says for each node how it fits to a set; see {@link NodeFit}. */
+/** Decides for each node whether it suits a set; see {@link NodeFit}. */
 export function nodeFits(
   { spec }: StoredDaemonSet,
   names: Pick<VendorNames, 'labelPrefix'>,

@@ -32,7 +32,7 @@ import { type DaemonState, type DaemonSteps, daemonState, placementSteps, update
 /** Most pods that one run makes. */
 const burst = 250;
 
-/** Keeps one pod of each daemon set on every node that it fits to, and rolls new templates out. */
+/** Keeps one pod of each daemon set on every node that the set selects, and rolls new templates out. */
 export class DaemonSetController extends ReconcileLoop {
   readonly name = 'daemon-set-controller';
   private readonly sets = this.informer<StoredDaemonSet>('apps', 'daemonsets');
@@ -132,7 +132,7 @@ export class DaemonSetController extends ReconcileLoop {
     return { owner: set, selector: this.selectorOf(set), liveOwner };
   }
 
-  /** Does the next steps; resolves with what went wrong, and when a failed pod may be replaced. */
+  /** Takes the next steps; resolves with the errors, and the time until a failed pod may be replaced. */
   private async manage(
     state: DaemonState,
     work: ReconcileContext,
@@ -148,7 +148,7 @@ export class DaemonSetController extends ReconcileLoop {
     return { error: created.error ?? deleted.error, waitMs };
   }
 
-  /** The ended pods that may be replaced now, and when others may be. */
+  /** The ended pods that may be replaced now, and the time until others may be. */
   private replaceable({ set }: DaemonState, { ended }: DaemonSteps) {
     const replaced: StoredPod[] = [];
     const waits: number[] = [];
@@ -222,7 +222,7 @@ export class DaemonSetController extends ReconcileLoop {
   }
 }
 
-/** What daemon sets choose a node by. */
+/** The properties by which daemon sets choose a node. */
 function shape({ metadata, spec }: StoredNode) {
   return [metadata.labels ?? {}, spec.taints ?? []];
 }

@@ -26,7 +26,7 @@ export function nextStatus(before: DaemonSetStatus, state: DaemonState, collisio
   };
 }
 
-/** How long it takes until one more pod is available, in milliseconds; undefined when none is about to be. */
+/** How long until one more pod is available, in milliseconds; undefined when none will be. */
 export function nextAvailableInMs({ set, nodes, now }: DaemonState): number | undefined {
   const { minReadySeconds = 0 } = set.spec;
   const waits = nodes
@@ -35,7 +35,7 @@ export function nextAvailableInMs({ set, nodes, now }: DaemonState): number | un
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-/** Numbers of which 0 is left out. */
+/** Numbers that are left out when they are 0. */
 function counted<K extends keyof DaemonSetStatus>(field: K, count: number): { [field in K]?: number } {
   return (count === 0 ? {} : { [field]: count }) as { [field in K]?: number };
 }

@@ -11,8 +11,8 @@ export class FailedPods {
   private readonly pauses = new Map<string, Pause>();
 
   /**
-   * Whether a failed pod may be replaced now: then the next one has to wait twice as long. Otherwise how long that takes,
-   * in milliseconds.
+   * Whether a failed pod may be replaced now; the next one then has to wait twice as long. Otherwise the remaining
+   * wait, in milliseconds.
    *
    * @param key the set in its present generation and the node
    * @param now milliseconds since some fixed point

@@ -13,8 +13,8 @@ const keeps: NodeFit = { runs: false, keeps: true };
 const unfit: NodeFit = { runs: false, keeps: false };
 
 /**
- * Nodes with their pods in short: `n1:a n2:b!,c-` with `o` for old, `!` not ready, `~` being deleted, `x` failed, `-` done,
- * `?` waiting for a node; `(n1)` keeps pods only, `[n1]` fits not at all, `{n1}` does not exist.
+ * Nodes with their pods in short: `n1:a n2:b!,c-` with `o` for old, `!` not ready, `~` being deleted, `x` failed, `-`
+ * done, `?` waiting for a node; `(n1)` only keeps pods, `[n1]` takes no pods at all, `{n1}` does not exist.
  */
 function scene(text: string, updateStrategy: object = { type: 'RollingUpdate' }, spec: object = {}) {
   const fits = new Map<string, NodeFit>();

@@ -10,7 +10,7 @@ export interface NodeState {
   readonly pods: readonly StoredPod[];
 }
 
-/** What the next steps are decided from. */
+/** The inputs for choosing the next steps. */
 export interface DaemonState {
   readonly set: StoredDaemonSet;
   readonly nodes: readonly NodeState[];
@@ -26,11 +26,11 @@ export interface DaemonSteps {
   /** Names of the nodes that get a pod. */
   readonly create: readonly string[];
   readonly delete: readonly StoredPod[];
-  /** Pods that ended: they are deleted too, when the loop's patience allows it. */
+  /** Pods that ended: they are also deleted, when the loop's back-off allows it. */
   readonly ended: readonly { readonly pod: StoredPod; readonly node: string }[];
 }
 
-/** Sorts the pods of a set to their nodes. Pods that ended and are being deleted count as gone. */
+/** Assigns the pods of a set to their nodes. Pods that ended and are being deleted count as gone. */
 export function daemonState(
   set: StoredDaemonSet,
   pods: readonly StoredPod[],

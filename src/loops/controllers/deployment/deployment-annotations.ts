@@ -15,7 +15,7 @@ export type { DeploymentCondition, DeploymentStatus };
 /** Label of the pods and replica sets of one template. */
 export const hashLabel = 'pod-template-hash';
 
-/** Names of the annotations in which a deployment and its replica sets remember where they are. */
+/** Annotations in which a deployment and its replica sets record their state. */
 export interface DeploymentAnnotations {
   /** Which revision of the deployment a replica set is, counted from 1. */
   readonly revision: string;
@@ -49,7 +49,7 @@ export function annotatedNumber({ metadata }: Readonly<ApiObject>, mark: string)
 /** The highest revision: one above it must still be a number of 64 bits for clients. */
 const maxRevision = 2n ** 63n - 2n;
 
-/** The revision of a replica set; 0 when nobody gave it one. */
+/** The revision of a replica set; 0 when it has none. */
 export function revisionOf({ metadata }: StoredSet, { revision }: DeploymentAnnotations): bigint {
   return parseRevision(metadata.annotations?.[revision]);
 }
@@ -84,7 +84,7 @@ export function splitSets(deployment: StoredDeployment, sets: readonly StoredSet
   return { newSet, oldSets: sets.filter((set) => set !== newSet) };
 }
 
-/** Whether the templates are the same, the label that tells them apart aside. */
+/** Whether the templates are the same, except for the label that distinguishes them. */
 export function hasTemplateOf(set: StoredSet, deployment: StoredDeployment): boolean {
   const mine = set.spec.template;
   const wanted = deployment.spec.template;

@@ -45,7 +45,7 @@ export function maxSurge(deployment: StoredDeployment): number {
   return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedOf(deployment), 'up');
 }
 
-/** How many pods may be missing during an update. Something must give: where neither does, one may be missing. */
+/** How many pods may be missing during an update. If neither may be missing nor be added, one may be missing. */
 export function maxUnavailable(deployment: StoredDeployment): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || wanted === 0) return 0;
@@ -54,7 +54,7 @@ export function maxUnavailable(deployment: StoredDeployment): number {
   return Math.min(missing, wanted);
 }
 
-/** The size of the new set, as far as the others leave room. */
+/** The size of the new set, as far as the others allow. */
 export function newSetReplicas(deployment: StoredDeployment, newSize: number, oldSets: readonly StoredSet[]): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || newSize >= wanted) return wanted;
@@ -74,7 +74,7 @@ export function shrinkOldSets(
   const all = [...oldSets, newSet];
   const newMissing = replicasOf(newSet) - availableOf(newSet);
   let spare = sumOf(all, replicasOf) - needed - newMissing;
-  // Pods that serve nobody go first.
+  // Pods that serve no requests are removed first.
   for (const [set, size] of sizes) {
     const count = Math.min(spare, size - availableOf(set));
     if (count <= 0) continue;
@@ -82,7 +82,7 @@ export function shrinkOldSets(
     spare -= count;
   }
   if (sumOf(all, replicasOf) - needed - newMissing > 0) {
-    // Pods beyond the size of their set are on their way out, though its status may still count them.
+    // Pods beyond the size of their set are being removed, though its status may still count them.
     let surplus = sumOf(all, (set) => Math.min(availableOf(set), replicasOf(set))) - needed;
     for (const [set, size] of sizes) {
       const count = Math.min(surplus, size);
@@ -111,7 +111,7 @@ export function scaledReplicas(
   return proportionalSizes(deployment, activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]), marks);
 }
 
-/** The one set with pods; without any, the new or the youngest one; undefined when several have pods. */
+/** The only set with pods; without any, the new or the youngest one; undefined when several have pods. */
 function onlyOrNewest(newSet: StoredSet | undefined, oldSets: readonly StoredSet[]): StoredSet | undefined {
   const active = activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]);
   if (active.length === 0) return newSet ?? byAge(oldSets).at(-1);
@@ -123,7 +123,7 @@ function isSaturated(deployment: StoredDeployment, set: StoredSet, { desired }: 
   return replicasOf(set) === wanted && annotatedNumber(set, desired) === wanted && availableOf(set) === wanted;
 }
 
-/** Divides what is to be added or taken away among sets in proportion to their sizes; the largest gets the rest. */
+/** Divides the added or removed pods among sets in proportion to their sizes; the largest gets the rest. */
 function proportionalSizes(
   deployment: StoredDeployment,
   sets: readonly StoredSet[],

@@ -3,7 +3,7 @@ import { parseTime } from '../../../base/machinery/values/time.js';
 import type { DeploymentCondition, DeploymentStatus, StoredDeployment, StoredSet } from './deployment-annotations.js';
 import { maxUnavailable, replicasOf, sumOf, wantedOf } from './deployment-replicas.js';
 
-/** What the status of a deployment is computed from. */
+/** The inputs of a deployment's status. */
 export interface Observed {
   /** As the loop saw it. */
   readonly deployment: StoredDeployment;
@@ -11,11 +11,11 @@ export interface Observed {
   readonly oldSets: readonly StoredSet[];
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What became of the new set: it was made now, or it could not be made. */
+  /** The outcome for the new set: it was created now, or could not be created. */
   readonly created?: { readonly name: string; readonly error?: string } | undefined;
 }
 
-/** A deadline of so many seconds is none. */
+/** A deadline of this many seconds means no deadline. */
 const noDeadline = 2 ** 31 - 1;
 
 /** How many seconds an update may go without progress; undefined: any number. */
@@ -57,7 +57,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
   };
 }
 
-/** {@link countedStatus} with how the update goes on. */
+/** {@link countedStatus} with the progress of the update. */
 export function rolloutStatus(before: DeploymentStatus, observed: Observed): DeploymentStatus {
   const counted = countedStatus(before, observed);
   const failure = failureOf(observed);
@@ -76,7 +76,7 @@ export function isComplete(deployment: StoredDeployment, status: DeploymentStatu
   return isSeen && updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
 }
 
-/** How long it takes until the update fails if nothing happens, in milliseconds; undefined: it can't. */
+/** How long until the update fails if nothing happens, in milliseconds; undefined: it can't. */
 export function deadlineInMs(deployment: StoredDeployment, status: DeploymentStatus, now: number): number | undefined {
   const deadline = deadlineOf(deployment);
   const condition = conditionOf(status.conditions, 'Progressing');
@@ -88,8 +88,8 @@ export function deadlineInMs(deployment: StoredDeployment, status: DeploymentSta
 }
 
 /**
- * The condition that tells that the deployment was paused or is resumed; undefined when the present one tells it, or
- * when there is nothing to tell.
+ * The condition that reports that the deployment was paused or resumed; undefined when the present one reports it
+ * already, or when there is nothing to report.
  */
 export function pauseCondition(
   deployment: StoredDeployment,
@@ -135,7 +135,7 @@ function progressed(before: DeploymentStatus, counted: DeploymentStatus, observe
   return withCondition(conditions, ['Progressing', 'False', 'ProgressDeadlineExceeded', message], now);
 }
 
-/** Tells that the new set was made or found, or why it could not be made. */
+/** Reports that the new set was made or found, or why it could not be made. */
 function begun(conditions: DeploymentCondition[], { created, newSet, now }: Observed): DeploymentCondition[] {
   if (created?.error !== undefined) {
     const message = `Failed to create new replica set "${created.name}": ${created.error}`;

@@ -53,7 +53,7 @@ class Web {
     });
   }
 
-  /** Waits until the deployment, as its loop has seen it in its present generation, is as `look` wants it. */
+  /** Waits until the deployment, as its loop has seen it in its present generation, satisfies `look`. */
   until(what: string, look: (deployment: StoredDeployment) => boolean | undefined): Promise<StoredDeployment> {
     return this.place.one<StoredDeployment>(
       deployments,
@@ -242,7 +242,7 @@ describe('deployments', () => {
     await web.ready('img:2', 1);
     await web.sizes({ 'img:1': 3, 'img:2': 2 });
     await web.setImage('img:3');
-    // The pod of the second template that serves nobody makes room.
+    // The unready pod of the second template makes room.
     await web.sizes({ 'img:1': 3, 'img:2': 1, 'img:3': 1 });
     const stop = await web.place.node.work();
     await web.sizes({ 'img:1': 0, 'img:2': 0, 'img:3': 4 });

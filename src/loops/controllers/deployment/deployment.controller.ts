@@ -49,7 +49,7 @@ import {
 import { newReplicaSet } from './new-replica-set.js';
 import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
 
-/** A limit of so many old revisions is none. */
+/** A limit of this many old revisions means no limit. */
 const noLimit = 2 ** 31 - 1;
 
 const setResource = { group: 'apps', resource: 'replicasets' };
@@ -118,7 +118,7 @@ export class DeploymentController extends ReconcileLoop {
     return this.client<StoredSet>('apps', 'replicasets');
   }
 
-  /** Takes nothing over for a deployment that selects everything or has no usable selector. */
+  /** Adopts nothing for a deployment that selects everything or has no usable selector. */
   private async refuse(deployment: StoredDeployment, work: ReconcileContext): Promise<WorkOutcome> {
     const text = 'This deployment is selecting all pods. A non-empty selector is required.';
     this.events.warning(deployment, 'SelectingAll', text);
@@ -185,7 +185,7 @@ export class DeploymentController extends ReconcileLoop {
     return [...this.podsOfSets.get(set.metadata.uid ?? '')].some((pod) => !isPodFinished(pod));
   }
 
-  /** Writes the status after a step of an update, and takes away what is too old once the update is complete. */
+  /** Writes the status after a step of an update, and removes old revisions once the update is complete. */
   private async finish(
     deployment: StoredDeployment,
     sets: Sets,
@@ -284,7 +284,7 @@ export class DeploymentController extends ReconcileLoop {
     await this.writeStatus(deployment, work, (before) => rolloutStatus(before, observed));
   }
 
-  /** Scales sets and notes the deployment's number on them; resolves with all sets as they are then. */
+  /** Scales sets and records the deployment's number on them; resolves with the resulting sets. */
   private async resize(
     deployment: StoredDeployment,
     { newSet, oldSets }: Sets,
@@ -309,7 +309,7 @@ export class DeploymentController extends ReconcileLoop {
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
     if (size === replicas && deepEqual(annotations, set.metadata.annotations)) return set;
     const written = await this.setClient.update(work, set, (live) => {
-      // Somebody else scaled it: what was decided does not hold any more.
+      // Somebody else scaled it: the decision no longer holds.
       if (replicasOf(live) !== size) return undefined;
       live.metadata.annotations = { ...live.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
       live.spec.replicas = replicas;
@@ -345,7 +345,7 @@ export class DeploymentController extends ReconcileLoop {
     }
   }
 
-  /** Tells in the conditions that the deployment was paused or resumed; true when that was written. */
+  /** Reports in the conditions that the deployment was paused or resumed; true when that was written. */
   private async reportPause(deployment: StoredDeployment, work: ReconcileContext): Promise<boolean> {
     const now = this.dependencies.timers.now();
     if (pauseCondition(deployment, deployment.status, now) === undefined) return false;
@@ -358,7 +358,7 @@ export class DeploymentController extends ReconcileLoop {
 
   /**
    * Writes the status, and the revision of the new set into the deployment's annotations, if either changes. Resolves
-   * with the status as it is then.
+   * with the resulting status.
    */
   private async writeStatus(
     deployment: StoredDeployment,

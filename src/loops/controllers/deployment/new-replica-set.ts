@@ -11,7 +11,7 @@ import {
 import { newSetReplicas } from './deployment-replicas.js';
 import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
 
-/** The replica set of a deployment's template, before it exists; as large as the other sets leave room for. */
+/** The replica set of a deployment's template, before it exists; as large as the other sets allow. */
 export function newReplicaSet(
   deployment: StoredDeployment,
   oldSets: readonly StoredSet[],

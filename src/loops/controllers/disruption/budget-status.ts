@@ -21,7 +21,7 @@ export interface Counts {
   readonly desired: number;
 }
 
-/** Whether the bound is about the number of pods that should exist, not only about those that do. */
+/** Whether the bound depends on the number of pods that should exist, not only on existing ones. */
 export function needsExpected({ spec }: StoredBudget): boolean {
   return spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string';
 }
@@ -35,13 +35,13 @@ export function countsOf({ spec }: StoredBudget, expected: number): Counts {
   return { expected, desired: minAvailable === undefined ? 0 : shareOf(minAvailable, expected, 'up') };
 }
 
-/** Pods that the server let go, and whose deletion has not begun. */
+/** Evicted pods whose deletion has not begun. */
 export interface Leaving {
   /** By name, with the time of the eviction. */
   readonly pods: Readonly<Record<string, string>>;
   /** Pods whose deletion did not begin in time. */
   readonly stayed: readonly StoredPod[];
-  /** How long it takes until the next one has stayed too long, in milliseconds. */
+  /** How long until the next pod has stayed too long, in milliseconds. */
   readonly nextMs: number | undefined;
 }
 
@@ -69,7 +69,7 @@ export function leavingPods(
   return { pods: leaving, stayed, nextMs: waits.length === 0 ? undefined : Math.min(...waits) };
 }
 
-/** Pods that serve and stay. */
+/** Pods that are ready and not being deleted. */
 export function healthyPods(pods: readonly StoredPod[], leaving: Leaving): number {
   const isHealthy = (pod: StoredPod) =>
     pod.metadata.deletionTimestamp === undefined &&
@@ -103,7 +103,7 @@ export function budgetStatus(
   };
 }
 
-/** The status of a budget that can't be counted: nothing may go. */
+/** The status of a budget that can't be counted: no pod may be evicted. */
 export function failedStatus(
   { status: before }: StoredBudget,
   message: string,

@@ -27,8 +27,8 @@ import { clearTarget, staleInMs } from './stale-target.js';
 const podPrefix = 'pod ';
 
 /**
- * Counts the pods of disruption budgets, so that evictions know what they may take away (specification 2.6, 3). Also
- * takes the condition `DisruptionTarget` back from pods that were to go and did not.
+ * Counts the pods of disruption budgets, so that evictions know which pods they may evict (specification 2.6, 3). Also
+ * removes the condition `DisruptionTarget` from pods that were to be evicted and stayed.
  */
 export class DisruptionController extends ReconcileLoop {
   readonly name = 'disruption-controller';
@@ -42,7 +42,7 @@ export class DisruptionController extends ReconcileLoop {
     statefulSets: this.informer('apps', 'statefulsets'),
     replicationControllers: this.informer('', 'replicationcontrollers'),
   };
-  /** No selector selects nothing, an empty one everything (specification 2.6). */
+  /** A missing selector selects nothing, an empty one everything (specification 2.6). */
   private readonly selectorOf = rememberedSelectors(({ spec }: StoredBudget) => labelSelectorFromObject(spec.selector));
 
   protected override get component(): string {
@@ -123,7 +123,7 @@ export class DisruptionController extends ReconcileLoop {
     });
   }
 
-  /** Takes the mark back from a pod that was to go and did not. */
+  /** Removes the condition from a pod that was to be evicted and stayed. */
   private async refresh(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);
@@ -164,7 +164,7 @@ export class DisruptionController extends ReconcileLoop {
 /** What controllers of pods have in common. */
 type Controller = ApiObject & { spec: { replicas?: number; template?: PodTemplateSpec } };
 
-/** Whether a budget can't tell the two states of a pod apart. */
+/** Whether two states of a pod are equal for a budget. */
 function looksSame(pod: StoredPod, old: StoredPod): boolean {
   return (
     isPodReady(pod) === isPodReady(old) &&

@@ -7,8 +7,8 @@ import { isPodFinished, podCondition } from '../frame/pod-state.js';
 const timeoutMs = 120_000;
 
 /**
- * How long it takes until the condition `DisruptionTarget` of a pod that stays is out of date, in milliseconds: 0 when
- * it is; undefined when the pod is no target, or goes.
+ * How long until the condition `DisruptionTarget` of a pod that stays is outdated, in milliseconds: 0 when it is;
+ * undefined when the pod is no target, or is being deleted.
  *
  * @param now milliseconds since the epoch
  */
@@ -21,7 +21,7 @@ export function staleInMs(pod: StoredPod, now: number): number | undefined {
   return since ? Math.max(0, parseTime(since) + timeoutMs - now) : 0;
 }
 
-/** Takes the mark back; changes the pod. */
+/** Removes the condition; changes the pod. */
 export function clearTarget(pod: StoredPod, now: number): void {
   pod.status.conditions = (pod.status.conditions ?? []).map((condition) =>
     condition.type === 'DisruptionTarget'

@@ -6,7 +6,7 @@ import type { ZoneShares } from './zone-shares.js';
 
 type StoredNode = Node & ApiObject;
 
-/** What a node says about the work that its zone does. */
+/** A node's report about the work of its zone. */
 interface NodeFacts {
   readonly zone: string;
   readonly milliCpu: number;
@@ -24,7 +24,7 @@ export class NodeZones {
     this.known = undefined;
   }
 
-  /** Notes a node; undefined: it is gone. Answers whether the shares may differ from now on. */
+  /** Records a node; undefined: it is gone. Returns whether the shares may differ from now on. */
   set(name: string, node: StoredNode | undefined): boolean {
     const before = this.facts.get(name);
     const now = node === undefined ? undefined : this.factsOf(node);
@@ -35,7 +35,7 @@ export class NodeZones {
     return true;
   }
 
-  /** The shares of the zones; undefined when a node does not say its zone or its CPU. */
+  /** The shares of the zones; undefined when a node does not report its zone or its CPU. */
   get shares(): ZoneShares | undefined {
     this.known ??= { shares: this.count() };
     return this.known.shares;

@@ -4,7 +4,7 @@ import type { PortGroup } from '../services/pack-slices.js';
 import type { AddressFamily, StoredService } from '../services/service-pods.js';
 import { planZones, type ZoneShares } from './zone-shares.js';
 
-/** Whether a service asks in an annotation that each zone gets endpoints of its own. */
+/** Whether a service requests in an annotation that each zone gets endpoints of its own. */
 export function wantsZones({ metadata }: StoredService, { labelPrefix }: Pick<VendorNames, 'labelPrefix'>): boolean {
   const { annotations = {} } = metadata;
   const old = annotations[`service.${labelPrefix}/topology-aware-hints`];
@@ -18,7 +18,7 @@ export interface HintedGroups {
   readonly problems: ReadonlyMap<AddressFamily, string | undefined>;
 }
 
-/** Says for every endpoint that is ready which zone should use it; where that can't be said, nothing is. */
+/** Sets for every ready endpoint which zone should use it; where that can't be decided, sets none. */
 export function withZoneHints(groups: readonly PortGroup[], shares: ZoneShares | undefined): HintedGroups {
   const problems = new Map<AddressFamily, string | undefined>();
   const zones = new Map<Endpoint, string>();

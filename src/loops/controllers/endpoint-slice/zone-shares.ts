@@ -1,10 +1,10 @@
-/** How much of the work of the cluster each zone does, from 0 to 1; together 1. */
+/** The share of the cluster's work in each zone, from 0 to 1; the sum is 1. */
 export type ZoneShares = ReadonlyMap<string, number>;
 
 /** Which zone should use each endpoint, in the order of the endpoints, or why none should. */
 export type ZonePlan = { readonly zones: readonly string[] } | { readonly problem: string };
 
-/** A zone may get so much more traffic for each of its endpoints than others. */
+/** A zone may get this much more traffic for each of its endpoints than others. */
 const overload = 0.2;
 
 interface ZoneState {
@@ -16,11 +16,11 @@ interface ZoneState {
 }
 
 /**
- * Gives each zone as many endpoints as its share of the work needs. An endpoint is for its own zone, unless another zone
- * would be overloaded without it.
+ * Gives each zone as many endpoints as its share of the work needs. An endpoint is for its own zone, unless another
+ * zone would be overloaded without it.
  *
  * @param endpoints the zone of each endpoint that is ready, '' for an unknown one; in an order that seldom changes
- * @param shares undefined when the nodes do not say enough
+ * @param shares undefined when the nodes do not report enough
  */
 export function planZones(endpoints: readonly string[], shares: ZoneShares | undefined): ZonePlan {
   if (shares === undefined || shares.size === 0) {
@@ -51,7 +51,7 @@ function distribute(endpoints: readonly string[], states: ReadonlyMap<string, Zo
   for (const [i, zone] of endpoints.entries()) (states.get(zone)?.own ?? homeless).push(i);
   const all = [...states.values()].sort((a, b) => (a.zone < b.zone ? -1 : 1));
   const surplus = ({ own, desired }: ZoneState) => own.length - desired;
-  // Endpoints of zones without nodes go where most is missing.
+  // Endpoints of zones without nodes go where the lack is greatest.
   for (const i of homeless) poorest(all, surplus).own.push(i);
   for (;;) {
     const needy = all.filter(({ own, least }) => own.length < least);

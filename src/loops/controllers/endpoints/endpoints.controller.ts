@@ -15,7 +15,7 @@ type Marks = Record<string, string>;
 
 const mostAddresses = 1_000;
 
-/** What the Endpoints of a service should say. */
+/** The desired Endpoints of a service. */
 interface Wanted {
   readonly subsets: readonly EndpointSubset[];
   readonly isTruncated: boolean;
@@ -32,7 +32,7 @@ export class EndpointsController extends ServiceLoop {
 
   protected otherSources(): readonly Source[] {
     const { managedBy } = this.labels;
-    // Somebody may change what this loop wrote, and the service may have gone while no loop ran.
+    // Somebody may change this loop's objects, and the service may have gone while no loop ran.
     const keysOf = (object: StoredEndpoints | undefined, old: StoredEndpoints | undefined) =>
       [object, old].flatMap((one) => (one?.metadata.labels?.[managedBy] === this.name ? [keyOf(one)] : []));
     return [source(this.endpoints, keysOf)];
@@ -88,7 +88,7 @@ export class EndpointsController extends ServiceLoop {
     return { subsets: part ?? all, isTruncated: part !== undefined, labels };
   }
 
-  /** The object with what is wanted; undefined when it has all that. */
+  /** The object with the desired content; undefined when it has that already. */
   private changed(live: StoredEndpoints, wanted: Wanted, changedAt: number | undefined): StoredEndpoints | undefined {
     const { overCapacity, triggerTime } = this.labels;
     const { [overCapacity]: capacity, ...annotations } = live.metadata.annotations ?? {};

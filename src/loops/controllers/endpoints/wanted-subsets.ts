@@ -60,7 +60,7 @@ function mainAddress(service: StoredService, pod: StoredPod): string | undefined
   const isOpen = ipFamilies.length === 0 && (clusterIP === '' || clusterIP === 'None');
   for (const family of familiesOf(service)) {
     const [ip] = addressesOf(pod, family);
-    // A service that names no family takes what the pods have.
+    // A service that names no family uses those of its pods.
     if (ip !== undefined || !isOpen) return ip;
   }
   return undefined;
@@ -116,7 +116,10 @@ function count(lists: readonly (readonly unknown[] | undefined)[]): number {
   return lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
 }
 
-/** Splits `total` in proportion to `sizes`, none above its size; what rounding leaves goes to the first with room. */
+/**
+ * Splits `total` in proportion to `sizes`, none above its size; the remainder from rounding goes to the first ones
+ * below their size.
+ */
 function shares(sizes: readonly number[], total: number): number[] {
   const sum = sizes.reduce((a, b) => a + b, 0);
   if (sum <= total) return [...sizes];

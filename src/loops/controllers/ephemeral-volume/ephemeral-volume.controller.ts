@@ -28,8 +28,8 @@ export interface EphemeralVolumeDependencies extends ReconcileDependencies {
 class ForeignClaim extends Error {}
 
 /**
- * Makes the claims of generic ephemeral volumes. A pod with such a volume is neither placed nor started before its claim
- * is there. A claim that somebody deletes while its pod stays is made anew; the garbage collector deletes those of
+ * Makes the claims of generic ephemeral volumes. A pod with such a volume is neither placed nor started before its
+ * claim exists. A claim that somebody deletes while its pod stays is made anew; the garbage collector deletes those of
  * deleted pods.
  */
 export class EphemeralVolumeController extends ReconcileLoop {
@@ -56,7 +56,7 @@ export class EphemeralVolumeController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     return [
       source(this.pods, (pod, old) => {
-        // The volumes of a pod never change. One of the same name that takes the place of another is new.
+        // The volumes of a pod never change. A pod that replaces another one of the same name is new.
         const isNew = pod !== undefined && pod.metadata.uid !== old?.metadata.uid;
         return isNew && ephemeralVolumes(pod).length > 0 ? [keyOf(pod)] : [];
       }),
@@ -76,7 +76,7 @@ export class EphemeralVolumeController extends ReconcileLoop {
         await this.ensureClaim(pod, volume, work);
       } catch (error) {
         if (isNamespaceTerminating(error)) return 'done';
-        // Another writer was faster: the next look at the informers shows what it wrote.
+        // Another writer was faster: the next check of the informers shows its write.
         if (isAlreadyExists(error)) return 'later';
         this.events.warning(
           pod,

@@ -24,12 +24,12 @@ export interface EventTtlControllerOptions {
 const resource = 'events';
 const shortestPauseMs = 1_000;
 const usualPauseMs = 60_000;
-/** Pause between pages, so a large backlog leaves room for clients' writes. */
+/** Pause between pages, so that a large backlog leaves capacity for clients' writes. */
 const pagePauseMs = 50;
 const deletesAtOnce = 32;
 
 /**
- * Deletes events that were not written for the time to live. Each write of an event starts its time again. The
+ * Deletes events that have not been written for the time to live. Each write of an event restarts its time. The
  * deletions are ordinary ones, so watches see them. They are conditional on the version that was found too old: an
  * event that was written again meanwhile stays.
  *
@@ -93,7 +93,7 @@ export class EventTtlController implements ControlLoop {
       );
       return true;
     } catch (error) {
-      // Meanwhile the event was written again or deleted by somebody else.
+      // The event was written again or deleted by somebody else meanwhile.
       if (error instanceof StorageError && (error.code === 'PreconditionFailed' || error.code === 'KeyNotFound')) {
         return false;
       }

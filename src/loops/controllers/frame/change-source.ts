@@ -8,7 +8,7 @@ export interface ChangeSourceDependencies {
   readonly logger: Logger;
 }
 
-/** Says which keys need work. */
+/** Decides which keys need work. */
 export interface ChangeKeys {
   /** After a change. */
   keysOf(change: Change): Iterable<string>;
@@ -38,7 +38,7 @@ export function changeSource(
         logger.warn('a control loop lost its place in the change log', { resource, error });
       await new ChangeInformer(storage, resource, handler, lost).start(signal);
     },
-    // Nothing is kept that could be behind.
+    // Nothing is kept that could be stale.
     reached: async () => undefined,
   };
   const feed: Source['feed'] = (add, signal) => {

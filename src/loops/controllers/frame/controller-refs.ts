@@ -6,9 +6,9 @@ import type { ResourceClient } from './loop-client.js';
 import { controllerReference } from './pod-from-template.js';
 import type { ReconcileContext } from './reconcile-context.js';
 
-/** What an owner claims, and with what. */
+/** An owner and the criteria by which it claims objects. */
 export interface ClaimOptions<T extends ApiObject> {
-  /** As the informer has it. */
+  /** As the informer shows it. */
   readonly owner: Readonly<ApiObject>;
   readonly selector: LabelSelector;
   /** Objects by the uid of their controller; see `byController`. */
@@ -18,7 +18,7 @@ export interface ClaimOptions<T extends ApiObject> {
   readonly client: ResourceClient<T>;
   /** Reads the owner's newest state, past the informers. */
   readonly liveOwner: () => Promise<ApiObject | undefined>;
-  /** What of the owned and matching objects matters; the others stay as they are. Default: all. */
+  /** Which of the owned and matching objects are considered; the others stay unchanged. Default: all. */
   readonly filter?: (object: T) => boolean;
   /** Changes an object further while it is adopted or released (`owned` says which). */
   readonly adjust?: (live: T, owned: boolean) => void;

@@ -14,7 +14,7 @@ export type StoredRevision = ControllerRevision & ApiObject;
 /** Longest part of the owner's name in the name of a revision, which must fit into a label. */
 const longestOwner = 52;
 
-/** What the history of an object is kept with. */
+/** The dependencies for keeping an object's history. */
 export interface HistoryOptions {
   readonly owner: Readonly<ApiObject> & { readonly spec: { readonly template: PodTemplateSpec } };
   /** The present revisions of the owner. */
@@ -91,7 +91,7 @@ export function superfluousRevisions(
   return unused.slice(0, Math.max(0, unused.length - limit));
 }
 
-/** A strategic merge patch that brings the template back: clients send it as it is to undo a rollout. */
+/** A strategic merge patch that restores the template: clients send it unchanged to undo a rollout. */
 function dataOf(template: PodTemplateSpec): Record<string, unknown> {
   return { spec: { template: { ...(cloneJson(template) as PodTemplateSpec), $patch: 'replace' } } };
 }

@@ -11,15 +11,15 @@ export interface CreationLimits {
 /** Which of the limits makes a creation wait longest. */
 export type CreationLimit = 'objects' | 'bytes';
 
-/** Is told of what waits. */
+/** Receives reports of waiting creations. */
 export interface CreationObserver {
-  /** A creation begins to wait; the answer is called at the end of the wait. */
+  /** A creation begins to wait; the returned function is called at the end of the wait. */
   waits(limit: CreationLimit): (seconds: number) => void;
 }
 
-/** After a rest, so many seconds' worth may be created at once. */
+/** After a rest, this many seconds' worth may be created at once. */
 const burstSeconds = 10;
-/** Namespaces whose budget is full again are forgotten when there are so many. */
+/** Namespaces whose budget is full again are forgotten when there are this many. */
 const mostRemembered = 4096;
 
 interface Account {
@@ -29,8 +29,8 @@ interface Account {
 }
 
 /**
- * Slows down what loops create in each namespace: a tenant's templates may not fill the database, and the memory of everybody
- * who follows it, as fast as the loops can write. Whoever creates less than the limits never waits.
+ * Slows down what loops create in each namespace: a tenant's templates may not fill the database, and the memory of
+ * everybody who follows it, as fast as the loops can write. Namespaces that stay below the limits never wait.
  */
 export class CreationBudget {
   private readonly accounts = new Map<string, Account>();
@@ -42,9 +42,9 @@ export class CreationBudget {
   ) {}
 
   /**
-   * Resolves when an object of so many bytes may be created in the namespace, or after the abort.
+   * Resolves when an object of the given number of bytes may be created in the namespace, or after the abort.
    *
-   * @param began called at once if that takes so many seconds
+   * @param began called at once if the wait takes at least the given number of seconds
    */
   async spend(
     namespace: string,
@@ -56,7 +56,7 @@ export class CreationBudget {
     const account = this.account(namespace);
     account.objects -= 1;
     account.bytes -= bytes;
-    // Debts are paid in the order in which they were made: everyone waits until the account would be even.
+    // Debts are paid in the order in which they were made: each creation waits until the account would be even.
     const forObjects = -account.objects / objectsPerSecond;
     const forBytes = -account.bytes / bytesPerSecond;
     const seconds = Math.max(forObjects, forBytes);

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CreationLimit, CreationObserver } from './creation-budget.js';
 
-/** Counts what waits for the creation budgets of namespaces. */
+/** Counts the creations that wait for the budgets of namespaces. */
 export class CreationMetrics implements CreationObserver {
   private readonly waiting: Gauge<'limit'>;
   private readonly seconds: Counter<'limit'>;

@@ -22,23 +22,26 @@ import { workStore } from '../work-store.js';
 import { type ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
-/** What loops read and write with. */
+/** The dependencies of the client of loops. */
 export interface LoopClientDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly timers: Timers;
-  /** What the writes have to pass. Default: everything passes. */
+  /** The admission of the writes. Default: everything is admitted. */
   readonly admission?: WriteAdmission | undefined;
-  /** What writes wait for. Default: creations wait for nothing. */
+  /** The limits that writes wait for. Default: creations wait for nothing. */
   readonly limiter?: WriteLimiter | undefined;
-  /** Says what each loop may do. Default: everything. */
+  /** Decides what each loop may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
 }
 
-/** The owner of the fields that loops write. */
+/** The field manager of the loops' writes. */
 const manager = 'plinth';
 
-/** Reads and writes objects for control loops. One client serves all loops: the {@link ReconcileContext} says who acts. */
+/**
+ * Reads and writes objects for control loops. One client serves all loops: the {@link ReconcileContext} identifies the
+ * user.
+ */
 export class LoopClient {
   private readonly clients = new Map<string, ResourceClient<ApiObject>>();
 
@@ -65,7 +68,7 @@ export class LoopClient {
 
 /**
  * Objects of one resource, in their stored version. Writes pass authorization, admission and the rules of the kind like
- * those of clients, and record the owner of the fields. Throws StatusErrors, and TermOver for writes after the end of the
+ * those of clients, and record the field manager. Throws StatusErrors, and TermOver for writes after the end of the
  * term.
  */
 export class ResourceClient<T extends ApiObject> {
@@ -86,7 +89,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
-   * The scale of an object: how many replicas it wants and has. Undefined when there is no such object.
+   * The scale of an object: its desired and its actual number of replicas. Undefined when there is no such object.
    *
    * @throws Error when objects of this resource have no scale
    */
@@ -103,7 +106,7 @@ export class ResourceClient<T extends ApiObject> {
     return view.read(object) as Scale & ApiObject;
   }
 
-  /** Creates an object, which may leave out kind, apiVersion and what has a default. */
+  /** Creates an object, which may omit kind, apiVersion and fields that have a default. */
   async create(work: ReconcileContext, object: DeepPartial<T>): Promise<T> {
     const size = sizeOf(object, Number.POSITIVE_INFINITY);
     const metadata = object.metadata as ApiObject['metadata'] | undefined;
@@ -115,7 +118,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
-   * Creates the object that `make` makes when its turn comes: what waits does not take the memory of an object.
+   * Creates the object that `make` makes when its turn comes: a waiting creation does not use the memory of an object.
    *
    * @param plan.owner the object on whose behalf it is made
    */
@@ -134,11 +137,12 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
-   * Changes an object, or its part `subresource` (`status`). `change` gets a copy of the live object, which it may
-   * change, and returns what to write; undefined: nothing. It is called again when another writer was faster.
+   * Changes an object, or its part `subresource` (`status`). `change` receives a copy of the live object, which it may
+   * change, and returns the object to write, or undefined for no write. It is called again when another writer was
+   * faster.
    *
-   * Resolves with the written object, or with undefined when nothing was written because `change` said so or because the
-   * object with this uid is gone.
+   * Resolves with the written object, or with undefined when nothing was written because `change` returned undefined or
+   * because the object with this uid is gone.
    */
   async update(
     work: ReconcileContext,
@@ -253,8 +257,8 @@ export class ResourceClient<T extends ApiObject> {
    * Creates `body` below the object with this uid, at a path such as `binding` or `eviction`, as a client does by POST:
    * with the admission and the rules of that path. False when the object is gone.
    *
-   * Paths that write nothing into the object itself know only its name. Where one made anew at the last moment must be
-   * spared, the body has to say so (`deleteOptions.preconditions.uid` of an eviction).
+   * Paths that write nothing into the object itself know only its name. To spare an object that was recreated at the
+   * last moment, the body has to name the uid (`deleteOptions.preconditions.uid` of an eviction).
    */
   async post(work: ReconcileContext, { metadata }: Readonly<ApiObject>, path: string, body: object): Promise<boolean> {
     const { namespace = '', name = '', uid } = metadata;
@@ -310,15 +314,15 @@ export class ResourceClient<T extends ApiObject> {
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
-      // An object of the same name that is another one: the one that was meant is gone.
+      // Another object has the name: the intended one is gone.
       if (resourceVersion === undefined && isConflict(error)) return false;
       throw error;
     }
   }
 
   /**
-   * Throws a 403 when the loop may not do this, and TermOver when its term has ended. Whoever may patch an object may
-   * also update it this way.
+   * Throws a 403 when the loop may not do this, and TermOver when its term has ended. A user who may patch an object
+   * may also update it this way.
    */
   private async authorize(
     work: ReconcileContext,
@@ -328,7 +332,7 @@ export class ResourceClient<T extends ApiObject> {
     subresource = '',
   ): Promise<void> {
     await this.checkRights(work, verb, namespace, name, subresource);
-    // What was planned before may be done already by the process that leads now.
+    // The process that leads now may already have done what was planned before.
     if (work.signal.aborted) throw new TermOver();
   }
 
@@ -340,7 +344,7 @@ export class ResourceClient<T extends ApiObject> {
     subresource: string,
   ): Promise<void> {
     const { authorizer } = this.dependencies;
-    // The server needs nobody's permission for what is its own.
+    // The server needs no permission for its own objects.
     if (authorizer === undefined || work.context.user === serverUser) return;
     const { definition, served } = this.resource;
     const attributes: AuthorizerAttributes = {
@@ -366,7 +370,7 @@ export class ResourceClient<T extends ApiObject> {
 
   /** Waits while loops have created much in the namespace of the object. */
   private async untilAffordable(work: ReconcileContext, plan: PlannedCreation): Promise<void> {
-    // Events are few by themselves. They wait only for each other: they say what everything else waits for.
+    // Events are few by nature. They wait only for each other: they report what everything else waits for.
     const isEvent = this.resource.definition.resource === 'events';
     const payer = isEvent ? { ...plan, namespace: `events of ${plan.namespace}` } : plan;
     await this.limiter.untilAffordable(work, payer);
@@ -379,7 +383,7 @@ export class ResourceClient<T extends ApiObject> {
 
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
     const { definition, served } = this.resource;
-    // Owners of kinds that something outside converts would need a call: their entries stay as they are.
+    // Owners of kinds with an external converter would need a call: their entries stay unchanged.
     if (remoteConversionOf(definition) !== undefined) return;
     const { group } = definition;
     const entries = updateManagedFields(served.type, live, next, {
@@ -400,7 +404,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 }
 
-/** A kind with all its fields optional, at every depth: what a new object may leave out. */
+/** A kind with all its fields optional, at every depth: a new object may omit them. */
 export type DeepPartial<T> = T extends readonly (infer U)[]
   ? DeepPartial<U>[]
   : T extends object
@@ -418,7 +422,7 @@ function managerOf(metadata: ApiObject['metadata'] | undefined): ApiObject | und
   return { kind, apiVersion, metadata: { name, uid, namespace: metadata?.namespace ?? '' } };
 }
 
-/** Leaves an update that has nothing to write. */
+/** Thrown to leave an update that has nothing to write. */
 class Unwritten extends Error {}
 
 function isNotFound(error: unknown): boolean {

@@ -32,23 +32,25 @@ interface Known {
   readonly at: number;
 }
 
-/** Events that are written at one time, and of one namespace; those about one object one after the other. */
+/**
+ * The most events written at one time, and of one namespace; events about one object are written one after the other.
+ */
 const slots = 16;
-/** Events of all namespaces that may wait; each has an equal share, between these two. */
+/** The most waiting events of all namespaces; each namespace has an equal share, between these two limits. */
 const mostWaiting = 4096;
 const mostOfNamespace = 1024;
 const leastOfNamespace = 64;
 
-/** The events of one namespace that wait. */
+/** The waiting events of one namespace. */
 interface Waiting {
   count: number;
   readonly last: Promise<void>[];
 }
 
 /**
- * Writes events about objects for one loop, for each object in the order of the calls, beside its work. An event that says the same
- * again raises the count of the first. A failure to write one is only logged: no work depends on events. Namespaces take turns, and
- * each has an equal share of the events that may wait: what comes beyond that is dropped.
+ * Writes events about objects for one loop, for each object in the order of the calls, beside its work. A repeated
+ * event raises the count of the first. A failure to write one is only logged: no work depends on events. Namespaces
+ * take turns, and each has an equal share of the events that may wait: events beyond that share are dropped.
  */
 export class LoopEvents {
   private readonly known = new Map<string, Known>();
@@ -62,7 +64,7 @@ export class LoopEvents {
   /**
    * @param account the service account of the loop
    * @param component the reporting component, as named in events
-   * @param user who writes them; default: the service account
+   * @param user the author of the events; default: the service account
    * @param written called when an event that waited is written, or could not be
    */
   constructor(
@@ -75,22 +77,22 @@ export class LoopEvents {
     this.budget = new FaultBudget(dependencies.timers);
   }
 
-  /** From the abort on nothing more is recorded: what fails then fails because of the end. */
+  /** After the abort nothing more is recorded: later failures are caused by the end. */
   endWith(term: AbortSignal): void {
     this.term = term;
   }
 
-  /** Something that went as it should. Returns at once. */
+  /** Records a normal event. Returns at once. */
   normal(about: ApiObject, reason: string, message: string): void {
     this.record('Normal', about, reason, message);
   }
 
-  /** Something that somebody should look at. Returns at once. */
+  /** Records a warning that somebody should look at. Returns at once. */
   warning(about: ApiObject, reason: string, message: string): void {
     this.record('Warning', about, reason, message);
   }
 
-  /** How much of its share of the events that may wait a namespace has used: from 1 on new ones are dropped. */
+  /** How much of its share of the waiting events a namespace has used: from 1 on new ones are dropped. */
   usedShare(namespace: string): number {
     const share = Math.floor(mostWaiting / Math.max(1, this.waiting.size));
     const most = Math.max(leastOfNamespace, Math.min(mostOfNamespace, share));

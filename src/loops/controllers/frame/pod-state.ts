@@ -6,7 +6,7 @@ import type { StoredPod } from './indexes.js';
 export function podCondition(pod: Readonly<StoredPod>, type: string): PodCondition | undefined {
   const { conditions } = pod.status;
   if (conditions === undefined) return undefined;
-  // Loops look at thousands of pods again and again.
+  // Loops examine thousands of pods again and again.
   for (const condition of conditions) if (condition.type === type) return condition;
   return undefined;
 }
@@ -21,7 +21,7 @@ export function isPodFinished({ status }: Readonly<StoredPod>): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-/** Whether the pod counts as one of the wanted ones: neither ended nor being deleted. */
+/** Whether the pod counts towards the desired number: neither ended nor being deleted. */
 export function isPodActive(pod: Readonly<StoredPod>): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
 }
@@ -31,7 +31,9 @@ export function isPodTerminating(pod: Readonly<StoredPod>): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** When the pod became ready, in milliseconds since the epoch; undefined when it is not ready or nobody said when. */
+/**
+ * When the pod became ready, in milliseconds since the epoch; undefined when it is not ready or the time is unknown.
+ */
 export function readySince(pod: Readonly<StoredPod>): number | undefined {
   const condition = podCondition(pod, 'Ready');
   if (condition?.status !== 'True' || !condition.lastTransitionTime) return undefined;
@@ -39,8 +41,8 @@ export function readySince(pod: Readonly<StoredPod>): number | undefined {
 }
 
 /**
- * How long it takes until the pod has been ready for `minReadySeconds`, in milliseconds: 0 when it is available,
- * undefined when it is not ready.
+ * How long until the pod has been ready for `minReadySeconds`, in milliseconds: 0 when it is available, undefined when
+ * it is not ready.
  *
  * @param now milliseconds since the epoch
  */

@@ -17,7 +17,9 @@ export function loopUser(account: string, { systemNamespace }: Pick<VendorNames,
   });
 }
 
-/** The user of the loops that are part of the server itself: it has all rights, whatever the authorization modes say. */
+/**
+ * The user of the loops that are part of the server itself: it has all rights, whatever the authorization modes are.
+ */
 export const serverUser: UserInfo = Object.freeze({
   name: 'system:apiserver',
   uid: '',
@@ -30,7 +32,7 @@ export function componentUser(component: string): UserInfo {
   return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
 }
 
-/** One run of a loop's `reconcile`: who acts, since when, and what was written. */
+/** One run of a loop's `reconcile`: the acting user, the start time, and the writes. */
 export class ReconcileContext {
   readonly context: RequestContext;
   private version = 0n;
@@ -49,7 +51,7 @@ export class ReconcileContext {
     this.context = internalContext(user, now, signal, `plinth/${account}`);
   }
 
-  /** Notes a write. The next run for the same key begins when the informers of the loop show it. */
+  /** Records a write. The next run for the same key begins when the informers of the loop show it. */
   wrote(version: bigint | undefined): void {
     if (version !== undefined && version > this.version) this.version = version;
   }
@@ -60,7 +62,7 @@ export class ReconcileContext {
   }
 }
 
-/** A loop would write after the end of its term, when another process may lead already. */
+/** Thrown when a loop would write after the end of its term, when another process may lead already. */
 export class TermOver extends Error {
   constructor() {
     super('the control loop has ended');

@@ -28,7 +28,7 @@ type StoredEvent = Event & ApiObject;
 
 const names = vendorNames('k8s.io');
 
-/** Gives each ConfigMap named in `wanted` as many copies as its data asks for, under generated names. */
+/** Makes as many copies of each ConfigMap named in `wanted` as its data requests, under generated names. */
 class Copier extends ReconcileLoop {
   readonly name = 'copier';
   override quietRefusalsMs = 0;
@@ -108,7 +108,7 @@ describe('ReconcileLoop', () => {
     await seen.reached(BigInt(original.metadata.resourceVersion ?? 0));
     const copies = () => [...seen.all()].filter(({ data }) => data?.of === 'a').length;
     await eventually(() => copies() >= 3, 'the copies');
-    // However late the copies were made, there is work on the key after it.
+    // However late the copies were made, the key is worked on after that.
     const { runs } = loop;
     await maps.update(work, original, (live) => ({ ...live, data: { copies: '3', i: 'last' } }));
     await eventually(() => loop.runs > runs, 'more work');

@@ -17,7 +17,7 @@ import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
 import { loopUser, ReconcileContext } from './reconcile-context.js';
 
-/** What every loop is made of. */
+/** The dependencies of every loop. */
 export interface ReconcileDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
@@ -31,22 +31,22 @@ export interface ReconcileDependencies {
   readonly queues?: Pick<QueueMetrics, 'of'> | undefined;
 }
 
-/** The first pause before work on a key is tried again, in milliseconds, and the longest: it doubles in between. */
+/** The first pause before a key is retried, in milliseconds, and the longest: the pause doubles in between. */
 export interface Pauses {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** An informer that a loop needs, and which keys its objects stand for. */
+/** An informer that a loop needs, and the keys that its objects map to. */
 export interface Source {
   readonly informer: Pick<Informer, 'use' | 'reached'>;
-  /** Tells the keys of all objects, of many in turns with other work, and of every change, until the abort. */
+  /** Reports the keys of all objects (of many in turns with other work) and of every change, until the abort. */
   feed(add: (key: string) => void, signal: AbortSignal): void | Promise<void>;
 }
 
 /**
- * A source of a loop. `keysOf` says which keys a change concerns: `object` is undefined for one that is gone, `old` for a
- * new one. Without it the loop only reads the informer.
+ * A source of a loop. `keysOf` returns the keys that a change concerns: `object` is undefined for one that is gone,
+ * `old` for a new one. Without it the loop only reads the informer.
  */
 export function source<T extends ApiObject>(
   informer: Informer<T>,
@@ -64,7 +64,7 @@ export function source<T extends ApiObject>(
   };
 }
 
-/** The key of an object: `<namespace>/<name>`, without the slash for objects of the cluster. */
+/** The key of an object: `<namespace>/<name>`, without the slash for cluster-scoped objects. */
 export function keyOf({ metadata }: Readonly<ApiObject>): string {
   const { namespace = '', name = '' } = metadata;
   return namespace === '' ? name : `${namespace}/${name}`;
@@ -76,12 +76,12 @@ export function splitKey(key: string): { readonly namespace: string; readonly na
   return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** `keysOf` of the objects that a loop is about. */
+/** `keysOf` for the objects that a loop manages. */
 export function ownKey(object: ApiObject | undefined, old: ApiObject | undefined): Iterable<string> {
   return [keyOf((object ?? old) as ApiObject)];
 }
 
-/** Errors that mean that another writer was faster. */
+/** Errors which mean that another writer was faster. */
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict']);
 
 /** Whether a write failed only because another writer was faster. */
@@ -97,19 +97,19 @@ function isForbidden(error: unknown): boolean {
 const usualPauses: Pauses = { firstMs: 10, longestMs: 60_000 };
 
 /**
- * The frame of the loops: informers fill a queue of keys, and `reconcile` brings what a key stands for to the wanted
- * state. The work on a key begins when the informers show everything that the last work on it wrote, so a loop never
- * does anything twice because it has not seen its own writes yet.
+ * The frame of the loops: informers fill a queue of keys, and `reconcile` brings the object behind a key to the desired
+ * state. The work on a key begins when the informers show everything that the last work on this key wrote, so a loop
+ * never does anything twice because it has not seen its own writes yet.
  */
 export abstract class ReconcileLoop implements ControlLoop {
-  /** The loop in logs, and unless {@link account} says otherwise the service account that it acts as. */
+  /** The name of the loop in logs and, unless {@link account} differs, its service account. */
   abstract readonly name: string;
   /** How many keys are worked on at once. */
   protected readonly workers: number = 5;
   protected readonly pauses: Pauses = usualPauses;
   /**
-   * How long after the start of a term a missing right is not told, in milliseconds: in a new cluster the loops may begin
-   * a moment before the default policy is written.
+   * How long after the start of a term a missing right is not logged, in milliseconds: in a new cluster the loops may
+   * begin a moment before the default policy is written.
    */
   protected readonly quietRefusalsMs: number = 5_000;
   /** Writes events about objects of the loop. */
@@ -118,16 +118,17 @@ export abstract class ReconcileLoop implements ControlLoop {
 
   constructor(protected readonly dependencies: ReconcileDependencies) {}
 
-  /** Everything that the loop reads from memory. Asked for at the start of each term. */
+  /** The sources that the loop reads from memory. Called at the start of each term. */
   protected abstract sources(): readonly Source[];
 
   /**
-   * Brings what `key` stands for closer to the wanted state, from the informers and fresh reads; must be safe to repeat.
-   * An error is logged, unless it means that another writer was faster, and the key is tried again after a growing pause.
+   * Brings the object behind `key` closer to the desired state, from the informers and fresh reads; must be safe to
+   * repeat. An error is logged, unless it means that another writer was faster, and the key is tried again after a
+   * growing pause.
    */
   protected abstract reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome>;
 
-  /** Whose turn a key takes: parties share the workers evenly. */
+  /** The party of a key: parties share the workers evenly. */
   protected partyOf(key: string): string {
     return namespaceOfKey(key);
   }
@@ -140,7 +141,7 @@ export abstract class ReconcileLoop implements ControlLoop {
     return this.name;
   }
 
-  /** Who the loop acts as. */
+  /** The user that the loop acts as. */
   protected get user(): UserInfo {
     return loopUser(this.account, this.dependencies.names);
   }
@@ -160,7 +161,7 @@ export abstract class ReconcileLoop implements ControlLoop {
     return this.recorder;
   }
 
-  /** Queues a key, after a while if `afterMs` is given; an earlier time that was asked for stays. */
+  /** Queues a key, after a while if `afterMs` is given; an earlier requested time stays. */
   protected enqueue(key: string, afterMs = 0): void {
     if (afterMs <= 0) this.queue?.add(key);
     else this.queue?.addAfter(key, afterMs);

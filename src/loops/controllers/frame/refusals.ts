@@ -1,6 +1,6 @@
 import { StatusError } from '../../../base/machinery/status-error.js';
 
-/** Whether a write was refused because the namespace is being deleted, which nothing ends but its end. */
+/** Whether a write was refused because the namespace is being deleted, which only ends with the namespace. */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false;
   return error.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
@@ -16,7 +16,7 @@ export function isConflict(error: unknown): error is StatusError {
   return error instanceof StatusError && error.reason === 'Conflict';
 }
 
-/** What an error says, for conditions and events. */
+/** The message of an error, for conditions and events. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -28,27 +28,32 @@ function validOrNothing(compile: () => LabelSelector): LabelSelector {
   }
 }
 
-/** The key of the object of this kind that manages another one; undefined when something else or nothing does. */
+/**
+ * The key of the object of this kind that manages another object; undefined when something else or nothing manages it.
+ */
 export function ownerKey(object: ApiObject, kind: string): string | undefined {
   const owner = controllerOf(object);
   return owner?.kind === kind ? `${object.metadata.namespace}/${owner.name}` : undefined;
 }
 
-/** The keys of the objects of this kind that manage something, or did before a change of it. */
+/** The keys of the objects of this kind that manage an object, or did before a change of it. */
 export function ownerKeys(object: ApiObject | undefined, old: ApiObject | undefined, kind: string): readonly string[] {
   const now = object && ownerKey(object, kind);
   const before = old && ownerKey(old, kind);
   return [...new Set([now, before])].filter((key) => key !== undefined);
 }
 
-/** Objects that manage others, and which they choose. */
+/** Objects that manage others, and the objects that they select. */
 export interface Choosers<T extends ApiObject> {
   readonly kind: string;
   readonly informer: Informer<T>;
   chooses(chooser: T, object: ApiObject): boolean;
 }
 
-/** The keys of those that a change of an object concerns: who manages it or did before, and who may want to adopt it. */
+/**
+ * The keys of the managers that a change of an object concerns: the present and the former manager, and those that may
+ * want to adopt it.
+ */
 export function* concernedBy<T extends ApiObject>(
   { kind, informer, chooses }: Choosers<T>,
   object: ApiObject | undefined,

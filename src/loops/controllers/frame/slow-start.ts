@@ -1,7 +1,7 @@
 /** Most calls at once: more would only wait for connections that requests of clients need too. */
 const mostAtOnce = 16;
 
-/** How far a number of equal calls came. */
+/** The progress of a number of equal calls. */
 export interface SlowStart {
   /** Calls that succeeded. */
   readonly done: number;
@@ -10,8 +10,9 @@ export interface SlowStart {
 }
 
 /**
- * Calls `call` with the numbers below `count`, in batches of 1, 2, 4 and so on, each after the last one has succeeded as
- * a whole. Ends after the first batch with a failure: what does not work once is not tried a thousand times.
+ * Calls `call` with the numbers below `count`, in batches of 1, 2, 4 and so on, each after the previous batch has
+ * succeeded as a whole. Ends after the first batch with a failure: a call that does not work once is not tried a
+ * thousand times.
  */
 export async function slowStart(count: number, call: (index: number) => Promise<void>): Promise<SlowStart> {
   let begun = 0;

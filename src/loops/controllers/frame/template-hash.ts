@@ -1,4 +1,4 @@
-/** Characters of hashes in names and labels: none that form words, none that look alike. */
+/** Characters of hashes in names and labels: without vowels and look-alikes. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**

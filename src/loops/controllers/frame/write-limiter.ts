@@ -8,20 +8,20 @@ import type { ReconcileContext } from './reconcile-context.js';
 /** An object that a loop is about to write. */
 export interface PlannedWrite {
   readonly namespace: string;
-  /** Bytes of its text, about. */
+  /** The approximate number of bytes of its text. */
   readonly size: number;
 }
 
 export interface PlannedCreation extends PlannedWrite {
-  /** On whose behalf it is made: it is told when the creation waits for long. */
+  /** The object on whose behalf it is made: it gets an event when the creation waits for long. */
   readonly owner: ApiObject | undefined;
 }
 
 /** Writes of less text need not be counted: there are few at one time. */
 const small = 64 * 1024;
-/** How much of the heap the texts of the large objects may take that are written at one time: each is there several times. */
+/** The share of the heap for the texts of large objects being written at one time: each text exists several times. */
 const partUnderWay = 1 / 64;
-/** Who waits for longer is told, and not again for so long. */
+/** An owner that waits for longer gets an event, and no other event within the same time. */
 const longSeconds = 2;
 const quietMs = 300_000;
 const mostRemembered = 4096;
@@ -34,12 +34,13 @@ export interface WriteLimiterDependencies {
 }
 
 /**
- * What the writes of the loops of a process wait for: the creation budget of their namespace, and room in memory for the copies
- * of large objects, in which namespaces take turns. The work that waits rests meanwhile, so the loops go on with others'.
+ * The limits for the writes of the loops of a process: the creation budget of their namespace, and a memory budget for
+ * the copies of large objects, in which namespaces take turns. Waiting work rests meanwhile, so the loops continue with
+ * other work.
  */
 export class WriteLimiter {
   private readonly underWay: FairGate;
-  /** Owners that were told, and when. */
+  /** Owners that got an event, and when. */
   private readonly told = new Map<string, number>();
 
   /** @param dependencies without them creations wait for no budget */
@@ -61,7 +62,7 @@ export class WriteLimiter {
     await rest(() => budget.spend(namespace, size, signal, began));
   }
 
-  /** Does a write as soon as there is room for the copies that it makes of the object. */
+  /** Performs a write as soon as the memory budget allows for its copies of the object. */
   async inMemory<T>(
     { rest }: ReconcileContext,
     { namespace, size }: PlannedWrite,

@@ -19,23 +19,23 @@ import {
 import { OwnerFinder, type OwnerState, type RemoteOwners } from './owner-finder.js';
 
 export interface GarbageCollectorDependencies extends ReconcileDependencies {
-  /** Without it, dependents of what extension servers keep are kept for ever. */
+  /** Without it, dependents of objects on extension servers are kept forever. */
   readonly remoteOwners?: RemoteOwners | undefined;
 }
 
 /**
- * How often owners of unknown kinds are looked for again, and those that extension servers keep. Kinds that come are
- * noticed at once.
+ * How often owners of unknown kinds, and those on extension servers, are looked up again. New kinds are noticed at
+ * once.
  */
 const lookAgainMs = 60_000;
 
-/** Owners of one object that are looked for at one time. */
+/** Owners of one object that are looked up concurrently. */
 const ownersAtOnce = 50;
 
 /**
- * Deletes objects whose owners are all gone, and does for deleted owners what their finalizers ask for
- * (specification 3): `foregroundDeletion` waits until the dependents that block it are gone, `orphan` takes the owner out
- * of the references of its dependents. Keys are uids.
+ * Deletes objects whose owners are all gone, and does the work that finalizers of deleted owners request (specification
+ * 3): `foregroundDeletion` waits until the dependents that block it are gone, `orphan` removes the owner from the
+ * references of its dependents. Keys are uids.
  */
 export class GarbageCollector extends ReconcileLoop {
   readonly name = 'generic-garbage-collector';
@@ -84,7 +84,7 @@ export class GarbageCollector extends ReconcileLoop {
     const seen = this.graph.get(uid);
     this.unknown.delete(uid);
     if (seen === undefined) return 'done';
-    // What was written before the object, such as its owners, may still be on its way into the graph.
+    // Earlier writes, such as those of its owners, may still be on their way into the graph.
     await this.monitors?.reached(BigInt(seen.resourceVersion));
     const node = this.graph.get(uid);
     if (node === undefined || work.signal.aborted) return 'done';
@@ -114,7 +114,7 @@ export class GarbageCollector extends ReconcileLoop {
       const byUid = Map.groupBy(useless, ({ uid }) => uid);
       const isUseless = (owner: OwnerReference) => byUid.get(owner.uid)?.some((one) => isSame(one, owner)) === true;
       if (useless.length > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, isUseless));
-      // Nobody tells when an owner goes that is kept elsewhere.
+      // Nothing reports the deletion of an owner on another server.
       const isFollowed = ({ uid }: OwnerReference, i: number) =>
         states[i] !== 'solid' || this.graph.get(uid) !== undefined;
       return node.owners.every(isFollowed) ? 'done' : lookAgainMs;
@@ -140,13 +140,13 @@ export class GarbageCollector extends ReconcileLoop {
   private async statesOf(node: GraphNode, signal: AbortSignal): Promise<OwnerState[]> {
     const states: OwnerState[] = [];
     const { owners } = node;
-    // What has to be read is read together.
+    // References that have to be read are read together.
     for (let i = 0; i < owners.length; i += ownersAtOnce) {
       const some = owners.slice(i, i + ownersAtOnce);
       const found = await Promise.all(
         some.map(async (one) => (await this.finder?.find(one, node, signal)) ?? 'unknown'),
       );
-      // Nothing is decided while an owner is unknown: the others need not be asked for.
+      // Nothing is decided while an owner is unknown: the others need not be looked up.
       if (found.includes('unknown')) return ['unknown'];
       states.push(...found);
       for (const reference of some) {
@@ -164,7 +164,7 @@ export class GarbageCollector extends ReconcileLoop {
     this.events.warning(objectOf(node), 'OwnerRefInvalidNamespace', message);
   }
 
-  /** Lets an owner go once no dependent blocks it. The dependents are deleted by work of their own. */
+  /** Releases an owner once no dependent blocks it. The dependents are deleted by work of their own. */
   private async endWait(
     node: GraphNode,
     client: ResourceClient<ApiObject>,
@@ -177,7 +177,7 @@ export class GarbageCollector extends ReconcileLoop {
     return 'done';
   }
 
-  /** Takes an owner out of the references of its dependents, and lets it go when none is left. */
+  /** Removes an owner from the references of its dependents, and releases it when none is left. */
   private async release(
     node: GraphNode,
     client: ResourceClient<ApiObject>,
@@ -185,12 +185,12 @@ export class GarbageCollector extends ReconcileLoop {
   ): Promise<WorkOutcome> {
     const dependents = [...this.graph.dependentsOf(node)];
     const isOwner = ({ uid }: OwnerReference) => uid === node.uid;
-    // One that cannot be changed does not keep the others bound.
+    // A dependent that cannot be changed does not keep the others bound.
     const { error } = await allOf(dependents, async (one) => {
       await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, isOwner));
     });
     if (error !== undefined) throw error;
-    // Another look, when the graph shows what was written, finds those that came meanwhile.
+    // Another check, when the graph shows the writes, finds dependents added meanwhile.
     if (dependents.length > 0) return work.written > 0n ? 0 : 'later';
     await client.update(work, objectOf(node), (live) => withoutFinalizer(live, orphanFinalizer));
     return 'done';
@@ -217,7 +217,7 @@ function blocks({ blockOwnerDeletion }: OwnerReference): boolean {
   return blockOwnerDeletion === true;
 }
 
-/** What a client asked for when it set a finalizer itself. */
+/** The request of a client that set a finalizer itself. */
 function policyOf({ orphans, waits }: GraphNode): 'Orphan' | 'Foreground' | 'Background' {
   if (orphans) return 'Orphan';
   return waits ? 'Foreground' : 'Background';

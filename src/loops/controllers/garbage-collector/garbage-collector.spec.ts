@@ -38,7 +38,7 @@ describe('GarbageCollector', () => {
   const remove = (name: string, propagationPolicy?: Policy) =>
     scene.delete(maps, 'default', name, propagationPolicy === undefined ? {} : { propagationPolicy });
 
-  /** Waits until exactly these config maps are there. */
+  /** Waits until exactly these config maps exist. */
   const untilMaps = (...names: string[]) =>
     scene.until(maps, `exactly ${names.join(', ')}`, (objects) => {
       const found = objects.map(({ metadata }) => metadata.name).sort();

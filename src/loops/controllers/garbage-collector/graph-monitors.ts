@@ -14,7 +14,7 @@ import { storedApiVersion } from '../../../objects/registry/store/object-codec.j
 import type { Storage, StoredObject } from '../../../storage/storage.interface.js';
 import { type GraphNode, type GraphResource, nodeOf, type ObjectGraph, plainNodeOf } from './object-graph.js';
 
-/** What a reflector hands on in place of an object. */
+/** What a reflector passes on instead of an object. */
 interface Reduced extends ApiObject {
   readonly node: GraphNode;
 }
@@ -79,7 +79,7 @@ export class GraphMonitors {
     if (isWhole && version > this.complete) this.complete = version;
   }
 
-  /** Begins to follow kinds that are new, and ends with those that are gone. */
+  /** Begins to follow new kinds, and stops following removed ones. */
   private follow(): void {
     const { signal } = this;
     if (signal === undefined || signal.aborted) return;
@@ -129,8 +129,8 @@ export class GraphMonitors {
   }
 
   /**
-   * Ends with a kind that is gone. Its objects are gone as well, most likely, but nobody will tell: those that own
-   * something are looked up once more.
+   * Stops following a removed kind. Its objects are most likely gone as well, but nothing will report it: those that
+   * own something are looked up once more.
    */
   private async end(monitor: Monitor): Promise<void> {
     const { resource, reflector, stop, names, filled } = monitor;
@@ -152,16 +152,16 @@ export class GraphMonitors {
     }
   }
 
-  /** In turns with other work: there may be very many. Nothing else is told of this resource meanwhile. */
+  /** In turns with other work: there may be very many. Nothing else is reported of this resource meanwhile. */
   private async replace(names: LargeMap<string>, objects: readonly Reduced[]): Promise<void> {
-    // After a loss of writes in the database, owners may be there again.
+    // After a loss of writes in the database, owners may exist again.
     this.graph.absent.clear();
     const gone = new LargeMap<true>();
     await inTurns(eachInSteps(names.keys(), (key) => gone.set(key, true)));
     const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));
       const known = this.graph.get(node.uid);
-      // A node that the monitor before has left is about to go with it.
+      // A node that the previous monitor has left is about to be removed with it.
       const isOwn = known?.resource === node.resource;
       if (!isOwn || known.resourceVersion !== node.resourceVersion) this.set(names, node);
     };

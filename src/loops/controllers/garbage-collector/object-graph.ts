@@ -17,14 +17,14 @@ export interface GraphResource extends GroupKind {
   readonly namespaced: boolean;
 }
 
-/** What the graph knows of one object: enough to decide about it, and no more, for there may be very many. */
+/** What the graph keeps of one object: enough to decide about it, and no more, for there may be very many. */
 export interface GraphNode {
   readonly resource: GraphResource;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Made anew at each look where there are {@link crowd very many}. */
+  /** Recomputed on each access for {@link crowd very many} owners. */
   readonly owners: readonly OwnerReference[];
   /** Set for an object with very many owners. */
   readonly crowd?: ManyOwners;
@@ -65,12 +65,12 @@ function crowded(node: GraphNode): GraphNode {
   };
 }
 
-/** What stands in the text of an object whose node has to be read from it. */
+/** Substrings of the text of an object whose node has to be parsed from it. */
 const signs = ['"ownerReferences":', '"finalizers":', '"deletionTimestamp":'] as const;
 
 /**
- * The node of an object that has no owners or finalizers and is not being deleted, without parsing its text: most of very
- * many objects are like that. Undefined for one that may be different.
+ * The node of an object that has no owners or finalizers and is not being deleted, without parsing its text: most of
+ * very many objects are like that. Undefined for an object that may be different.
  */
 export function plainNodeOf(
   resource: GraphResource,
@@ -85,7 +85,7 @@ export function isWaiting({ isDeleting, orphans, waits }: GraphNode): boolean {
   return isDeleting && waits && !orphans;
 }
 
-/** Whether the object is being deleted, and stays until its dependents have forgotten it. */
+/** Whether the object is being deleted, and stays until its dependents no longer reference it. */
 export function isOrphaning({ isDeleting, orphans }: GraphNode): boolean {
   return isDeleting && orphans;
 }
@@ -102,8 +102,8 @@ export function isMeant({ apiVersion, kind, name }: OwnerReference, owner: Graph
 }
 
 /**
- * All objects with their owners, and the objects that each uid owns, whether its object is there or not. Says which
- * objects have to be looked at after each change.
+ * All objects with their owners, and the objects that each uid owns, whether its object exists or not. Reports which
+ * objects have to be checked after each change.
  */
 export class ObjectGraph {
   private readonly nodes = new LargeMap<GraphNode>();
@@ -112,7 +112,7 @@ export class ObjectGraph {
   private readonly crowded = new Map<string, Set<string>>();
   readonly absent = new AbsentOwners();
 
-  /** @param touch is told the uid of each object that may have to be deleted, released or changed. */
+  /** @param touch receives the uid of each object that may have to be deleted, released or changed. */
   constructor(private readonly touch: (uid: string) => void) {}
 
   get size(): number {
@@ -174,7 +174,7 @@ export class ObjectGraph {
     if (old !== undefined) this.touchWaitingOwners(old);
   }
 
-  /** The object is gone for ever. */
+  /** The object is gone for good. */
   remove(uid: string): void {
     const node = this.nodes.get(uid);
     if (node === undefined) return;
@@ -187,7 +187,7 @@ export class ObjectGraph {
     this.touchWaitingOwners(node);
   }
 
-  /** Forgets an object without knowing what became of it. */
+  /** Forgets an object whose fate is unknown. */
   drop(uid: string): void {
     const node = this.nodes.get(uid);
     if (node === undefined) return;

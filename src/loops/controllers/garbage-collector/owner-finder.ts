@@ -6,15 +6,15 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import { type GraphNode, isMeant, isWaiting, nodeOf, type ObjectGraph } from './object-graph.js';
 
 /**
- * What a reference of a dependent leads to. `solid`: an owner that stays. `waiting`: one that is being deleted after its
- * dependents. `absent`: none, for certain. `misplaced`: no object of the cluster can have an owner in a namespace.
- * `unknown`: the kind is not known, or who knows it does not answer.
+ * The target of a dependent's reference. `solid`: an owner that stays. `waiting`: one that is being deleted after its
+ * dependents. `absent`: none, for certain. `misplaced`: a cluster-scoped object can't have an owner in a namespace.
+ * `unknown`: the kind is not known, or its server does not answer.
  */
 export type OwnerState = 'solid' | 'waiting' | 'absent' | 'misplaced' | 'unknown';
 
-/** Finds out about owners that the server itself does not keep. */
+/** Looks up owners that the server itself does not store. */
 export interface RemoteOwners {
-  /** undefined: nobody serves the kind, or who does does not answer. `namespace` is that of the dependent. */
+  /** undefined: no server serves the kind, or its server does not answer. `namespace` is that of the dependent. */
   find(
     reference: OwnerReference,
     namespace: string,
@@ -22,7 +22,7 @@ export interface RemoteOwners {
   ): Promise<Exclude<OwnerState, 'unknown'> | undefined>;
 }
 
-/** Finds out what references lead to. An owner counts as absent only after a read of the store that says so. */
+/** Resolves references. An owner counts as absent only after a read of the store that confirms it. */
 export class OwnerFinder {
   constructor(
     private readonly storage: Pick<Storage, 'get'>,

@@ -18,7 +18,7 @@ type Scaled = ApiObject & { spec: { replicas?: number }; status: { replicas?: nu
 
 const period = 15_000;
 
-/** Plays the extension servers. What has no answer is not served. */
+/** Plays the extension servers. A path without an answer is not served. */
 class PretendMetrics implements MetricsApi {
   /** By group and path: `metrics namespaces/default/pods`. */
   readonly answers = new Map<string, unknown>();
@@ -142,7 +142,7 @@ describe('the autoscaler loop', () => {
     );
   }
 
-  /** Lets one period after the other pass until something is so. */
+  /** Advances one period after the other until a condition holds. */
   async function passUntil<T>(wanted: Promise<T>): Promise<T> {
     let isOver = false;
     const end = () => {
@@ -157,7 +157,7 @@ describe('the autoscaler loop', () => {
     return wanted;
   }
 
-  /** What the pods of a deployment use. */
+  /** The usage of the pods of a deployment. */
   function uses(app: string, cpu: readonly string[], memory = '50Mi', container = 'c'): void {
     const timestamp = formatTime(timers.now());
     const items = cpu.map((value, i) => ({

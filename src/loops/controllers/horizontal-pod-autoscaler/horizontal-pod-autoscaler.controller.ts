@@ -28,7 +28,7 @@ export interface HorizontalPodAutoscalerDependencies extends ReconcileDependenci
   readonly autoscaler?: Readonly<AutoscalerOptions> | undefined;
 }
 
-/** What an autoscaler has come to want. */
+/** The result that an autoscaler has computed. */
 interface Decision {
   readonly replicas: number;
   /** Why, if it is a change. */
@@ -36,7 +36,7 @@ interface Decision {
   readonly metrics: readonly MetricStatus[];
 }
 
-/** Ends the work on an autoscaler; its status says why. */
+/** Ends the work on an autoscaler; its status reports why. */
 class Undecided extends Error {
   constructor(
     message: string,
@@ -47,8 +47,8 @@ class Undecided extends Error {
 }
 
 /**
- * Sets the replicas of what autoscalers scale, again and again after the same time, so that the metrics come to their
- * targets. What the rules remember (recommendations, changes) is lost with the process.
+ * Sets the replicas of the objects that autoscalers scale, periodically, so that the metrics reach their targets. The
+ * rules' memory (recommendations, changes) is lost with the process.
  */
 export class HorizontalPodAutoscalerController extends ReconcileLoop {
   readonly name = 'horizontal-pod-autoscaler';
@@ -130,7 +130,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     const known = this.memories.get(key);
     if (known !== undefined) return known;
     const memory = new ScalingMemory();
-    // After a start nothing goes down before the usual time has passed.
+    // After a start nothing is scaled down before the usual time has passed.
     memory.recommend(current, now);
     this.memories.set(key, memory);
     return memory;
@@ -242,7 +242,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     };
   }
 
-  /** The greatest number that a metric asks for. */
+  /** The greatest number that a metric requests. */
   private async measure(autoscaler: StoredAutoscaler, request: ProposalRequest, draft: StatusDraft) {
     const specs = autoscaler.spec.metrics ?? [];
     const metrics: MetricStatus[] = [];
@@ -262,7 +262,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     }
     const [first] = faults;
     const text = `invalid metrics (${faults.length} invalid out of ${specs.length}), first error is: ${first?.message}`;
-    // Metrics that are not known might ask for more.
+    // Unknown metrics might request more.
     if (greatest === undefined || (first !== undefined && greatest.replicas < request.currentReplicas)) {
       if (first !== undefined) {
         const message = `the HPA was unable to compute the replica count: ${first.message}`;

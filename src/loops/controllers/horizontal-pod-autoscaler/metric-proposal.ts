@@ -21,7 +21,7 @@ import {
   type Tolerances,
 } from './replica-count.js';
 
-/** What a metric is computed for. */
+/** The inputs for computing a metric. */
 export interface ProposalRequest extends ScaledPods {
   readonly namespace: string;
   /** Text form of the selector of the target. */
@@ -31,7 +31,7 @@ export interface ProposalRequest extends ScaledPods {
   readonly signal: AbortSignal;
 }
 
-/** How many replicas one metric asks for. */
+/** How many replicas one metric requests. */
 export interface Proposal {
   readonly replicas: number;
   /** The metric, in words. */
@@ -39,7 +39,7 @@ export interface Proposal {
   readonly status: MetricStatus;
 }
 
-/** Why a metric asks for nothing. The reason is that of the condition. */
+/** Why a metric requests nothing. The reason is that of the condition. */
 export class MetricFault extends Error {
   constructor(
     readonly reason: string,
@@ -49,18 +49,18 @@ export class MetricFault extends Error {
   }
 }
 
-/** The tolerances that the rules say, or else `tolerance`. */
+/** The tolerances of the rules, or else `tolerance`. */
 export function tolerancesOf(up: HPAScalingRules | undefined, down: HPAScalingRules | undefined, tolerance: number) {
   const of = (rules: HPAScalingRules | undefined) =>
     rules?.tolerance === undefined ? tolerance : quantityMilliValue(rules.tolerance) / 1000;
   return { up: of(up), down: of(down) } satisfies Tolerances;
 }
 
-/** Computes what metrics ask for. */
+/** Computes how many replicas metrics request. */
 export class MetricProposals {
   constructor(
     private readonly client: MetricsClient,
-    /** The resource of the object that a metric is about. */
+    /** The resource of the object that a metric describes. */
     private readonly describe: (reference: ObjectMetricSource['describedObject']) => DescribedObject,
   ) {}
 
@@ -207,7 +207,7 @@ function milliText(milli: number): string {
   return formatQuantity({ unscaled: BigInt(Math.trunc(milli)), scale: -3, format: 'DecimalSI' });
 }
 
-/** Puts the circumstances before the message of an error. */
+/** Puts the context before the message of an error. */
 async function wrapped<T>(text: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -2,7 +2,7 @@ import { quantityMilliValue } from '../../../base/machinery/values/quantity.js';
 import type { PodMetric, PodMetrics } from './pod-metrics.js';
 import type { MetricsApi, MetricsGroup } from './remote-metrics.js';
 
-/** Which values of a metric are wanted. */
+/** Which values of a metric are requested. */
 export interface MetricQuery {
   readonly namespace: string;
   readonly metric: string;
@@ -24,11 +24,11 @@ type Fields = Readonly<Record<string, unknown>>;
 const defaultWindowMs = 60_000;
 const seconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-/** Reads values of the metrics APIs. Everything throws Errors whose messages are fit for conditions. */
+/** Reads values of the metrics APIs. All methods throw Errors whose messages are fit for conditions. */
 export class MetricsClient {
   constructor(private readonly api: MetricsApi) {}
 
-  /** What each selected pod, or one of its containers, uses of a resource. Pods that do not say so are left out. */
+  /** The usage of a resource by each selected pod, or one of its containers. Pods without a value are left out. */
   async resource(
     namespace: string,
     selector: string,

@@ -1,7 +1,7 @@
 import type { StoredPod } from '../frame/indexes.js';
 import { podCondition } from '../frame/pod-state.js';
 
-/** What a pod uses. */
+/** The usage of a pod. */
 export interface PodMetric {
   /** In thousandths. */
   readonly milli: number;
@@ -30,7 +30,7 @@ export interface PodGroups {
   readonly ignored: readonly string[];
 }
 
-/** Sorts pods by what their measured values are worth. */
+/** Sorts pods by how far their measured values are usable. */
 export function groupPods(
   pods: readonly StoredPod[],
   metrics: PodMetrics,

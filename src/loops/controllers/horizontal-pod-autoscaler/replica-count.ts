@@ -1,13 +1,13 @@
 import type { StoredPod } from '../frame/indexes.js';
 import { groupPods, type PodMetric, type PodMetrics, type StartTimes } from './pod-metrics.js';
 
-/** Deviations from the wanted value, as parts of it, that change nothing. */
+/** Deviations from the target value, as fractions of it, that change nothing. */
 export interface Tolerances {
   readonly up: number;
   readonly down: number;
 }
 
-/** What is scaled, and by which rules. */
+/** The scaled object, and the rules for it. */
 export interface ScaledPods {
   readonly currentReplicas: number;
   /** Pods that the selector of the target selects. */
@@ -17,16 +17,16 @@ export interface ScaledPods {
   readonly now: number;
 }
 
-/** How many pods a metric asks for, and what was measured. */
+/** How many pods a metric requests, and the measured value. */
 export interface CountedReplicas {
   readonly replicas: number;
   /** Average of a pod, in thousandths. */
   readonly averageMilli: number;
-  /** Percentage of the requests; undefined when the metric is not about them. */
+  /** Percentage of the requests; undefined when the metric does not use them. */
   readonly utilization?: number;
 }
 
-/** Relation of what is measured to what is wanted. */
+/** Ratio of the measured to the target value. */
 interface Usage {
   readonly ratio: number;
   readonly averageMilli: number;
@@ -79,8 +79,8 @@ export function replicasByAverage(
 }
 
 /**
- * Pods without values, and those that are starting, never make the change greater: the former are taken to use `whole`
- * when fewer replicas are needed, and all of them to use nothing when more are.
+ * Pods without values, and starting pods, never increase the change: pods without values count as using `whole` when
+ * fewer replicas are needed, and both count as using nothing when more are needed.
  */
 function countReplicas(
   scaled: ScaledPods,
@@ -113,7 +113,7 @@ function countReplicas(
   return { replicas, ...measured };
 }
 
-/** The replicas for a value of something else than the pods: its relation to the target, for each ready pod. */
+/** The replicas for a value that does not measure the pods: its ratio to the target, for each ready pod. */
 export function replicasByValue(scaled: ScaledPods, milli: number, target: number): number {
   const ratio = milli / target;
   if (scaled.currentReplicas === 0) return Math.ceil(ratio);

@@ -9,13 +9,13 @@ import type { DescribedObject } from './metrics-client.js';
 
 export type StoredScale = Scale & ApiObject;
 
-/** What an autoscaler scales. */
+/** The object that an autoscaler scales. */
 export interface ScaleTarget {
   readonly client: ResourceClient<ApiObject>;
   readonly scale: StoredScale;
 }
 
-/** Finds what references of autoscalers name. Throws Errors whose messages are fit for conditions. */
+/** Finds the objects that references of autoscalers name. Throws Errors whose messages are fit for conditions. */
 export class ScaleTargets {
   constructor(
     private readonly registry: ResourceRegistry,

@@ -3,24 +3,24 @@ import type { Dated, ScalingHistory } from './scaling-rules.js';
 
 const longestKept = 1000;
 
-/** What one autoscaler has wanted and done, for as long as its rules look back. */
+/** The recommendations and changes of one autoscaler, for as long as its rules look back. */
 export class ScalingMemory implements ScalingHistory {
   recommendations: Dated[] = [];
   ups: Dated[] = [];
   downs: Dated[] = [];
 
-  /** Notes what the metrics ask for. */
+  /** Records the number that the metrics request. */
   recommend(replicas: number, now: number): void {
     this.recommendations.push({ at: now, replicas });
   }
 
-  /** Notes a change of the replicas. */
+  /** Records a change of the replicas. */
   rescaled(from: number, to: number, now: number): void {
     if (to > from) this.ups.push({ at: now, replicas: to - from });
     else this.downs.push({ at: now, replicas: from - to });
   }
 
-  /** Forgets what no rule looks at any more. */
+  /** Forgets entries that no rule uses any more. */
   forget({ behavior }: HorizontalPodAutoscalerSpec, downscaleMs: number, now: number): void {
     const { scaleUp, scaleDown } = behavior ?? {};
     const windowMs = Math.max(

@@ -10,10 +10,10 @@ export interface Dated {
   readonly replicas: number;
 }
 
-/** What an autoscaler has wanted and done lately. */
+/** The recent recommendations and changes of an autoscaler. */
 export interface ScalingHistory {
   readonly recommendations: readonly Dated[];
-  /** By how much it went up. */
+  /** By how much it was scaled up. */
   readonly ups: readonly Dated[];
   readonly downs: readonly Dated[];
 }
@@ -26,9 +26,9 @@ export interface Statement {
 
 export interface LimitedReplicas {
   readonly replicas: number;
-  /** About `AbleToScale`. */
+  /** For `AbleToScale`. */
   readonly able: Statement;
-  /** About `ScalingLimited`. */
+  /** For `ScalingLimited`. */
   readonly limit: Statement;
   readonly isLimited: boolean;
 }
@@ -62,11 +62,11 @@ export interface ScalingRequest {
   readonly desired: number;
   readonly history: ScalingHistory;
   readonly now: number;
-  /** How long an autoscaler without rules of its own waits before it goes down, in milliseconds. */
+  /** How long an autoscaler without rules of its own waits before it scales down, in milliseconds. */
   readonly downscaleMs: number;
 }
 
-/** The replicas that an autoscaler may set now, where its metrics ask for `desired`. */
+/** The replicas that an autoscaler may set now, where its metrics request `desired`. */
 export function limitReplicas(request: ScalingRequest): LimitedReplicas {
   const { replicas: stable, able } = stabilize(request);
   const { replicas, limit } =
@@ -74,7 +74,7 @@ export function limitReplicas(request: ScalingRequest): LimitedReplicas {
   return { replicas, able, limit, isLimited: replicas !== stable };
 }
 
-/** Goes up only as far as all recommendations of a time ask for, and down likewise. */
+/** Scales up only as far as all recommendations within a period allow, and down likewise. */
 function stabilize({ spec, current, desired, history, now, downscaleMs }: ScalingRequest) {
   const { behavior } = spec;
   const windowMs = (rules: HPAScalingRules | undefined, otherwise: number) =>
@@ -87,7 +87,7 @@ function stabilize({ spec, current, desired, history, now, downscaleMs }: Scalin
     if (at > now - upMs) lowest = Math.min(lowest, replicas);
     if (at > now - downMs) highest = Math.max(highest, replicas);
   }
-  // Without rules of its own, it goes up at once, and never further than the highest recommendation.
+  // Without rules of its own, an autoscaler scales up at once, and never beyond the highest recommendation.
   const stable = behavior === undefined ? highest : Math.min(Math.max(current, lowest), highest);
   if (stable === desired) return { replicas: stable, able: ready };
   const isUp = behavior !== undefined && desired >= current;
@@ -122,7 +122,7 @@ function limitByRules({ spec, current, history, now }: ScalingRequest, desired: 
   return { replicas: desired, limit: limits.none };
 }
 
-/** How far the policies let it go. */
+/** How far the policies allow the change. */
 function rateLimit(
   rules: HPAScalingRules | undefined,
   current: number,

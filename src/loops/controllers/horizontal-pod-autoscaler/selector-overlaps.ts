@@ -7,12 +7,12 @@ interface Known {
   readonly selector: LabelSelector;
 }
 
-/** Which autoscalers scale the same pods: they would work against each other. */
+/** Finds autoscalers that scale the same pods: they would work against each other. */
 export class SelectorOverlaps {
   private readonly known = new Map<string, Known>();
   private readonly byNamespace = new Map<string, Set<string>>();
 
-  /** Notes the selector of an autoscaler, and returns the keys of the others that select some of its pods. */
+  /** Records the selector of an autoscaler, and returns the keys of the others that select some of its pods. */
   of(
     key: string,
     namespace: string,

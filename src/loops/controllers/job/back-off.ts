@@ -11,14 +11,14 @@ export function remainingPauseMs(failures: number, lastFailureAt: number, now: n
 }
 
 /**
- * The failures of a job since its last success, from which follows how long it waits before it replaces failed pods.
- * After a restart they are read from the pods that are left.
+ * The failures of a job since its last success, which determine how long it waits before it replaces failed pods. After
+ * a restart they are read from the remaining pods.
  */
 export class BackOff {
   private readonly failures = new Map<string, number>();
   private lastSuccessAt = Number.NEGATIVE_INFINITY;
 
-  /** Takes note of the pods that have ended. Repetition does no harm. */
+  /** Records the pods that have ended. Repetition does no harm. */
   observe(job: StoredJob, pods: Iterable<JobPod>): void {
     for (const pod of pods) {
       if (pod.status.phase === 'Succeeded') this.lastSuccessAt = Math.max(this.lastSuccessAt, endedAt(pod));

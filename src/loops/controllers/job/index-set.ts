@@ -16,7 +16,7 @@ export class IndexSet {
     return new IndexSet(joined(sorted.map((index) => [index, index])));
   }
 
-  /** Reads the text form; indexes from `limit` on, and parts that make no sense, are left out. */
+  /** Reads the text form; indexes from `limit` on, and invalid parts, are left out. */
   static parse(text: string | undefined, limit = Number.POSITIVE_INFINITY): IndexSet {
     const runs: Run[] = [];
     for (const part of (text ?? '').split(',')) {
@@ -37,10 +37,10 @@ export class IndexSet {
     return this.runWith(index) !== undefined;
   }
 
-  /** The first index from this one on that the set has not. */
+  /** The first index from this one on that is not in the set. */
   firstFreeFrom(index: number): number {
     const run = this.runWith(index);
-    // Runs that touch are one.
+    // Adjacent runs are joined.
     return run === undefined ? index : run[1] + 1;
   }
 
@@ -50,7 +50,7 @@ export class IndexSet {
     return new IndexSet(joined([...this.runs, ...added.runs].sort((a, b) => a[0] - b[0])));
   }
 
-  /** How many indexes both sets have. */
+  /** The number of indexes in both sets. */
   countIn(other: IndexSet): number {
     let count = 0;
     let at = 0;
@@ -85,7 +85,7 @@ export class IndexSet {
   }
 }
 
-/** Sorted runs, with those that touch or overlap made one. */
+/** Sorted runs, with adjacent or overlapping ones joined. */
 function joined(runs: readonly Run[]): Run[] {
   const result: Run[] = [];
   for (const [first, last] of runs) {

@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
-/** The labels, annotations and finalizers by which jobs and their pods know each other. */
+/** The labels, annotations and finalizers that link jobs and their pods. */
 export interface JobNames {
   /** Finalizer of pods that are not counted yet. */
   readonly trackingFinalizer: string;

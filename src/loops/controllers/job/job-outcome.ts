@@ -5,8 +5,8 @@ import { judgeFailure } from './pod-failure-policy.js';
 import { fulfilledRule } from './success-policy.js';
 
 /**
- * How a job is going to end. The condition `target` says so first; when all pods have ended and are counted, `Complete` or
- * `Failed` follows.
+ * How a job is going to end. The condition `target` reports this first; when all pods have ended and are counted,
+ * `Complete` or `Failed` follows.
  */
 export interface JobOutcome {
   readonly target: 'SuccessCriteriaMet' | 'FailureTarget';
@@ -35,7 +35,7 @@ export function endOf(state: JobState, now: number): JobOutcome | undefined {
   return decided(job) ?? failureOf(state, now) ?? successOf(state);
 }
 
-/** What an earlier run decided, which stays. */
+/** The decision of an earlier run stays. */
 function decided(job: StoredJob): JobOutcome | undefined {
   for (const target of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
     const condition = trueCondition(job, target);
@@ -104,7 +104,7 @@ function successOf({ job, succeededIndexes }: JobState): JobOutcome | undefined 
   return message === undefined ? undefined : { target: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message };
 }
 
-/** Whether the pods that have succeeded are enough. `active` is the number of pods that are left to run. */
+/** Whether enough pods have succeeded. `active` is the number of pods left to run. */
 export function isComplete({ job, succeeded }: JobState, active: number): boolean {
   if (active > 0) return false;
   return job.spec.completions === undefined ? succeeded > 0 : succeeded >= job.spec.completions;

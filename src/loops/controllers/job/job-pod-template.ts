@@ -9,7 +9,7 @@ import type { NewJobPod } from './wanted-pods.js';
 const maxPrefix = 58;
 const indexVariable = 'JOB_COMPLETION_INDEX';
 
-/** A new pod of a job: it keeps the tracking finalizer until it is counted, and knows its index. */
+/** A new pod of a job: it keeps the tracking finalizer until it is counted, and has its index. */
 export function newJobPod(job: StoredJob, { index, after }: NewJobPod, names: JobNames): DeepPartial<JobPod> {
   const pod = podFromTemplate(job, job.spec.template);
   const { metadata, spec } = pod;

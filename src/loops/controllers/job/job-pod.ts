@@ -11,12 +11,12 @@ export function isDeleting({ metadata }: Readonly<ApiObject>): boolean {
   return Boolean(metadata.deletionTimestamp);
 }
 
-/** Whether a pod that goes away is replaced only when it has ended. */
+/** Whether a pod that is being deleted is replaced only when it has ended. */
 export function replacesFailedOnly({ spec }: Job): boolean {
   return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 }
 
-/** Whether the pod counts as failed: pods that are deleted before their end may never get to it. */
+/** Whether the pod counts as failed: pods that are deleted before their end may never report it. */
 export function isFailed(pod: JobPod, job: Job): boolean {
   if (pod.status.phase === 'Failed') return true;
   return !replacesFailedOnly(job) && isPodTerminating(pod);
@@ -27,7 +27,7 @@ export function isTracked({ metadata }: JobPod, names: JobNames): boolean {
   return metadata.finalizers?.includes(names.trackingFinalizer) ?? false;
 }
 
-/** The completion index of a pod; undefined when it has none that makes sense for the job. */
+/** The completion index of a pod; undefined when it has none that is valid for the job. */
 export function completionIndex({ metadata }: JobPod, { spec }: Job, names: JobNames): number | undefined {
   const text = metadata.annotations?.[names.completionIndex] ?? '';
   if (!/^\d{1,9}$/.test(text)) return undefined;
@@ -44,7 +44,7 @@ export function indexFailures({ metadata }: JobPod, names: JobNames): { counted:
   return { counted: count(names.indexFailureCount), ignored: count(names.indexIgnoredFailureCount) };
 }
 
-/** When an ended or deleted pod came to its end, in milliseconds since the epoch. */
+/** When an ended or deleted pod ended, in milliseconds since the epoch. */
 export function endedAt(pod: JobPod): number {
   const { metadata, status } = pod;
   const times = (status.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''));

@@ -25,7 +25,7 @@ describe('job loops in several processes', () => {
       await stop();
       const { succeeded = 0 } = status;
       assert.ok(succeeded >= 30);
-      // One made by a process that had not seen the end of the job yet is counted by nobody.
+      // A pod made by a process that had not seen the end of the job yet is counted by nobody.
       assert.ok(succeeded <= finished.size, `${succeeded} counted, ${finished.size} succeeded`);
     } finally {
       await scene.end();
@@ -61,7 +61,7 @@ describe('job loops in several processes', () => {
     }
   });
 
-  /** Lets every pod succeed as soon as it is there, and tells which did once `stop` has waited for the last. */
+  /** Lets every pod succeed as soon as it exists, and returns which did once `stop` has waited for the last. */
   async function finishEverything(scene: LoopScene, jobs: Jobs) {
     const begun = new Set<string>();
     const finished = new Set<string>();
@@ -71,7 +71,7 @@ describe('job loops in several processes', () => {
         await jobs.exit(pod, 0);
         finished.add(uid);
       } catch (error) {
-        // It may have been deleted as one too many.
+        // The pod may have been deleted as one too many.
         if (!/is missing|was replaced/.test(String(error))) throw error;
       }
     };

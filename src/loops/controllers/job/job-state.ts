@@ -5,7 +5,7 @@ import { completionIndex, isFailed, isIndexed, isTracked, type JobPod, type Stor
 import { failedIndexes } from './per-index.js';
 import { judgeFailure } from './pod-failure-policy.js';
 
-/** What is known of a job and its pods at one time. Pods are counted while they have the tracking finalizer. */
+/** What is known about a job and its pods at one time. Pods are counted while they have the tracking finalizer. */
 export interface JobState {
   readonly job: StoredJob;
   readonly names: JobNames;
@@ -19,7 +19,7 @@ export interface JobState {
   readonly succeeded: number;
   /** Failures that count towards the limit, whether the status counts them already or not. */
   readonly failed: number;
-  /** Those that the status has, within the completions that the job has now. */
+  /** Those in the status, within the completions that the job has now. */
   readonly countedIndexes: IndexSet;
   readonly succeededIndexes: IndexSet;
   /** Undefined without a limit per index. */

@@ -7,13 +7,13 @@ import { completionIndex, isDeleting, isFailed, isIndexed, isSuspended, type Job
 import { countsAsFailed, type JobState } from './job-state.js';
 import { lastFailures } from './per-index.js';
 
-/** More finished pods are noted in later writes. */
+/** Further finished pods are recorded in later writes. */
 const mostNotedAtOnce = 500;
 
-/** What to write after a run, and what then has to be done. */
+/** What to write after a run, and what to do afterwards. */
 export interface JobReport {
   readonly status: JobStatus;
-  /** Pods whose end the written status notes: they may lose their finalizer after the write. */
+  /** Pods whose end the written status records: they may lose their finalizer after the write. */
   readonly release: readonly JobPod[];
   /** The condition that ends the job with this write. */
   readonly finished: JobCondition | undefined;
@@ -27,7 +27,7 @@ export interface RunResult {
   /** Pods that are left to run, and that are being deleted, after this run. */
   readonly active: number;
   readonly terminating: number;
-  /** Whether the run saw to the pods of the job: one that is being deleted gets none. */
+  /** Whether the run managed the pods of the job: a job that is being deleted gets none. */
   readonly managed: boolean;
   readonly now: number;
 }
@@ -35,7 +35,7 @@ export interface RunResult {
 /**
  * The status after a run. Each finished pod is counted once, whenever the work stops: its uid goes into
  * `uncountedTerminatedPods`, then the pod loses its finalizer, and only a run that sees it without one moves it to the
- * counter. Succeeded indexes need no such note, since `completedIndexes` names them.
+ * counter. Succeeded indexes need no such record, since `completedIndexes` names them.
  */
 export function jobReport(state: JobState, { outcome, active, terminating, managed, now }: RunResult): JobReport {
   const { job } = state;
@@ -51,7 +51,7 @@ export function jobReport(state: JobState, { outcome, active, terminating, manag
   return { status, release, finished, suspended };
 }
 
-/** Counts the noted pods that have lost their finalizer or are gone. */
+/** Counts the recorded pods that have lost their finalizer or are gone. */
 function moveCounted({ tracked }: JobState, status: JobStatus): void {
   const left = new Set(tracked.map(({ metadata }) => metadata.uid));
   const noted = status.uncountedTerminatedPods ?? {};
@@ -65,7 +65,7 @@ function moveCounted({ tracked }: JobState, status: JobStatus): void {
   status.uncountedTerminatedPods = next;
 }
 
-/** Notes pods that have come to their end, and returns all that are noted and still have the finalizer. */
+/** Records pods that have ended, and returns all recorded pods that still have the finalizer. */
 function noteFinished(state: JobState, status: JobStatus, outcome: JobOutcome | undefined): JobPod[] {
   const { job, names, tracked } = state;
   const indexed = isIndexed(job);

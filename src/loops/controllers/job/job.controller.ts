@@ -21,10 +21,10 @@ import { type JobReport, jobReport } from './job-status.js';
 import { limitsEachIndex } from './per-index.js';
 import { type PodChanges, podChanges } from './wanted-pods.js';
 
-/** Begins the keys that stand for one pod without a job. */
+/** Prefix of the keys that stand for one pod without a job. */
 const podPrefix = 'pod:';
 
-/** What became of the pods of a job in one run. */
+/** The outcome for the pods of a job in one run. */
 interface Managed {
   readonly active: number;
   readonly terminating: number;
@@ -83,10 +83,10 @@ export class JobController extends ReconcileLoop {
     const report = jobReport(state, { outcome, active, terminating, managed: !isDeleting(job), now: work.now });
     if (!(await this.write(job, report, outcome, work))) return 'later';
     await this.free(report.release, work);
-    // What was released is counted in the next run; the informers tell of it only when the pods are still there.
+    // Released pods are counted in the next run; the informers report the release only while the pods still exist.
     if (report.release.length > 0) this.enqueue(key);
     if (managed.error !== undefined) throw managed.error;
-    // A job that has been told to end waits for its pods, not for a time.
+    // A job that must end waits for its pods, not for a time.
     const waits = [
       managed.againInMs,
       outcome !== undefined || report.finished ? undefined : deadlineInMs(job, work.now),
@@ -112,12 +112,12 @@ export class JobController extends ReconcileLoop {
       },
     });
     if (isDeleting(job)) return pods;
-    // The work may have stopped before the deletion of a pod that it had freed.
+    // The work may have stopped before the deletion of a pod whose finalizer it had removed.
     const untracked = (pod: JobPod) => isPodActive(pod) && !isTracked(pod, this.names);
     return Promise.all(pods.map(async (pod) => (untracked(pod) ? ((await this.track(pod, work)) ?? pod) : pod)));
   }
 
-  /** Sees to it that the end of a pod will be counted. */
+  /** Ensures that the end of a pod will be counted. */
   private track(pod: JobPod, work: ReconcileContext): Promise<JobPod | undefined> {
     return this.podClient.update(work, pod, (live) =>
       !isDeleting(live) && addFinalizer(live, this.names) ? live : undefined,
@@ -136,7 +136,7 @@ export class JobController extends ReconcileLoop {
     return backOff.remainingMs(now);
   }
 
-  /** Deletes the pods that still run; they are counted as they are. */
+  /** Deletes the pods that still run; they are counted in their present state. */
   private async endPods({ job, active, terminating }: JobState, work: ReconcileContext): Promise<Managed> {
     const { error } = await allOf(active, (pod) => this.deletePod(job, pod, work));
     if (error !== undefined) throw error;
@@ -146,7 +146,7 @@ export class JobController extends ReconcileLoop {
   private async changePods(state: JobState, changes: PodChanges, work: ReconcileContext): Promise<Managed> {
     const { job, active, terminating } = state;
     const { remove, create, againInMs } = changes;
-    // What the job itself has no use for is not counted as a failure.
+    // A pod that the job itself no longer needs is not counted as a failure.
     const removed = await allOf(remove, (pod) => this.removePod(job, pod, work));
     const made = await slowStart(create.length, async (i) => {
       const make = () => newJobPod(job, create[i] ?? { index: undefined, after: undefined }, this.names);
@@ -165,7 +165,7 @@ export class JobController extends ReconcileLoop {
     };
   }
 
-  /** Deletes a pod without counting it, unless it has come to its end meanwhile. */
+  /** Deletes a pod without counting it, unless it has ended meanwhile. */
   private async removePod(job: StoredJob, pod: JobPod, work: ReconcileContext): Promise<void> {
     const untracked = isTracked(pod, this.names)
       ? await this.podClient.update(work, pod, (live) =>
@@ -181,7 +181,7 @@ export class JobController extends ReconcileLoop {
     }
   }
 
-  /** Deletes a pod that is as it was seen; throws a conflict for one that has changed. */
+  /** Deletes a pod that has not changed since it was seen; throws a conflict otherwise. */
   private async deletePod(job: StoredJob, pod: JobPod, work: ReconcileContext): Promise<void> {
     const { name, resourceVersion = '' } = pod.metadata;
     try {
@@ -214,7 +214,7 @@ export class JobController extends ReconcileLoop {
     return true;
   }
 
-  /** Frees the pods of jobs that had this key before. */
+  /** Removes the finalizer from the pods of jobs that had this key before. */
   private async freeStrangers(key: string, job: StoredJob | undefined, work: ReconcileContext): Promise<void> {
     const uid = job?.metadata.uid;
     const strangers = [...this.podsByJob.get(key)].filter(
@@ -230,7 +230,7 @@ export class JobController extends ReconcileLoop {
     );
   }
 
-  /** Frees a pod without a controller, unless a job is going to adopt it. */
+  /** Removes the finalizer from a pod without a controller, unless a job is going to adopt it. */
   private async freeOrphan(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const pod = this.pods.get(namespace, name);

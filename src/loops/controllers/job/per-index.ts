@@ -18,8 +18,8 @@ export function limitsEachIndex(job: StoredJob): boolean {
 }
 
 /**
- * The indexes that have failed for good: those of the status, and those whose tracked pods failed once too often or as
- * a rule of the policy says. Undefined for a job without a limit per index.
+ * The indexes that have failed for good: those in the status, and those whose tracked pods failed once too often or
+ * match a rule of the policy. Undefined for a job without a limit per index.
  */
 export function failedIndexes(
   job: StoredJob,
@@ -41,8 +41,8 @@ export function failedIndexes(
 }
 
 /**
- * The last failed pod of each index that is to be tried again: it keeps its finalizer until the next pod is there, since
- * only its annotations say how often the index has failed.
+ * The last failed pod of each index to be retried: it keeps its finalizer until the next pod exists, since only its
+ * annotations record how often the index has failed.
  */
 export function lastFailures(
   job: StoredJob,

@@ -6,19 +6,19 @@ import type {
 import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { JobPod } from './job-pod.js';
 
-/** What the policy says about the failure of a pod. */
+/** The policy's decision about the failure of a pod. */
 export interface FailureVerdict {
-  /** Undefined: no rule fits. */
+  /** Undefined: no rule matches. */
   readonly action: PodFailurePolicyAction | undefined;
   /** Whether the failure counts towards the limits. */
   readonly counts: boolean;
-  /** Which rule fits and why. */
+  /** Which rule matches and why. */
   readonly message: string;
 }
 
 const noRule: FailureVerdict = { action: undefined, counts: true, message: '' };
 
-/** The first rule that fits a failed pod decides. */
+/** The first rule that matches a failed pod decides. */
 export function judgeFailure(policy: PodFailurePolicy | undefined, pod: JobPod): FailureVerdict {
   const podName = `${pod.metadata.namespace}/${pod.metadata.name}`;
   for (const [i, { action, onExitCodes, onPodConditions }] of (policy?.rules ?? []).entries()) {

@@ -1,7 +1,7 @@
 import type { SuccessPolicy } from '../../../objects/apis/batch/v1/job.types.js';
 import { IndexSet } from './index-set.js';
 
-/** Says which rule the succeeded indexes fulfil; undefined: none. */
+/** Returns the rule that the succeeded indexes fulfil; undefined: none. */
 export function fulfilledRule(
   policy: SuccessPolicy | undefined,
   completions: number,

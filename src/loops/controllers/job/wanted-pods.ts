@@ -3,19 +3,19 @@ import { completionIndex, isIndexed, isSuspended, type JobPod, replacesFailedOnl
 import type { JobState } from './job-state.js';
 import { indexPauseMs, lastFailures, limitsEachIndex } from './per-index.js';
 
-/** A pod to be made. */
+/** A pod to be created. */
 export interface NewJobPod {
   /** Undefined in a job without indexes. */
   readonly index: number | undefined;
-  /** The failed pod of the index that it follows, in a job with a limit per index. */
+  /** The failed pod of the index that this pod follows, in a job with a limit per index. */
   readonly after: JobPod | undefined;
 }
 
-/** What a job that goes on does to its pods: it either removes or makes some. */
+/** What an active job does to its pods: it either removes or creates some. */
 export interface PodChanges {
   readonly remove: readonly JobPod[];
   readonly create: readonly NewJobPod[];
-  /** When there is more to do without any change from outside. */
+  /** When there is more to do without any external change. */
   readonly againInMs: number | undefined;
 }
 
@@ -56,7 +56,7 @@ function removal(pods: readonly JobPod[]): PodChanges {
   };
 }
 
-/** The lowest indexes that have no pod; those that failed lately wait, and keep their seats meanwhile. */
+/** The lowest indexes that have no pod; indexes that failed lately wait, and keep their seats meanwhile. */
 function newIndexes(state: JobState, missing: number, now: number): PodChanges {
   const { job, names } = state;
   const taken = new Set<number | undefined>();
@@ -81,7 +81,7 @@ function newIndexes(state: JobState, missing: number, now: number): PodChanges {
   return { remove: [], create, againInMs };
 }
 
-/** The first index from this one on that is not over. There may be very many that are. */
+/** The first index from this one on that is not finished. There may be very many finished ones. */
 function nextIndex({ succeededIndexes, failedIndexes }: JobState, from: number): number {
   for (let index = from; ; ) {
     const next = succeededIndexes.firstFreeFrom(index);
@@ -91,7 +91,7 @@ function nextIndex({ succeededIndexes, failedIndexes }: JobState, from: number):
 }
 
 /**
- * The active pods that go first when there are `atLeast` too many, with all that have no use: a second pod of an index,
+ * The active pods to remove first when there are `atLeast` too many, with all useless ones: a second pod of an index,
  * or one without an index of the job.
  */
 function podsToRemove(state: JobState, atLeast: number): JobPod[] {
@@ -101,7 +101,7 @@ function podsToRemove(state: JobState, atLeast: number): JobPod[] {
   const useless: JobPod[] = [];
   const left: JobPod[] = [];
   const seen = new Set<number>();
-  // The pod that is furthest is kept.
+  // The pod with the most progress is kept.
   for (const pod of sorted.toReversed()) {
     const index = completionIndex(pod, job, names);
     const isUseless = index === undefined || seen.has(index) || state.failedIndexes?.has(index) === true;

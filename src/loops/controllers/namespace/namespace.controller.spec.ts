@@ -411,7 +411,7 @@ describe('startControllers', () => {
   it('runs the loops in one process only, and in another one when that stops', async () => {
     const cluster = await Cluster.start();
     const second = await createPostgresStorage({ databaseUrl: cluster.databaseUrl });
-    // Nothing that holds this process up makes the first one lose its lease: it gives the lease up when it stops.
+    // No delay of this process makes the first one lose its lease: it gives the lease up when it stops.
     const leaseTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 100_000, retryPeriodMs: 20 };
     const start = (storage: PostgresStorage, identity: string): RunningControllers =>
       startControllers({

@@ -24,13 +24,13 @@ export interface NamespaceDependencies extends ReconcileDependencies {
   readonly admission?: WriteAdmission | undefined;
   /**
    * Milliseconds between noticing that a namespace terminates and deleting its content. By then every API process has
-   * noticed it too and accepts no new objects, and a client that deletes an application object by object still finds
-   * them. Default 3,000.
+   * noticed the termination too and accepts no new objects, and a client that deletes an application object by object
+   * still finds them. Default 3,000.
    */
   readonly settleMs?: number | undefined;
   /** Between checks of remaining content. Default 500 and 10,000. */
   readonly pauses?: Pauses | undefined;
-  /** Deletes what extension servers keep in a namespace; without it nothing is. */
+  /** Deletes the content of a namespace on extension servers; without it that content stays. */
   readonly remoteContent?: Pick<RemoteContent, 'delete'> | undefined;
 }
 
@@ -80,7 +80,7 @@ export class NamespaceController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     return [
       source(this.informed, (namespace, old) => {
-        // What becomes of a terminating namespace is this loop's own doing.
+        // The handling of a terminating namespace is this loop's own doing.
         if (namespace?.metadata.deletionTimestamp === undefined) return [];
         return old?.metadata.deletionTimestamp === undefined ? [namespace.metadata.name ?? ''] : [];
       }),
@@ -182,7 +182,7 @@ export class NamespaceController extends ReconcileLoop {
   }
 }
 
-/** What is left here and on extension servers. */
+/** What remains here and on extension servers. */
 function withRemote(report: ContentReport, remote: RemoteContentReport | undefined): ContentReport {
   if (remote === undefined) return report;
   const finalizers = new Map(report.finalizers);

@@ -15,25 +15,27 @@ export interface NodeIpamDependencies extends ReconcileDependencies {
   readonly serviceRange: string;
 }
 
-/** Looks again at nodes that got nothing: ranges of nodes that went while nobody led become free after a while. */
+/**
+ * Checks nodes without ranges again: ranges of nodes that were deleted while no process led become free after a while.
+ */
 const fullPauseMs = 60_000;
 
-/** A part that was taken for a node. */
+/** A part that was reserved for a node. */
 interface Share {
   readonly pool: RangePool;
   readonly part: number;
   readonly allocation: Allocation;
 }
 
-/** What a node that is gone had. */
+/** The ranges of a node that is gone. */
 interface Estate {
   readonly uid: string;
   readonly ranges: readonly string[];
 }
 
 /**
- * Gives each node without ranges for its pods one of every range of the cluster. Ranges that nodes already have stay,
- * wherever they are; those of nodes that are gone are given again.
+ * Assigns each node without ranges for its pods one from every range of the cluster. Ranges that nodes already have
+ * stay, wherever they are; those of deleted nodes are reused.
  */
 export class NodeIpamController extends ReconcileLoop {
   readonly name = 'node-ipam-controller';
@@ -78,7 +80,7 @@ export class NodeIpamController extends ReconcileLoop {
     await this.nodes.subscribe({ changed: (node, old) => this.follow(node, old) }, signal);
   }
 
-  /** Keeps account of who has what. */
+  /** Tracks the ranges of nodes. */
   private follow(node: StoredNode | undefined, old: StoredNode | undefined): void {
     const { name = '', uid = '' } = (node ?? old)?.metadata ?? {};
     if (node !== undefined) {
@@ -125,7 +127,7 @@ export class NodeIpamController extends ReconcileLoop {
     const holder = node.metadata.uid ?? '';
     const refused = new Set<number>();
     for (let part = pool.find(refused); part !== undefined; part = pool.find(refused)) {
-      // Work on another node, which goes on meanwhile, must not find it free.
+      // Concurrent work on another node must not find it free.
       pool.hold(part, holder);
       const allocation = await this.claims.take(pool.text(part), node);
       if (allocation !== undefined) return { pool, part, allocation };
@@ -143,7 +145,7 @@ export class NodeIpamController extends ReconcileLoop {
   private letGo(shares: readonly Share[], { metadata }: StoredNode): void {
     const { name = '', uid = '' } = metadata;
     for (const { pool, part } of shares) pool.release(part, uid);
-    // Another process may have given it the same.
+    // Another process may have assigned the same range.
     const live = this.nodes.get('', name);
     if (live !== undefined) this.follow(live, undefined);
   }
@@ -162,7 +164,7 @@ export class NodeIpamController extends ReconcileLoop {
         if (isServed(live)) return undefined;
         return { ...live, spec: { ...live.spec, podCIDR: ranges[0], podCIDRs: ranges } };
       });
-      // Gone, leaving, or served by somebody else.
+      // The node is gone, leaving, or was served by another process.
       if (written === undefined) await this.giveBack(shares, node);
     } catch (error) {
       const { name = '' } = node.metadata;

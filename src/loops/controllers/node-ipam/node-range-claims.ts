@@ -5,7 +5,7 @@ import { type Allocation, type AllocationKind, Allocations } from '../../../obje
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
-/** Storage resource of the ranges that nodes were given; no API shows it. */
+/** Storage resource of the ranges assigned to nodes; no API shows it. */
 const nodeRangeResource = 'noderanges.internal';
 const annotation = 'internal/claim';
 
@@ -35,7 +35,7 @@ function claimName(range: string): string {
 }
 
 /**
- * Which node each range is for: two processes never give one range to two nodes, even while both believe that they lead.
+ * The node of each range: two processes never assign one range to two nodes, even while both believe that they lead.
  */
 export class NodeRangeClaims {
   private readonly allocations: Allocations;

@@ -26,7 +26,7 @@ describe('RangePool', () => {
     const second = parts.find(new Set()) as number;
     assert.equal(parts.text(second), '10.0.1.0/24');
     parts.release(first, 'a');
-    // What was given back a moment ago is given again last.
+    // A range that was given back a moment ago is assigned again last.
     assert.equal(parts.text(parts.find(new Set()) as number), '10.0.2.0/24');
   });
 

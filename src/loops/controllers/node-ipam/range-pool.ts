@@ -5,7 +5,7 @@ import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 export class RangePool {
   readonly size: number;
   private readonly bits: bigint;
-  /** Who has a part: usually one, but ranges that others gave to nodes may overlap. */
+  /** The holders of a part: usually one, but ranges that others assigned to nodes may overlap. */
   private readonly holders = new Map<number, Set<string>>();
   private next = 0;
 
@@ -26,7 +26,9 @@ export class RangePool {
     return `${addressAt(range, BigInt(part) << this.bits)}/${mask}`;
   }
 
-  /** Marks the parts that overlap a range such as `10.244.3.0/25`; what lies elsewhere or is no range counts nowhere. */
+  /**
+   * Marks the parts that overlap a range such as `10.244.3.0/25`; a range outside, or an invalid text, marks nothing.
+   */
   occupy(range: string, holder: string): void {
     const parsed = parseCidr(range);
     if (parsed !== undefined) this.occupyRange(parsed, holder);
@@ -39,22 +41,22 @@ export class RangePool {
     else holders.add(holder);
   }
 
-  /** Takes the marks back that {@link occupy} made for the holder. */
+  /** Removes the marks that {@link occupy} made for the holder. */
   free(range: string, holder: string): void {
     const parsed = parseCidr(range);
     if (parsed === undefined) return;
     for (const part of this.partsOf(parsed)) this.release(part, holder);
   }
 
-  /** Takes one mark back. */
+  /** Removes one mark. */
   release(part: number, holder: string): void {
     const holders = this.holders.get(part);
     if (holders?.delete(holder) === true && holders.size === 0) this.holders.delete(part);
   }
 
   /**
-   * A part that nobody has, the next one after the last answer; it is no longer answered before all others were.
-   * Undefined when none is left. `except` are parts that are out of the question.
+   * A free part, the next one after the last result; a part is returned again only after all others were. Undefined
+   * when none is left. `except` are excluded parts.
    */
   find(except: ReadonlySet<number>): number | undefined {
     if (this.holders.size >= this.size) return undefined;

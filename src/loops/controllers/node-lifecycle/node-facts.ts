@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Node, NodeCondition } from '../../../objects/apis/core/v1/node.types.js';
 
-/** A node as informers and clients of loops have it. */
+/** A node as informers and clients of loops present it. */
 export type StoredNode = Node & ApiObject;
 
 /** The condition of a type. */
@@ -10,12 +10,12 @@ export function nodeCondition(node: Readonly<StoredNode>, type: string): NodeCon
   return node.status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether the node says that it is ready: `True`, `False`, `Unknown`, or undefined when it never said anything. */
+/** Whether the node reports that it is ready: `True`, `False`, `Unknown`, or undefined when it never reported. */
 export function readyStatus(node: Readonly<StoredNode>): string | undefined {
   return nodeCondition(node, 'Ready')?.status;
 }
 
-/** Where a node is: nodes of one zone fail together. Empty for nodes without labels. */
+/** The failure zone of a node: nodes of one zone fail together. Empty for nodes without labels. */
 export function zoneOf({ metadata }: Readonly<StoredNode>, { labelPrefix }: Pick<VendorNames, 'labelPrefix'>): string {
   const label = (name: string) => {
     const { labels = {} } = metadata;
@@ -27,21 +27,21 @@ export function zoneOf({ metadata }: Readonly<StoredNode>, { labelPrefix }: Pick
 
 /** How long silence may last. */
 export interface GracePeriods {
-  /** For a node that told its status before. */
+  /** For a node that reported its status before. */
   readonly monitorMs: number;
-  /** For one that never did. */
+  /** For a node that never did. */
   readonly startupMs: number;
 }
 
-/** The newest signs of life of a node, as texts that differ whenever it gave another one. */
+/** The newest heartbeats of a node, as texts that differ between heartbeats. */
 export interface LifeSigns {
   readonly renewTime: string | undefined;
   readonly heartbeat: string | undefined;
 }
 
 /**
- * When each node last gave a sign of life, by our own clock: a sign is a change of its lease or of the heartbeat of its
- * status, whatever time they name.
+ * When each node last gave a heartbeat, by our own clock: a heartbeat is a change of its lease or of the heartbeat time
+ * of its status, whatever times these name.
  */
 export class NodeSilence {
   private readonly known = new Map<string, LifeSigns & { readonly at: number; readonly uid: string }>();
@@ -77,7 +77,7 @@ export class NodeSilence {
 
 const watched = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
-/** The conditions of a node that is silent; undefined when they are so already. `time` is the present one. */
+/** The conditions of a silent node; undefined when they are correct already. `time` is the present time. */
 export function silentConditions(node: Readonly<StoredNode>, time: string): NodeCondition[] | undefined {
   const conditions = [...(node.status?.conditions ?? [])];
   let changed = false;

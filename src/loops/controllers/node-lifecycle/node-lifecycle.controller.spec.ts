@@ -127,7 +127,7 @@ class Scene {
     });
   }
 
-  /** Waits until the loop waits for something that is due in so many milliseconds. */
+  /** Waits until the loop waits for something that is due in the given number of milliseconds. */
   async waits(ms: number): Promise<void> {
     await this.timers.waiting((_wait, leftMs) => leftMs === ms);
   }

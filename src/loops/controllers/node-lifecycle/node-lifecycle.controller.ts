@@ -31,7 +31,7 @@ const zonesKey = '/zones';
 /**
  * Watches over nodes. A node whose lease and status stay the same for too long gets the status Unknown; the taints of a
  * node follow its conditions; pods on a node that is not ready are marked not ready. Nodes that are not ready get the
- * taints that drive pods away one after another, slower where a whole zone seems to be disturbed.
+ * taints that evict pods one after another, slower where a whole zone seems to be disturbed.
  */
 export class NodeLifecycleController extends ReconcileLoop {
   readonly name = 'node-controller';
@@ -41,9 +41,9 @@ export class NodeLifecycleController extends ReconcileLoop {
   private readonly podsByNode = podsByNode(this.pods);
   private silence: NodeSilence;
   private readonly limits = new Map<string, RateLimit>();
-  /** Nodes that the events call registered. */
+  /** Nodes already reported as registered. */
   private readonly registered = new Map<string, StoredNode>();
-  /** Whether no node was ready at the last look. */
+  /** Whether no node was ready at the last check. */
   private wasLost = false;
 
   constructor(private readonly own: NodeLifecycleDependencies) {
@@ -69,7 +69,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     ];
   }
 
-  /** A process that takes over has seen no sign of life yet. */
+  /** A process that takes over has seen no heartbeat yet. */
   protected override started(): void {
     this.silence = new NodeSilence(this.own.grace);
     this.limits.clear();
@@ -132,14 +132,14 @@ export class NodeLifecycleController extends ReconcileLoop {
     return written;
   }
 
-  /** Sets the taints that keep new pods away, and takes those that drive pods away from a node that is ready again. */
+  /** Sets the taints that keep new pods away, and removes those that evict pods from a node that is ready again. */
   private async followConditions(node: StoredNode, work: ReconcileContext): Promise<void> {
     const { names, timers } = this.dependencies;
     const time = formatTime(timers.now());
     const next = (live: StoredNode) => {
       const scheduling = schedulingTaints(live, names, time);
       const first = scheduling === undefined ? live : withTaints(live, scheduling);
-      // A node that is unreachable and then says that it is not ready keeps a taint, and the other way round.
+      // A node that goes from unreachable to not ready keeps a taint, and the other way round.
       const keeps = hasEvictingTaint(first, names) ? evictingKey(first, names) : undefined;
       const evicting = evictingTaints(first, keeps, names, time);
       if (evicting !== undefined) return withTaints(first, evicting);
@@ -164,7 +164,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     }
   }
 
-  /** Sets the taints that drive pods away, as fast as the state of each zone allows. */
+  /** Sets the taints that evict pods, as fast as the state of each zone allows. */
   private async watchZones(work: ReconcileContext): Promise<WorkOutcome> {
     const { names, timers } = this.dependencies;
     const zones = new Map<string, ZoneCount>();
@@ -176,7 +176,7 @@ export class NodeLifecycleController extends ReconcileLoop {
       else count.notReady += 1;
     }
     const isLost = isEverythingLost(zones);
-    // After such a time nobody knows how long the nodes were silent.
+    // After such a gap we don't know how long the nodes were silent.
     if (this.wasLost && !isLost) this.silence.startAgain(timers.elapsed());
     this.wasLost = isLost;
     if (isLost) {

@@ -19,8 +19,8 @@ const conditionTaints: readonly (readonly [condition: string, status: string, ta
 ];
 
 /**
- * The taints of a node with those of effect NoSchedule as its conditions want them; undefined when they are so already.
- * A node that never told a status counts as not ready. `time` is the present one.
+ * The taints of a node with those of effect NoSchedule that its conditions require; undefined when they are correct
+ * already. A node that never reported a status counts as not ready. `time` is the present time.
  */
 export function schedulingTaints(node: Readonly<StoredNode>, names: Names, time: string): Taint[] | undefined {
   const statuses = new Map(
@@ -37,14 +37,14 @@ export function schedulingTaints(node: Readonly<StoredNode>, names: Names, time:
   return withTaints(node, 'NoSchedule', ours, wanted, time);
 }
 
-/** The key of the taint that drives pods away from a node in this state; undefined for a ready one. */
+/** The key of the taint that evicts pods from a node in this state; undefined for a ready one. */
 export function evictingKey(node: Readonly<StoredNode>, names: Names): string | undefined {
   const status = readyStatus(node);
   if (status === undefined || status === 'True') return undefined;
   return taintKey(status === 'False' ? 'not-ready' : 'unreachable', names);
 }
 
-/** Whether the node has a taint of ours that drives pods away. */
+/** Whether the node has a taint of ours that evicts pods. */
 export function hasEvictingTaint({ spec }: Readonly<StoredNode>, names: Names): boolean {
   const ours = evictingKeys(names);
   return spec?.taints?.some(({ key, effect }) => effect === 'NoExecute' && ours.has(key)) === true;
@@ -55,7 +55,7 @@ function evictingKeys(names: Names): ReadonlySet<string> {
 }
 
 /**
- * The taints of a node with `key` as the only one of ours of effect NoExecute, or none; undefined when they are so
+ * The taints of a node with `key` as the only one of ours of effect NoExecute, or none; undefined when they are correct
  * already.
  */
 export function evictingTaints(

@@ -5,7 +5,8 @@ export interface ZoneCount {
 }
 
 /**
- * How a zone is doing. `full`: no node is ready. `partial`: so many are not that the zone itself may be disturbed.
+ * The state of a zone. `full`: no node is ready. `partial`: so many are not ready that the zone itself may be
+ * disturbed.
  */
 export type ZoneState = 'normal' | 'partial' | 'full';
 
@@ -15,7 +16,7 @@ export interface EvictionRates {
   readonly rate: number;
   /** The same in a large zone that is partially disturbed. */
   readonly secondaryRate: number;
-  /** Share of nodes from which on a zone is partially disturbed. */
+  /** The share of nodes that are not ready from which on a zone is partially disturbed. */
   readonly unhealthyThreshold: number;
   /** Zones with more nodes than this are large; small ones lose nothing while they are disturbed. */
   readonly largeSize: number;
@@ -30,8 +31,8 @@ export function zoneState({ ready, notReady }: ZoneCount, threshold: number): Zo
 }
 
 /**
- * Nodes per second that lose their pods, by zone. When every zone is fully disturbed, none does: then it is more likely
- * that this process sees nothing than that all nodes are gone.
+ * Nodes per second that lose their pods, by zone. When every zone is fully disturbed, none does: then this process has
+ * more likely lost its view of the nodes than all nodes have failed.
  */
 export function evictionRates(
   zones: ReadonlyMap<string, ZoneCount>,
@@ -54,7 +55,7 @@ export function isEverythingLost(zones: ReadonlyMap<string, ZoneCount>): boolean
   return zones.size > 0 && [...zones.values()].every(({ ready, notReady }) => ready === 0 && notReady > 0);
 }
 
-/** Lets one thing through at once, and then so many per second. */
+/** Lets one item through at once, and then the given number per second. */
 export class RateLimit {
   private tokens = 1;
   private filledAt: number;
@@ -64,12 +65,15 @@ export class RateLimit {
     this.filledAt = now;
   }
 
-  /** 0 when one may pass now, which then counts; else the milliseconds until one may, or undefined when none ever may. */
+  /**
+   * 0 when an item may pass now, which is then counted; else the milliseconds until one may, or undefined when none
+   * ever may.
+   */
   take(now: number, perSecond: number): number | undefined {
     this.tokens = Math.min(1, this.tokens + ((now - this.filledAt) / 1000) * perSecond);
     this.filledAt = now;
     if (perSecond === 0) return undefined;
-    // What is missing because of rounding is there.
+    // A deficit from rounding does not count.
     if (this.tokens >= 1 - 1e-9) {
       this.tokens = 0;
       return 0;

@@ -5,8 +5,8 @@ import type { WorkOutcome } from '../work-queue.js';
 import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
 
 /**
- * Tells each node, in an annotation, how long its agent may keep secrets and config maps before it reads them again:
- * the longer the more nodes there are. The number has to change by a tenth before the steps go back.
+ * Records on each node, in an annotation, how long its agent may keep secrets and config maps before it reads them
+ * again: the more nodes, the longer. The number has to change by a tenth before the steps go back.
  */
 export class NodeTtlController extends ReconcileLoop {
   readonly name = 'ttl-controller';
@@ -18,7 +18,7 @@ export class NodeTtlController extends ReconcileLoop {
     return [source(this.nodes, (node, old) => this.keysOf(node, old))];
   }
 
-  /** Goes on where the process that led before stopped: with the step that most nodes were told. */
+  /** Continues where the previous leader stopped: with the step recorded on most nodes. */
   protected override started(): void {
     const told = new Array<number>(stepCount).fill(0);
     for (const node of this.nodes.all()) {

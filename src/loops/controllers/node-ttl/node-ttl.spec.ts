@@ -38,7 +38,7 @@ describe('NodeTtlController', () => {
       await untilAll(scene, 91, '15');
       await first.stop();
       await second.stop();
-      // The next one goes on with what the nodes were told.
+      // The next leader continues with the values recorded on the nodes.
       await scene.delete('nodes', '', 'n0');
       await scene.run(['ttl']);
       await add('new');

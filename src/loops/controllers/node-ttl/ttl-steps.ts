@@ -10,12 +10,12 @@ const steps = [
 /** The number of steps. */
 export const stepCount = steps.length;
 
-/** What nodes are told at a step, in seconds. */
+/** The value recorded on nodes at a step, in seconds. */
 export function secondsAt(step: number): number {
   return (steps[step] ?? steps[0]).seconds;
 }
 
-/** The step with these seconds; undefined when none has them. */
+/** The step with these seconds; undefined when there is none. */
 export function stepOf(seconds: number): number | undefined {
   const found = steps.findIndex((step) => step.seconds === seconds);
   return found < 0 ? undefined : found;

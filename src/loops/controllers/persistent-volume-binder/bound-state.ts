@@ -72,14 +72,14 @@ export function claimStatus(
     return next;
   }
   if (volume.spec.accessModes !== undefined) next.accessModes = volume.spec.accessModes;
-  // The size of a bound claim is told by whoever lets its volume grow.
+  // The component that expands a bound claim's volume reports its size.
   if (status.phase !== 'Bound' || status.capacity?.storage === undefined) next.capacity = { ...volume.spec.capacity };
   const attributes = volume.spec.volumeAttributesClassName;
   if (status.phase !== 'Bound' && attributes !== undefined) next.currentVolumeAttributesClassName = attributes;
   return deepEqual(next, status) ? status : next;
 }
 
-/** Claim or volume came together with another one meanwhile. */
+/** The claim or the volume was bound to another one meanwhile. */
 export class Taken extends Error {
   constructor() {
     super('another claim or volume was faster');

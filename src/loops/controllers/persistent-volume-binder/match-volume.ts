@@ -21,7 +21,7 @@ export function isMeantFor({ spec }: StoredVolume, { metadata }: StoredClaim): b
 const modeOf = ({ spec }: StoredClaim | StoredVolume) => spec.volumeMode ?? 'Filesystem';
 const sizeOf = ({ spec }: StoredVolume) => spec.capacity?.storage ?? '0';
 
-/** Whether nobody has the volume, and nobody ever had it. */
+/** Whether the volume is free and was never bound. */
 export function isAvailable({ metadata, spec, status }: StoredVolume): boolean {
   return metadata.deletionTimestamp === undefined && spec.claimRef === undefined && status.phase === 'Available';
 }

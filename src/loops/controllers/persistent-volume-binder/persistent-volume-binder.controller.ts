@@ -36,8 +36,8 @@ const lost = {
  * Brings claims and volumes together, one to one. Keys with a slash are claims, the others are volumes.
  *
  * A binding is four writes, each of which may be the last one of a process: the volume names the claim, the volume is
- * `Bound`, the claim names the volume, the claim is `Bound`. Whoever continues finds the volume that names the claim. The
- * first write decides a race for a volume, the third one a race for a claim.
+ * `Bound`, the claim names the volume, the claim is `Bound`. A successor finds the volume that names the claim. The
+ * first write decides a race for a volume, the third a race for a claim.
  */
 export class PersistentVolumeBinderController extends ReconcileLoop {
   readonly name = 'persistent-volume-binder';
@@ -142,7 +142,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     const volumes = this.client<StoredVolume>('', 'persistentvolumes');
     const isRight = (volume: StoredVolume) => volume.spec.claimRef === undefined || isMeantFor(volume, claim);
     let volume = this.volumes.get('', volumeName);
-    // A loss is for good, so it must not be that an informer lags behind.
+    // A loss is final, so it must not be a mere lag of an informer.
     if (volume === undefined || !isRight(volume)) volume = await volumes.get('', volumeName);
     if (volume === undefined) return this.lose(claim, 'ClaimLost', lost.volume, work);
     if (isRight(volume)) return this.bind(claim, volume, work);
@@ -164,7 +164,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return this.pend(claim, work);
   }
 
-  /** A claim that takes any volume that suits it. */
+  /** A claim that takes any suitable volume. */
   private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     if (claim.metadata.deletionTimestamp !== undefined) return;
     const className = classOf(claim, this.marks.storageClass);
@@ -182,7 +182,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
         return await this.bind(claim, volume, work);
       } catch (error) {
         if (this.chosen.get(name) === key) this.chosen.delete(name);
-        // Other claims may have passed the volume by.
+        // Other claims may have skipped the volume.
         if (!(error instanceof Taken)) for (const other of this.waitingFor(volume)) this.enqueue(other);
         throw error;
       }
@@ -220,7 +220,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return given !== undefined;
   }
 
-  /** Says who has to make a volume for a claim. */
+  /** Records who has to provision a volume for a claim. */
   private async askFor(
     claim: StoredClaim,
     className: string,
@@ -286,7 +286,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   ): Promise<void> {
     if (deepEqual(claimStatus(claim.status, phase, volume), claim.status)) return;
     await this.client<StoredClaim>('', 'persistentvolumeclaims').updateStatus(work, claim, (live) => {
-      // What the decision was made from has changed: the next run decides anew.
+      // The inputs of the decision have changed: the next run decides anew.
       if ((live.spec.volumeName ?? '') !== (volume?.metadata.name ?? claim.spec.volumeName ?? '')) return undefined;
       const status = claimStatus(live.status, phase, volume);
       if (deepEqual(status, live.status)) return undefined;
@@ -326,14 +326,14 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     this.events.warning(claim, 'VolumeMismatch', `${of} "${volumeName}" to requested PersistentVolumeClaim ${other}`);
   }
 
-  /** Whether the volume was made for one claim and goes with it. */
+  /** Whether the volume was made for one claim and is deleted with it. */
   private isMadeToGo({ metadata, spec }: StoredVolume): boolean {
     return (
       metadata.annotations?.[this.marks.provisionedBy] !== undefined && spec.persistentVolumeReclaimPolicy === 'Delete'
     );
   }
 
-  /** The claim that the volume names by its uid; undefined when that one is gone for sure. */
+  /** The claim that the volume names by its uid; undefined when that claim is certainly gone. */
   private async claimOf({ spec }: StoredVolume): Promise<StoredClaim | undefined> {
     const { namespace = '', name = '', uid } = spec.claimRef ?? {};
     const known = this.claims.get(namespace, name);
@@ -342,7 +342,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return live?.metadata.uid === uid ? live : undefined;
   }
 
-  /** The claim is gone: the reclaim policy says what becomes of the volume. */
+  /** The claim is gone: the reclaim policy decides about the volume. */
   private async release(volume: StoredVolume, work: ReconcileContext): Promise<void> {
     if (volume.status.phase === 'Failed') return;
     const released = await this.writePhase(volume, 'Released', work);
@@ -371,7 +371,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 }
 
-/** Whether claims that could not have the volume before can't have it now. */
+/** Whether claims that could not have the volume before still can't have it. */
 function isSameOffer(volume: StoredVolume, old: StoredVolume): boolean {
   return (
     isAvailable(old) &&

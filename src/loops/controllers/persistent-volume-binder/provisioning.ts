@@ -22,12 +22,12 @@ export function isBuiltIn(provisioner: string, labelPrefix: string): boolean {
   return provisioner.startsWith(`${labelPrefix}/`);
 }
 
-/** Who makes the volumes of a class, or why nobody does. */
+/** The provisioner of a class, or why it has none. */
 export type Provisioner =
   | { readonly kind: 'external'; readonly name: string }
   | { readonly kind: 'none'; readonly message: string };
 
-/** Who makes the volumes of the class with this name. */
+/** The provisioner of the class with this name. */
 export function provisionerOf(
   className: string,
   storageClass: StoredClass | undefined,

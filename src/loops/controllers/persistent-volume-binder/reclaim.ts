@@ -9,8 +9,8 @@ export interface ReclaimFailure {
 }
 
 /**
- * What stands in the way of the reclaim policy of a released volume; undefined: nothing has to be done here. Who made a
- * volume also removes it, and nobody empties one.
+ * Why the reclaim policy of a released volume can't be carried out; undefined: nothing has to be done here. The
+ * provisioner of a volume also removes it, and volumes are never wiped.
  */
 export function reclaimFailure(
   { metadata, spec }: StoredVolume,

@@ -5,14 +5,17 @@ import type { StoredPod } from '../frame/indexes.js';
 
 export type StoredNode = Node & ApiObject;
 
-/** Whether the node's agent is known not to stop pods any more: not ready, and somebody has said that it is out of service. */
+/**
+ * Whether the node's agent is known to stop no pods any more: the node is not ready, and somebody has marked it out of
+ * service.
+ */
 export function isOutOfService(node: Readonly<StoredNode>, { labelPrefix }: Pick<VendorNames, 'labelPrefix'>): boolean {
   const isReady = (node.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
   return !isReady && (node.spec.taints ?? []).some(({ key }) => key === `node.${labelPrefix}/out-of-service`);
 }
 
 /**
- * The finished pods that go when at most `threshold` are kept: those that were evicted first, then the oldest.
+ * The finished pods to delete when at most `threshold` are kept: those that were evicted first, then the oldest.
  *
  * @param threshold 0 keeps all
  */

@@ -1,36 +1,39 @@
 import type { Storage, StorageKey } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 
-/** Storage resource of the notes since when nodes of pods are missing; no API shows it. */
+/** Storage resource of the records since when nodes of pods are missing; no API shows it. */
 export const missingNodes = 'missingnodes.internal';
 
 /**
- * Since when nodes are missing that pods name. It is noted in the store: a process that takes over goes on with the time
- * that others have waited, so that even processes that never live for long come to an end with it.
+ * Since when nodes that pods name have been missing. This is recorded in the store: a process that takes over continues
+ * with the time that others have waited, so that even a sequence of short-lived processes gets to the end of the wait.
  */
 export class MissingNodes {
   private readonly known = new Map<string, Promise<number>>();
 
   constructor(private readonly storage: Storage) {}
 
-  /** Forgets what it has read: others may have written since. */
+  /** Forgets the records that it has read: others may have written since. */
   reset(): void {
     this.known.clear();
   }
 
-  /** Reads the notes, and resolves with their names. */
+  /** Reads the records, and resolves with their names. */
   async load(): Promise<readonly string[]> {
     const { items } = await this.storage.list({ resource: missingNodes });
     for (const { key, json } of items) this.known.set(key.name, Promise.resolve(timeOf(json)));
     return items.map(({ key }) => key.name);
   }
 
-  /** Whether the node is noted as missing. */
+  /** Whether the node is recorded as missing. */
   has(name: string): boolean {
     return this.known.has(name);
   }
 
-  /** Since when a node is missing, in milliseconds by the clock of the process that noted it: `now` if nobody did. */
+  /**
+   * Since when a node is missing, in milliseconds by the clock of the process that recorded it: `now` if there is no
+   * record.
+   */
   since(name: string, now: number): Promise<number> {
     let since = this.known.get(name);
     if (since === undefined) {
@@ -41,7 +44,7 @@ export class MissingNodes {
     return since;
   }
 
-  /** Takes the note away: the node is back, or no pod names it any more. */
+  /** Removes the record: the node is back, or no pod names it any more. */
   async forget(name: string): Promise<void> {
     this.known.delete(name);
     try {

@@ -21,16 +21,19 @@ export interface PodGcDependencies extends ReconcileDependencies {
 
 /** A node that is gone may come back within this time, under the same name. */
 const quarantineMs = 40_000;
-/** So long a process looks for itself, whatever others have seen: after an outage nodes need a moment to come back. */
+/**
+ * A process observes for itself for this long, whatever others have seen: after an outage nodes need a moment to come
+ * back.
+ */
 const ownQuarantineMs = 5000;
 /** Stands for the finished pods; no pod has a key without a slash. */
 const finishedKey = 'finished';
-/** Stands for the notes of missing nodes. */
+/** Stands for the records of missing nodes. */
 const notesKey = 'notes';
 
 /**
- * Removes pods that nobody else will remove: those of nodes that are gone or out of service, those that were deleted
- * before they had a node, and the oldest of too many that have finished.
+ * Removes pods that nobody else will remove: pods of nodes that are gone or out of service, pods that were deleted
+ * before they had a node, and the oldest when too many have finished.
  */
 export class PodGcController extends ReconcileLoop {
   readonly name = 'pod-garbage-collector';
@@ -39,7 +42,7 @@ export class PodGcController extends ReconcileLoop {
   private readonly ofNode = podsByNode(this.pods);
   private readonly finished = this.pods.index('finished', (pod) => (isPodFinished(pod) ? [finishedKey] : []));
   private readonly missing = new MissingNodes(this.dependencies.storage);
-  /** Since when this process misses nodes of pods. */
+  /** Since when this process has missed nodes of pods. */
   private readonly seenMissing = new Map<string, number>();
   private readonly threshold: number;
 
@@ -114,7 +117,7 @@ export class PodGcController extends ReconcileLoop {
     return Math.min(left, quarantineMs - ownMs);
   }
 
-  /** Takes the notes away of nodes that are back, or that no pod names any more. */
+  /** Removes the records of nodes that are back, or that no pod names any more. */
   private async tidyNotes(): Promise<WorkOutcome> {
     for (const name of await this.missing.load()) {
       const isMissed = this.nodes.get('', name) === undefined && this.ofNode.get(name).size > 0;
@@ -123,7 +126,7 @@ export class PodGcController extends ReconcileLoop {
     return 'done';
   }
 
-  /** Removes a pod at once. It counts as failed if nobody knows better. */
+  /** Removes a pod at once. It counts as failed unless its real outcome is known. */
   private async end(pod: StoredPod, work: ReconcileContext, disruption?: string): Promise<void> {
     const pods = this.client<StoredPod>('', 'pods');
     if (!isPodFinished(pod)) {

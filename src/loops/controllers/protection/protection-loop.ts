@@ -30,7 +30,7 @@ export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop 
   /** Informers of what may use the objects, with the keys of those that something stopped using. */
   protected abstract users(): readonly Source[];
 
-  /** Resolves when all who used an object before this call are known. */
+  /** Resolves when all users that used an object before this call are known. */
   protected async usersKnown(): Promise<void> {}
 
   /** Whether something uses an object that is being deleted, as far as is known. */
@@ -51,7 +51,7 @@ export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop 
     const object = this.objects.get(namespace, name);
     if (object === undefined || !this.isWaiting(object)) return 'done';
     await this.usersKnown();
-    // An object in use is looked at again when its user goes.
+    // An object in use is checked again when its user goes.
     if (this.isInUse(object)) return 'done';
     await this.client<T>('', this.objectResource).update(work, object, (live) => {
       if (!this.isWaiting(live) || this.isInUse(live)) return undefined;

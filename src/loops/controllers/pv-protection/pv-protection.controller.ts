@@ -4,7 +4,7 @@ import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import { ProtectionLoop } from '../protection/protection-loop.js';
 
-/** Lets deleted volumes go once they are not bound to a claim (specification 5.5). */
+/** Releases deleted volumes once they are not bound to a claim (specification 5.5). */
 export class PvProtectionController extends ProtectionLoop<PersistentVolume & ApiObject> {
   readonly name = 'pv-protection-controller';
 

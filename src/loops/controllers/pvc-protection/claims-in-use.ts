@@ -3,8 +3,8 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 const nothing: readonly string[] = [];
 
 /**
- * The claims, as `<namespace>/<name>`, that a pod holds on to: those of its volumes, from when it gets its node until it
- * has ended. Before that its node's agent will not start it with a claim that is being deleted.
+ * The claims, as `<namespace>/<name>`, that a pod holds on to: those of its volumes, from when it gets its node until
+ * it has ended. Before the pod has a node, no agent starts it with a claim that is being deleted.
  */
 export function claimsOf({ metadata, spec, status }: Readonly<Pod>): readonly string[] {
   if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return nothing;

@@ -8,7 +8,7 @@ import { claimsOf } from './claims-in-use.js';
 
 type StoredClaim = PersistentVolumeClaim & ApiObject;
 
-/** Lets deleted claims go once no pod that still runs uses them (specification 5.5). */
+/** Releases deleted claims once no running pod uses them (specification 5.5). */
 export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
   readonly name = 'pvc-protection-controller';
   private readonly pods = this.informer<StoredPod>('', 'pods');

@@ -17,7 +17,9 @@ interface Given {
   readonly uid?: string;
 }
 
-/** A pod by what matters; `ready` and `age` are seconds ago. Default: an old pod that has been ready for long. */
+/**
+ * A pod by its relevant fields; `ready` and `age` are seconds ago. Default: an old pod that has been ready for long.
+ */
 function pod(name: string, given: Given = {}): StoredPod {
   const { node = 'n', phase = 'Running', ready = 90_000, cost, restarts = 0, age = 100_000, uid = name } = given;
   const ago = (seconds: number) => formatTime(now - seconds * 1000);

@@ -5,19 +5,19 @@ import { isPodReady, readySince } from '../frame/pod-state.js';
 
 const phaseRank: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
-/** What a choice of pods depends on besides the pods. */
+/** The inputs of a choice of pods besides the pods. */
 export interface ChoiceOptions {
   readonly names: Pick<VendorNames, 'labelPrefix'>;
-  /** Pods whose number on a node says how crowded it is: those of all sets with the same owner. */
+  /** Pods whose number on a node shows how crowded it is: those of all sets with the same owner. */
   readonly related: Iterable<StoredPod>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * The `count` pods that are missed least: pods without a node, not running, not ready, of low `pod-deletion-cost`, on
- * crowded nodes, ready for a short time, often restarted, and young ones. Ages are compared by their order of magnitude,
- * so that pods of about the same age go at random.
+ * The `count` pods that are the least useful: pods without a node, not running, not ready, of low `pod-deletion-cost`,
+ * on crowded nodes, ready for a short time, often restarted, and young ones. Ages are compared by their order of
+ * magnitude, so that pods of about the same age are chosen at random.
  */
 export function podsToDelete(pods: readonly StoredPod[], count: number, options: ChoiceOptions): StoredPod[] {
   if (count >= pods.length) return [...pods];
@@ -67,7 +67,7 @@ function compare(a: Judged, b: Judged): number {
   return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
 }
 
-/** How old something is, as a power of two of milliseconds; what nobody dated counts as new. */
+/** The age as a power of two of milliseconds; without a date the pod counts as new. */
 function magnitude(since: number | undefined, now: number): number {
   if (since === undefined || since >= now) return -1;
   return Math.floor(Math.log2(now - since));

@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-/** Waits until the set of a place has a status as `look` wants it. */
+/** Waits until the status of the set at a place satisfies `look`. */
 function statusOf(
   place: Place,
   what: string,

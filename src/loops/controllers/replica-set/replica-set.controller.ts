@@ -25,7 +25,7 @@ import type { Replicated, ReplicatedKind } from './replicated.js';
 /** Most pods that one run creates or deletes; the status is written in between. */
 const burst = 500;
 
-/** Keeps as many pods as each replica set or replication controller asks for. */
+/** Keeps the number of pods that each replica set or replication controller requests. */
 export class ReplicaSetController extends ReconcileLoop {
   readonly name: string;
   private readonly sets;
@@ -69,7 +69,7 @@ export class ReplicaSetController extends ReconcileLoop {
     return nextAvailableInMs(observed) ?? 'done';
   }
 
-  /** Refusals are told in events and in the status already. */
+  /** Events and the status report refusals already. */
   private afterFailure(error: unknown): WorkOutcome {
     // The end of the namespace ends this object too.
     if (isNamespaceTerminating(error)) return 'done';
@@ -96,7 +96,7 @@ export class ReplicaSetController extends ReconcileLoop {
     return { active, terminating };
   }
 
-  /** Creates or deletes pods; resolves with what went wrong. */
+  /** Creates or deletes pods; resolves with the errors. */
   private async manage(
     object: Replicated,
     active: readonly StoredPod[],

@@ -6,7 +6,7 @@ import { availableInMs, isPodReady } from '../frame/pod-state.js';
 import { errorMessage } from '../frame/refusals.js';
 import type { Replicated } from './replicated.js';
 
-/** What the status of a set is computed from. */
+/** The inputs of a set's status. */
 export interface Observed {
   /** As the loop saw it. */
   readonly object: Replicated;
@@ -20,7 +20,7 @@ export interface Observed {
   readonly now: number;
 }
 
-/** The status of a set, from its former one; see {@link Observed}. */
+/** The status of a set, derived from its former one; see {@link Observed}. */
 export function nextStatus(before: ReplicaSetStatus, observed: Observed): ReplicaSetStatus {
   const { object, active, terminating, now } = observed;
   const { minReadySeconds = 0, template } = object.spec;
@@ -50,7 +50,7 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
   };
 }
 
-/** How long it takes until one more pod is available, in milliseconds; undefined when none is about to be. */
+/** How long until one more pod is available, in milliseconds; undefined when none will be. */
 export function nextAvailableInMs({ object, active, now }: Observed): number | undefined {
   const { minReadySeconds = 0 } = object.spec;
   if (minReadySeconds === 0) return undefined;
@@ -58,7 +58,7 @@ export function nextAvailableInMs({ object, active, now }: Observed): number | u
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-/** Numbers of which 0 is left out. */
+/** Numbers that are left out when they are 0. */
 function counted<K extends keyof ReplicaSetStatus>(field: K, count: number): { [field in K]?: number } {
   return (count === 0 ? {} : { [field]: count }) as { [field in K]?: number };
 }
@@ -68,7 +68,7 @@ function nextConditions(before: readonly ReplicaSetCondition[], { failure, now }
   if (failure === undefined) return others;
   const known = before.find(({ type }) => type === 'ReplicaFailure');
   const reason = failure.missing ? 'FailedCreate' : 'FailedDelete';
-  // Messages differ in generated names: the first one stays, or the status would never rest.
+  // Messages differ in generated names: the first one stays, or the status would never settle.
   if (known?.status === 'True' && known.reason === reason) return [...before];
   return [
     ...others,

@@ -5,7 +5,7 @@ import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.typ
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
 import { rememberedSelectors } from '../frame/selected-objects.js';
 
-/** What replica sets and replication controllers have in common. */
+/** What replica sets and replication controllers share. */
 export interface Replicated extends ApiObject {
   spec: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec; selector?: unknown };
   status: ReplicaSetStatus;

@@ -1,9 +1,6 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 
-/**
- * When work on a key is due: at the earliest time that was asked for, but not before the key has rested since its last
- * work.
- */
+/** When work on a key is due: at the earliest requested time, but not before the key has rested since its last work. */
 export class AskedWork {
   private readonly due = new Map<string, number>();
   private readonly restUntil = new Map<string, number>();
@@ -14,7 +11,7 @@ export class AskedWork {
     private readonly begin: (key: string) => void,
   ) {}
 
-  /** Asks for work after `delayMs`. */
+  /** Requests work after `delayMs`. */
   ask(key: string, delayMs: number): void {
     const now = this.timers.elapsed();
     const at = Math.max(now + delayMs, this.restUntil.get(key) ?? 0);
@@ -23,7 +20,7 @@ export class AskedWork {
     void this.wake(key, at, at - now);
   }
 
-  /** No work on the key begins for so long. */
+  /** No work on the key begins for this long. */
   rest(key: string, milliseconds: number): void {
     const now = this.timers.elapsed();
     for (const [other, until] of this.restUntil) if (until < now) this.restUntil.delete(other);

@@ -9,20 +9,20 @@ import { readStored, type StoredResources } from '../../../objects/registry/stor
 import { firstPageSize, mostPageBytes, nextPageSize } from '../../../storage/page-size.js';
 import type { ListPosition, Storage, StoredObject } from '../../../storage/storage.interface.js';
 
-/** Stands for an object that need not be looked at. */
+/** Stands for an object that need not be read. */
 const unread: ApiObject = { metadata: {} };
 
 export interface UsageCount {
-  /** What is used, in the order of the quotas. */
+  /** The usage, in the order of the quotas. */
   readonly used: readonly Map<string, Quantity>[];
   /** When some usage ends by itself, in milliseconds since 1970. */
   readonly endsAt: number | undefined;
 }
 
-/** What a count needs to know. */
+/** The inputs of a count. */
 export interface CountQuery {
   readonly namespace: string;
-  /** The objects of this version are counted. */
+  /** The objects are counted at this version. */
   readonly at: bigint;
   readonly quotas: readonly (ResourceQuota & ApiObject)[];
   readonly resources: readonly MeasuredResource[];

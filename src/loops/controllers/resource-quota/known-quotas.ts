@@ -6,15 +6,15 @@ import type { ObjectSink } from '../../../objects/registry/informers/reflector.j
 type Quota = ResourceQuota & ApiObject;
 
 /**
- * The quotas of all namespaces, as the log tells them. Counts the changes of each quota that were more than charges:
- * after such a change, a count that began before it says nothing.
+ * The quotas of all namespaces, as the log reports them. Counts the changes of each quota that were more than charges:
+ * such a change invalidates a count that began before it.
  */
 export class KnownQuotas implements ObjectSink {
   private namespaces = new Map<string, Map<string, Quota>>();
   private readonly generations = new Map<string, number>();
   private round = 0;
 
-  /** @param onChange is told the namespaces of quotas that are new or changed by more than charges. */
+  /** @param onChange receives the namespaces of quotas that are new or changed by more than charges. */
   constructor(private readonly onChange: (namespace: string) => void) {}
 
   /** Changes with every change of the quota that was more than a charge. */
@@ -65,7 +65,7 @@ export class KnownQuotas implements ObjectSink {
     const quotas = this.namespaces.get(namespace);
     quotas?.delete(name);
     if (quotas?.size === 0) this.namespaces.delete(namespace);
-    // A quota that is gone needs no number. The round keeps old ones from coming back.
+    // A deleted quota needs no number. The round keeps old numbers from being reused.
     this.generations.delete(`${namespace}/${name}`);
     this.round++;
   }

@@ -17,7 +17,7 @@ import { countUsage } from './count-usage.js';
 import { KnownQuotas } from './known-quotas.js';
 
 export interface ResourceQuotaDependencies extends ReconcileDependencies {
-  /** How often all namespaces are counted, whatever happens, in milliseconds. Default 5 minutes. */
+  /** How often all namespaces are counted in any case, in milliseconds. Default 5 minutes. */
   readonly resyncMs?: number | undefined;
 }
 
@@ -27,11 +27,11 @@ const defaultResyncMs = 300_000;
 /** Shortest rest of a namespace after a count; a longer count is followed by a rest of ten times its length. */
 const restMs = 250;
 const restFactor = 10;
-/** New objects are mostly charged already; a count after a while finds those that were not. */
+/** New objects are mostly charged already; a later count finds those that were not. */
 const createdMs = 5_000;
 /**
- * Processes hear of a new quota a moment after it is there, and write without charges until then. Counts after these
- * times include what they wrote.
+ * Processes learn of a new quota a moment after its creation, and write without charges until then. Counts after these
+ * times include those writes.
  */
 const settleMs = [1_000, 3_000];
 /** Texts above this are not compared: the namespace is counted. */
@@ -112,7 +112,7 @@ class Term {
     this.known = reflectorSource(dependencies, resource.storageResource, this.quotas);
   }
 
-  /** Asks for a count of everything from time to time. */
+  /** Requests a count of everything from time to time. */
   recount(): void {
     const again = async () => {
       const { timers, random, resyncMs = defaultResyncMs } = this.dependencies;
@@ -136,7 +136,7 @@ class Term {
     this.dependencies.logger.warn('the quota loop lost its place in the change log', { error });
   };
 
-  /** Follows the objects that the quotas of a namespace count, from now on. */
+  /** From now on follows the objects that the quotas of a namespace count. */
   private async follow(resources: readonly MeasuredResource[]): Promise<void> {
     await Promise.all(
       resources.map((measured) => {
@@ -175,7 +175,7 @@ class Term {
 
   /** Whether an object uses less than before. */
   private isLess({ evaluator, storageResource }: MeasuredResource, { type, json, previousJson }: Change): boolean {
-    // Objects that only count as such use the same after every update.
+    // Objects that only count as objects use the same after every update.
     if (type !== 'update' || evaluator.isUniform === true) return false;
     const resource = this.dependencies.registry.findStored(storageResource);
     if (resource === undefined || previousJson === undefined) return true;
@@ -194,7 +194,7 @@ class Term {
     const limited = [...this.quotas.limitedNames(namespace)];
     const resources = this.evaluators.all().filter(({ evaluator }) => limited.some((name) => evaluator.measures(name)));
     await this.follow(resources);
-    // The numbers stand for a version before that of the count: what changes later is seen to have changed.
+    // The numbers belong to a version before that of the count: later changes are recognized as changes.
     await this.known.informer.reached(await storage.head());
     const generations = this.quotas.generationsOf(namespace);
     const now = timers.now();
@@ -247,7 +247,7 @@ class Term {
     else if (isNew) for (const delayMs of settleMs) void this.askLater(namespace, delayMs);
   }
 
-  /** Asks when the time has come, since only the earliest time is remembered. */
+  /** Requests the next check after each time has come, since only the earliest time is remembered. */
   private async askLater(namespace: string, delayMs: number): Promise<void> {
     await this.dependencies.timers.wait(delayMs, this.signal);
     if (!this.signal.aborted) this.asked.ask(namespace, 0);

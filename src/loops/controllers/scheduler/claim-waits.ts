@@ -10,12 +10,12 @@ import type { InformedClusterObjects } from './informed-cluster-objects.js';
 
 type StoredPod = Pod & ApiObject;
 
-/** What was written for the claims of a pod: the newest version of each claim whose node was named, by its uid. */
+/** The writes for the claims of a pod: the newest version of each claim whose node was named, by its uid. */
 export type PreparedClaims = ReadonlyMap<string, bigint>;
 
 const longestWaitMs = 600_000;
 
-/** Pods that have a node in mind and wait there until their claims are bound. */
+/** Pods that have chosen a node and wait until their claims are bound. */
 export class ClaimWaits {
   private readonly waits = new Map<string, Set<() => void>>();
   private readonly pods: Informer<StoredPod>;
@@ -100,7 +100,7 @@ export class ClaimWaits {
     const volumes = this.dependencies.client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     for (const used of claims) {
       const name = this.surroundings.claim(namespace, used.name)?.spec.volumeName ?? '';
-      // A claim may be seen as bound before its new volume is seen at all.
+      // A claim may appear bound before its new volume is seen at all.
       const volume = this.surroundings.volume(name) ?? (await volumes.get('', name));
       const node = this.cluster.node(nodeName);
       if (volume === undefined || node === undefined || !isReachable(volume, node)) return false;

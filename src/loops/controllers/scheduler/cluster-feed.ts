@@ -27,20 +27,20 @@ const ofNodeAlone: ReadonlySet<FilterName> = new Set([
   'NodeResourcesFit',
 ]);
 const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
-/** Pieces of news between two looks at the clock. */
+/** Changes processed between two reads of the clock. */
 const newsAtOnce = 16;
-/** What the pods elsewhere matter to. */
+/** For whom the pods on other nodes matter. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
 const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits'];
 const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', 'NodeVolumeLimits'];
 
-/** Keeps the cluster in memory and the queue up to what informers show, and wakes the pods that a change may help. */
+/** Keeps the cluster in memory and the queue in step with the informers, and wakes the pods that a change may help. */
 export class ClusterFeed {
   private readonly pods: Informer<StoredPod>;
   private readonly nodes: Informer<StoredNode>;
-  /** Pods that were put on a node here and are not seen there yet. */
+  /** Pods that were placed on a node here and are not seen there yet. */
   private readonly assumed = new Map<string, string>();
-  /** What informers told and nobody has looked at yet, in their order. */
+  /** Reports of informers that were not processed yet, in order. */
   private news: (() => void)[] = [];
   private read = 0;
 
@@ -72,7 +72,7 @@ export class ClusterFeed {
     await this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
   }
 
-  /** Takes note of what informers told, for so many milliseconds at most. Says whether that was all. */
+  /** Processes reports of informers, for at most the given number of milliseconds. Returns whether that was all. */
   digest(milliseconds: number): boolean {
     const until = performance.now() + milliseconds;
     while (this.read < this.news.length) {
@@ -96,7 +96,10 @@ export class ClusterFeed {
     );
   }
 
-  /** Counts a pod on a node before it is seen there. The answer takes that back, unless it was seen somewhere meanwhile. */
+  /**
+   * Counts a pod on a node before it is seen there. The returned function undoes this, unless the pod was seen
+   * somewhere meanwhile.
+   */
   assume(pod: PodInfo, node: string): () => void {
     this.cluster.addPod(pod, node);
     this.assumed.set(pod.uid, node);
@@ -172,7 +175,7 @@ export class ClusterFeed {
   private nodeChanged(node: StoredNode | undefined, old: StoredNode | undefined): void {
     if (node === undefined) {
       this.cluster.removeNode(old?.metadata.name ?? '');
-      // A domain less to spread over.
+      // One topology domain less to spread over.
       this.queue.moveToActiveQueue(['PodTopologySpread']);
     } else {
       const isNew = old === undefined;
@@ -214,14 +217,14 @@ export class ClusterFeed {
     if (pod.claims.length > 0) this.queue.moveToActiveQueue(['VolumeRestrictions', 'NodeVolumeLimits']);
   }
 
-  /** There is more room on a node. */
+  /** A node has more free capacity. */
   private roomMade(node: string): void {
     this.queue.moveToActiveQueue(aboutRoom, (pod) => this.mayBeOn(pod, node));
   }
 
   private mayBeOn({ info }: QueuedPod, name: string): boolean {
     const node = this.cluster.node(name);
-    // Room is what most nodes lack, and quickly seen.
+    // Most refused pods lack free capacity, which is quick to check.
     if (node === undefined || !fitsResources(info, node)) return false;
     const demands = demandsOf(info, this.cluster, nodeFilters);
     return demands.refusal === undefined && refusalOf(demands.filters, node) === undefined;
@@ -248,7 +251,7 @@ function requestsOf({ spec }: StoredPod): unknown {
   ];
 }
 
-/** What placing pods looks at in a node; its heartbeats are nothing new. */
+/** The parts of a node that matter for placing pods; heartbeats change none of them. */
 function placingPart({ metadata, spec, status }: StoredNode): unknown {
   return [
     metadata.labels,

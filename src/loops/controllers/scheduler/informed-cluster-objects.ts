@@ -22,7 +22,7 @@ const volumesByClass = 'storage class';
 /** Groups of pods that are remembered. */
 const mostGroups = 4096;
 
-/** What informers show besides nodes and pods. */
+/** The objects that informers show besides nodes and pods. */
 export class InformedClusterObjects implements ClusterObjects {
   readonly namespaces: Informer;
   readonly claims: Informer<PersistentVolumeClaim & ApiObject>;
@@ -118,7 +118,7 @@ export class InformedClusterObjects implements ClusterObjects {
 
 const limits = new WeakMap<CSINode, ReadonlyMap<string, number>>();
 
-/** What the drivers of a node say; a driver that says nothing takes any number. */
+/** The drivers' limits on a node; a driver without a limit takes any number. */
 function limitsOf(node: CSINode | undefined): ReadonlyMap<string, number> | undefined {
   if (node === undefined) return undefined;
   let known = limits.get(node);

@@ -15,15 +15,15 @@ import type { PreparedClaims } from './claim-waits.js';
 
 type StoredPod = Pod & ApiObject;
 
-/** Reports about pods that are written at one time; those of a namespace wait behind each other. */
+/** The most reports about pods written at one time; those of a namespace wait for each other. */
 const mostReports = 16;
 /**
- * Pods of a namespace are not placed from that share of the events on that may wait of it, until half as many wait: the events
- * about them would be dropped.
+ * When a namespace has used this part of its waiting events, its pods are not placed until half as many wait: the
+ * events about them would be dropped.
  */
 const behindFrom = 0.5;
 
-/** Writes what was decided about pods. Its methods don't throw: a decision that was not written is made again. */
+/** Writes decisions about pods. Its methods don't throw: a decision that was not written is made again. */
 export class PodWriter {
   private readonly events = new Map<string, LoopEvents>();
   /** Namespaces whose pods wait for events to be written. */
@@ -87,8 +87,8 @@ export class PodWriter {
   }
 
   /**
-   * Says in an event and in the pod's conditions why it has no node, and on which node room is being made for it ('' for
-   * none). Returns at once.
+   * Reports in an event and in the pod's conditions why it has no node, and on which node preemption makes space for it
+   * ('' for none). Returns at once.
    */
   unschedulable(pod: StoredPod, message: string, nominated: string, signal: AbortSignal): void {
     this.eventsOf(pod).warning(pod, 'FailedScheduling', message);
@@ -104,7 +104,7 @@ export class PodWriter {
     });
   }
 
-  /** Says that no room is being made for a pod any more. Returns at once. */
+  /** Reports that no preemption is under way for a pod any more. Returns at once. */
   withdraw(pod: StoredPod, signal: AbortSignal): void {
     this.report(pod, signal, (live) => {
       if (live.spec.nodeName || !live.status.nominatedNodeName) return undefined;
@@ -113,7 +113,7 @@ export class PodWriter {
     });
   }
 
-  /** Ends a pod, with its own time to end, in favour of another one. Returns at once. */
+  /** Evicts a pod, with its own grace period, in favour of another one. Returns at once. */
   preempt(victim: StoredPod, preemptor: StoredPod, node: string, signal: AbortSignal): void {
     const scheduler = preemptor.spec.schedulerName ?? this.loop;
     const wanted = {
@@ -141,8 +141,8 @@ export class PodWriter {
   }
 
   /**
-   * Does what the claims of a pod need now that its node is chosen: names the node for those that get a new volume, and
-   * reserves volumes for the others. Undefined when somebody else was faster or a write failed.
+   * Prepares the claims of a pod for its chosen node: names the node for those that get a new volume, and reserves
+   * volumes for the others. Undefined when another writer was faster or a write failed.
    */
   prepareClaims(
     pod: StoredPod,

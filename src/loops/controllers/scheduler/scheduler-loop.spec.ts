@@ -143,7 +143,7 @@ describe('SchedulerLoop', () => {
       assert.equal(await refused('high'), '0/1 nodes are available: 1 Insufficient cpu.');
       const preempted = await event('Preempted', 'low');
       assert.equal(preempted.message, `Preempted by pod ${nominated.metadata.uid} on node a`);
-      // A pod that is less important must not take the room.
+      // A less important pod must not take the space.
       await pod('middle', '3', { priority: 5 });
       assert.match(await refused('middle'), /^0\/1 nodes are available: 1 Insufficient cpu\. preemption: /);
       await scene.delete('pods', 'default', 'low', { gracePeriodSeconds: 0 });

@@ -28,7 +28,7 @@ export interface SchedulerOptions extends ReconcileDependencies {
 const defaultSchedulerNames = ['default-scheduler'];
 /** How long pods are placed before other work in the process gets its turn, in milliseconds (approximately). */
 const turnMs = 5;
-/** Pods on their way to a node at one time. */
+/** The most pods being bound to a node at one time. */
 const mostBindings = 128;
 const flushPauseMs = 30_000;
 /** Without a reason every abort would make an error with a stack. */
@@ -37,9 +37,9 @@ const wakeReason = 'woken';
 /**
  * Finds a node for every pod that has none and binds it there.
  *
- * Decisions are made one after the other, each in one go over the state in memory, in which a pod counts on its node as
- * soon as that is decided. The bindings are written beside that. One that fails is forgotten, and the pod is tried
- * again. Nothing is kept that is not in the store: whoever continues begins with the pods that have no node.
+ * Decisions are made one after the other, each without interruption over the state in memory, in which a pod counts on
+ * its node as soon as that is decided. The bindings are written concurrently. A binding that fails is forgotten, and
+ * the pod is tried again. No state is kept outside the store: a successor begins with the pods that have no node.
  */
 export class SchedulerLoop implements ControlLoop {
   readonly name = 'kube-scheduler';
@@ -72,7 +72,7 @@ export class SchedulerLoop implements ControlLoop {
   private async place(term: Term, ended: AbortSignal): Promise<void> {
     let began = performance.now();
     while (!ended.aborted) {
-      // No decision is made before everything that is known is taken note of.
+      // No decision is made before all known changes are processed.
       if (!term.feed.digest(turnMs)) {
         await setImmediate();
         began = performance.now();
@@ -88,7 +88,7 @@ export class SchedulerLoop implements ControlLoop {
       try {
         term.attempt(taken, ended);
       } catch (error) {
-        // One pod that can't be understood must not keep the others from their nodes.
+        // One malformed pod must not keep the others from their nodes.
         const { namespace, name } = taken.info;
         this.parts.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
         term.queue.failed(taken);
@@ -149,7 +149,7 @@ class Term {
     this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
   }
 
-  /** Decides about one pod. Returns at once; what was decided is written beside. */
+  /** Decides about one pod. Returns at once; the decision is written concurrently. */
   attempt(taken: QueuedPod, signal: AbortSignal): void {
     const info = this.current(taken.info);
     if (info === undefined) {
@@ -166,7 +166,7 @@ class Term {
     const plans = claimPlans(info, found.node, cluster);
     const forget = this.feed.assume(info, found.node);
     const bind = () => this.writer.bind(info.pod, found.node, signal);
-    // Meanwhile others get their nodes, beside this pod.
+    // Meanwhile other pods get their nodes.
     const outcome =
       plans.length === 0 ? bind() : this.claimsBound(info, plans, found.node, signal).then((are) => are && bind());
     void outcome.then((isBound) => {
@@ -210,7 +210,7 @@ class Term {
       return;
     }
     const { node, victims } = room;
-    // Less important pods that wait for the same room have to look again.
+    // Less important pods that wait for the same space have to be tried again.
     for (const other of [...cluster.nominated(node)]) {
       if (other.priority >= info.priority || other.uid === info.uid) continue;
       cluster.withdraw(other.uid);

@@ -29,7 +29,7 @@ export interface SecretTokenRequest {
 export interface ServiceAccountTokenDependencies extends ReconcileDependencies {
   /** Signs a token. */
   readonly signToken: (request: SecretTokenRequest) => Promise<string>;
-  /** Stored in the secrets next to the tokens; if unset, left out. */
+  /** Stored in the secrets next to the tokens; left out if unset. */
   readonly rootAuthority?: RootAuthority | undefined;
 }
 

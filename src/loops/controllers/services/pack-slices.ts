@@ -28,12 +28,12 @@ interface Draft {
 
 /**
  * Distributes endpoints over slices of at most `most` each, with few writes: an endpoint stays in its slice, new ones
- * fill slices that change anyway, then one unchanged slice that has room for all of the rest, then new slices. Slices
- * that end up empty are deleted or get other content.
+ * fill slices that change anyway, then one unchanged slice that can take all of the rest, then new slices. Slices that
+ * become empty are deleted or get other content.
  *
  * An endpoint that is in two slices was put there by two writers that did not know of each other. The first slice keeps
- * it, and everything in the second is placed anew: without its doubles alone the second would stay beside the first for
- * good, both half filled.
+ * it, and everything in the second is placed anew: if only its duplicates were removed, the second would stay beside
+ * the first for good, both half filled.
  */
 export function packSlices(existing: readonly StoredSlice[], groups: readonly PortGroup[], most: number): SlicePlan {
   const plan: SlicePlan = { create: [], update: [], delete: [] };
@@ -89,7 +89,7 @@ function packGroup(slices: readonly StoredSlice[], group: PortGroup, most: numbe
   for (let i = 0; i < rest.length; i += most) plan.create.push({ family, ports, endpoints: rest.slice(i, i + most) });
 }
 
-/** A group without endpoints has one slice that says so. */
+/** A group without endpoints has one empty slice. */
 function packEmpty([kept, ...others]: readonly StoredSlice[], group: PortGroup, plan: SlicePlan): void {
   if (kept === undefined) plan.create.push(group);
   else if ((kept.endpoints ?? []).length > 0) plan.update.push({ slice: kept, content: group });
@@ -122,7 +122,7 @@ function groupKey(family: string, ports: readonly EndpointPort[]): string {
   return [family, ...texts.sort()].join(' ');
 }
 
-/** What makes an endpoint the same one: its addresses, its name and the object behind it. */
+/** The identity of an endpoint: its addresses, its name and the object behind it. */
 function endpointKey({ addresses, hostname, targetRef }: Endpoint): string {
   const { kind, namespace, name } = targetRef ?? {};
   return JSON.stringify([[...(addresses ?? [])].sort(), hostname ?? '', kind ?? '', namespace ?? '', name ?? '']);

@@ -21,7 +21,7 @@ import { TriggerTimes } from './trigger-times.js';
 const fewPods = 20;
 const longestPauseMs = 500;
 
-/** The frame of loops that say which pods are behind each service with a selector. Keys are services. */
+/** The frame of loops that record which pods are behind each service with a selector. Keys are services. */
 export abstract class ServiceLoop extends ReconcileLoop {
   protected readonly services = this.informer<StoredService>('', 'services');
   protected readonly pods = this.informer<StoredPod>('', 'pods');
@@ -38,14 +38,14 @@ export abstract class ServiceLoop extends ReconcileLoop {
   /** What the loop reads besides services and pods. */
   protected abstract otherSources(): readonly Source[];
 
-  /** Brings the objects of a service with a selector to the wanted state. */
+  /** Brings the objects of a service with a selector to the desired state. */
   protected abstract publish(
     service: StoredService,
     pods: readonly StoredPod[],
     work: ReconcileContext,
   ): Promise<WorkOutcome>;
 
-  /** Removes what was made for a service that is gone. */
+  /** Removes the objects made for a service that is gone. */
   protected abstract clear(namespace: string, name: string, work: ReconcileContext): Promise<void>;
 
   protected sources(): readonly Source[] {
@@ -61,7 +61,7 @@ export abstract class ServiceLoop extends ReconcileLoop {
     return new Set(pods.flatMap((pod) => (pod === undefined ? [] : [...this.related.servicesOf(pod)])));
   }
 
-  /** Changes of pods of a large service come in numbers, and each would cost a large write. */
+  /** Changes to pods of a large service come in bursts, and each would cost a large write. */
   protected enqueueSoon(service: StoredService): void {
     const pods = this.related.podsOf(service).length;
     this.enqueue(keyOf(service), pods <= fewPods ? 0 : Math.min(longestPauseMs, pods));
@@ -79,7 +79,7 @@ export abstract class ServiceLoop extends ReconcileLoop {
     return this.publish(service, this.related.podsOf(service), work);
   }
 
-  /** Says why a write failed in an event, unless it will never succeed or another writer was faster. */
+  /** Reports in an event why a write failed, unless it will never succeed or another writer was faster. */
   protected failed(error: unknown, about: ApiObject, reason: string, text: string): WorkOutcome {
     if (isNamespaceTerminating(error)) return 'done';
     if (!isRace(error)) this.events.warning(about, reason, `${text}: ${errorMessage(error)}`);

@@ -470,7 +470,7 @@ describe('loops about services', () => {
       await write('last', ['192.0.2.1']);
       await untilSlices('last', '192.0.2.1');
       for (const name of ['skipped', 'lock', 'lonely', 'selects']) await untilSlices(name, '', 0);
-      // What makes the difference may change.
+      // Whatever makes the difference may change.
       await bare('lonely');
       await untilSlices('lonely', '192.0.2.1');
       await scene.delete('services', 'default', 'lonely');

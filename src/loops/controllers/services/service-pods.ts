@@ -80,7 +80,7 @@ export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
 }
 
-/** The families of the addresses that a service wants; the first one is the main one. */
+/** The address families that a service wants; the first one is the main one. */
 export function familiesOf({ spec }: Service): readonly AddressFamily[] {
   const families = (spec.ipFamilies ?? []).filter((family): family is AddressFamily => family !== '');
   if (families.length > 0) return families;
@@ -112,13 +112,16 @@ export function hostnameUnder({ spec, metadata }: Pod, service: Service): string
   return hostname && isHere ? hostname : undefined;
 }
 
-/** What endpoints say about the pod behind an address. */
+/** The fields of an endpoint about the pod behind an address. */
 export function targetOf({ metadata }: StoredPod) {
   const { namespace, name, uid } = metadata;
   return { kind: 'Pod', namespace, name, uid };
 }
 
-/** The number of a service's port at a pod: its containers may give the name another number. Undefined: it has none. */
+/**
+ * The number of a service's port at a pod: its containers may map the name to another number. Undefined: the pod has no
+ * such port.
+ */
 export function portAt({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: ServicePort): number | undefined {
   if (typeof targetPort !== 'string') return Number(targetPort) || port;
   const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
@@ -130,7 +133,7 @@ export function portAt({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: Se
   return undefined;
 }
 
-/** One port as endpoints and slices say it. */
+/** One port in the form of endpoints and slices. */
 export interface PortAtPods {
   readonly name: string;
   readonly port: number;
@@ -151,7 +154,7 @@ export function portsAt(pod: Pod, service: Service): PortAtPods[] {
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Whether a change of a pod may change what a service says about it. */
+/** Whether a change of a pod may change what a service shows about it. */
 export function mattersToServices(pod: StoredPod, old: StoredPod): boolean {
   return !deepEqual(visible(pod), visible(old));
 }

@@ -7,25 +7,25 @@ import type { PortGroup, SlicePlan, StoredSlice } from './pack-slices.js';
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** What all slices of an owner have in common. */
+/** What all slices of an owner share. */
 export interface SliceMetadata {
   readonly namespace: string;
-  /** The beginning of the names of new slices, without the dash. */
+  /** The prefix of the names of new slices, without the dash. */
   readonly prefix: string;
   readonly owner: OwnerReference;
   readonly labels: StringMap;
-  /** Undefined: annotations stay as they are. */
+  /** Undefined: annotations stay unchanged. */
   readonly annotations?: StringMap | undefined;
-  /** The annotation that says when the content changed, and that time in milliseconds. */
+  /** The annotation for the time of the last change, and that time in milliseconds. */
   readonly trigger: { readonly annotation: string; readonly time: number | undefined };
   /** New slices are not wanted, since the owner is being deleted. */
   readonly isEnding: boolean;
 }
 
-/** Longest name, less the random end that it gets. */
+/** Longest prefix of a name, without the random end that it gets. */
 const longestPrefix = 253 - 6;
 
-/** Adds updates for the slices that keep their content but lack labels, annotations or the owner. */
+/** Adds updates for slices that keep their content but lack labels, annotations or the owner. */
 export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], marks: SliceMetadata): SlicePlan {
   const touched = new Set([...plan.delete, ...plan.update.map(({ slice }) => slice)]);
   const outdated = existing.filter((slice) => !touched.has(slice) && !hasMarks(slice, marks));
@@ -36,9 +36,7 @@ export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], 
   return { ...plan, update: [...plan.update, ...update] };
 }
 
-/**
- * Carries out a plan. A slice that somebody changed meanwhile makes it fail with a conflict: then the plan is made anew.
- */
+/** Carries out a plan. A slice that somebody changed meanwhile causes a conflict: then the plan is made anew. */
 export async function writeSlices(
   client: ResourceClient<StoredSlice>,
   work: ReconcileContext,

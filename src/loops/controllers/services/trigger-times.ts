@@ -7,15 +7,15 @@ interface Seen {
 }
 
 /**
- * Remembers when services and their pods last changed, to say in endpoints since when they are outdated: how long a
- * change takes to arrive can be measured by that.
+ * Remembers when services and their pods last changed, to record in endpoints since when they are outdated: this
+ * measures how long a change takes to arrive.
  */
 export class TriggerTimes {
   private readonly seen = new Map<string, Seen>();
 
   /**
-   * The time of the first change that the last call for this service did not know, in milliseconds: the creation of the
-   * service, or that a pod became ready or unready. Undefined when there is none.
+   * The time of the first change since the last call for this service, in milliseconds: the creation of the service, or
+   * a pod that became ready or unready. Undefined when there is none.
    */
   next(key: string, service: StoredService, pods: readonly StoredPod[]): number | undefined {
     const before = this.seen.get(key);

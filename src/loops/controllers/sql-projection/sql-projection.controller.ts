@@ -19,17 +19,17 @@ export interface SqlProjectionOptions {
 }
 
 /**
- * How often the log is looked at. Also while much happens: what comes together costs less than the same changes one by one,
- * and of an object that changes often only the last state is made into a row.
+ * How often the log is read, even while much happens: processing changes together costs less than the same changes one
+ * by one, and only the last state of an object that changes often becomes a row.
  */
 const pauseMs = 400;
-/** While there is more to do, others have their turn for as long as a step took, up to this. */
+/** While there is more to do, other work gets its turn for as long as a step took, up to this. */
 const longestTurnMs = 100;
 const retryMs = 2_000;
 
 /**
- * Keeps the rows behind the SQL views in step with the log: fills the tables that are missing, then applies changes in
- * big batches. The database does the work; this process only says go on.
+ * Keeps the rows behind the SQL views in step with the log: fills the missing tables, then applies changes in big
+ * batches. The database does the work; this process only triggers it.
  */
 export class SqlProjectionController implements ControlLoop {
   readonly name = 'sql-projection-controller';

@@ -131,7 +131,7 @@ class Scene {
   async caughtUp(view = 'pods'): Promise<void> {
     const head = await this.storage.head();
     await eventually(async () => {
-      // The view may be replaced while it is looked at.
+      // The view may be replaced while it is read.
       const sql = `select pg_get_viewdef(to_regclass('cluster.${view}')) like '%rows_%' as yes`;
       const [found] = await this.rows(sql).catch(() => []);
       return found?.yes === true;
@@ -139,7 +139,7 @@ class Scene {
     await this.rows(`select cluster.wait_for(${head})`);
   }
 
-  /** What the view shows, as it was written. */
+  /** The content of the view, as it was written. */
   async shown(resource = 'pods'): Promise<unknown[]> {
     const rows = await this.rows(
       `select name, resource_version, object #- '{metadata,resourceVersion}' as object from cluster.${resource} order by name`,
@@ -147,7 +147,7 @@ class Scene {
     return rows.map(({ name, resource_version, object }) => [name, String(resource_version), object]);
   }
 
-  /** What the store has. */
+  /** The content of the store. */
   async stored(resource = 'pods'): Promise<unknown[]> {
     const { items } = await this.storage.list({ resource });
     return items.map(({ key, resourceVersion, json }) => [key.name, String(resourceVersion), JSON.parse(json)]);
@@ -252,7 +252,7 @@ describe('rows behind the SQL views', () => {
       for (let round = 0; round < 6; round++) {
         const pair = [scene.run(), scene.run()];
         await scene.caughtUp();
-        // All connections of both end in the middle of whatever they do.
+        // All connections of both end in the middle of their work.
         await scene.rows(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'plinth projection' and datname = current_database()`);
         if (round % 2 === 1) await scene.rows('update plinth.projection set epoch = 0');

@@ -17,7 +17,7 @@ export interface SqlViewsOptions {
   readonly logger: Logger;
 }
 
-/** Definitions come in groups: the others of a group are waited for. */
+/** Definitions arrive in groups: the rest of a group is awaited. */
 const settleMs = 500;
 /** How often the views are compared without a change: a process that starts may have seen older definitions. */
 const checkAgainMs = 600_000;

@@ -223,7 +223,7 @@ describe('syncViews', () => {
       kept: [],
       reader: 'ready',
     });
-    // The shape of another kind: columns change and one goes.
+    // The shape of another kind: columns change and one is removed.
     const reshaped = definition(namespace as KindType, 'pods', { namespaced: true });
     const second = await syncViews(url, [reshaped, secrets, namespaces], suffix, onlyViews, quiet);
     assert.deepEqual(second, { changed: ['pods'], dropped: ['events'], kept: [], reader: 'ready' });

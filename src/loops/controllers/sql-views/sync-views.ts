@@ -83,7 +83,7 @@ export function viewsOf(definitions: readonly ResourceDefinition[], suffix: stri
 
 const madeViews = new WeakMap<ResourceDefinition, SqlViewForms>();
 
-/** The view of a definition, made again only under another name: thousands of them take time. */
+/** The view of a definition, made again only under another name: making thousands takes time. */
 function madeView(shape: StoredResource, source: Omit<SqlViewSource, 'fields' | 'holdsAnyJson'>): SqlViewForms {
   const known = madeViews.get(shape);
   const { name, comment } = known?.ofObjects ?? {};
@@ -120,7 +120,7 @@ function fieldsOf({ versions: [{ type }] }: ResourceDefinition): SqlViewField[] 
 /** Scalars that may be, or contain, a number of any size. */
 const anyScalars: ReadonlySet<string> = new Set(['double', 'rawExtension', 'anyJson']);
 
-/** Whether a value of the type may contain JSON that the API takes as it comes. */
+/** Whether a value of the type may contain JSON that the API accepts unchanged. */
 function hasAnyJson(type: SchemaType, seen: Set<StructType>): boolean {
   const resolved = resolveType(type);
   switch (resolved.type) {

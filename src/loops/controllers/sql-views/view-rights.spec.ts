@@ -46,7 +46,8 @@ describe('who may read views', () => {
         'cert-manager.io/alt-names': 'a.example,b.example',
         'cert-manager.io/issuer-name': 'ca',
       };
-      // What tools and people keep in annotations, however harmless it looks: a hash of a short value gives it away.
+      // Values that tools and people keep in annotations, however harmless they look: a hash of a short value reveals
+      // it.
       const hidden = {
         'kapp.k14s.io/original': manifest,
         'objectset.rio.cattle.io/applied': base64(gzipSync(manifest)),
@@ -173,7 +174,7 @@ describe('who may read views', () => {
           .may as boolean;
       await syncViews(url, [things('b.example'), pods], suffix, onlyViews, quiet);
       assert.equal(await mayRead(), true);
-      // Where something keeps the old view, the new kind is not read through its name either.
+      // Where something depends on the old view, the new kind is not readable through its name either.
       await owner.query('create view public.mine as select name from cluster.things');
       const { kept } = await syncViews(url, [things('a.example'), things('b.example')], suffix, onlyViews, quiet);
       assert.deepEqual(

@@ -4,9 +4,9 @@ import { controllerReference } from '../frame/pod-from-template.js';
 import { ordinalOf, ordinalsOf, type StoredClaim, type StoredSet } from './stateful-pods.js';
 
 /**
- * The owners that a claim of a pod should have by the set's retention policy, or undefined when they are right. A claim
- * goes with the set when that is wanted, and with its pod when the pod is superfluous and that is wanted. Claims that
- * something else controls keep their owners.
+ * The owners that a claim of a pod should have by the set's retention policy, or undefined when they are correct. By
+ * the policy, a claim may be deleted with the set, or with its pod when the pod is superfluous. Claims that something
+ * else controls keep their owners.
  */
 export function wantedOwners(claim: StoredClaim, set: StoredSet, pod: StoredPod): OwnerReference[] | undefined {
   const { whenDeleted = 'Retain', whenScaled = 'Retain' } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
@@ -24,7 +24,7 @@ export function wantedOwners(claim: StoredClaim, set: StoredSet, pod: StoredPod)
   return same(wanted, present) ? undefined : wanted;
 }
 
-/** Whether a claim goes with a former pod of that name: a new one must wait until it is gone. */
+/** Whether a claim belongs to a former pod of that name: a new pod must wait until the claim is gone. */
 export function isStaleClaim({ metadata }: StoredClaim, podName: string): boolean {
   return (metadata.ownerReferences ?? []).some(({ kind, name }) => kind === 'Pod' && name === podName);
 }

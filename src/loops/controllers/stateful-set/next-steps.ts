@@ -3,7 +3,7 @@ import type { StoredPod } from '../frame/indexes.js';
 import { isPodAvailable, isPodFinished, isPodReady } from '../frame/pod-state.js';
 import { ordinalOf, ordinalsOf, revisionOf, type StoredSet } from './stateful-pods.js';
 
-/** What the next steps are decided from. */
+/** The inputs for choosing the next steps. */
 export interface SetState {
   readonly set: StoredSet;
   /** Pods of the set, by whatever number. */
@@ -27,15 +27,15 @@ export interface NextSteps {
   readonly outdated: readonly StoredPod[];
 }
 
-/** Pods made in one run: a set may ask for more than fit into memory. */
+/** The most pods created in one run: a set may request more than fit into memory. */
 const mostMadeAtOnce = 500;
 
 const nothing: NextSteps = { create: [], recreate: [], superfluous: [], outdated: [] };
 
 /**
- * The next steps towards the wanted pods. With OrderedReady there is one step at a time: a pod is made or removed only
- * while all before it are available. With Parallel missing and superfluous pods do not wait for each other. Outdated pods
- * are replaced from the end once nothing is missing.
+ * The next steps towards the desired pods. With OrderedReady there is one step at a time: a pod is made or removed only
+ * while all before it are available. With Parallel missing and superfluous pods do not wait for each other. Outdated
+ * pods are replaced from the end once nothing is missing.
  */
 export function nextSteps(state: SetState): NextSteps {
   const { set } = state;
@@ -71,7 +71,8 @@ function orderedSteps(
   const [last] = superfluous;
   if (last === undefined) return { ...nothing, outdated: outdatedPods(state, wanted) };
   if (isTerminating(last)) return nothing;
-  // Only the first one that is not well may go while it is not: otherwise those before it would be served by nobody.
+  // Only the first pod that is not available may be removed in that state: otherwise earlier pods would stay
+  // unavailable.
   const unwell = [...superfluous].reverse().find((pod) => isTerminating(pod) || !isRunningAndReady(pod));
   const isBlocked = !isAvailable(state, last) && last !== unwell;
   return isBlocked ? nothing : { ...nothing, superfluous: [last] };
@@ -93,7 +94,7 @@ function parallelSteps(
   return { create, recreate, superfluous: going, outdated: isMoving ? [] : outdatedPods(state, wanted) };
 }
 
-/** Pods below the partition of a rolling update are made as they were. */
+/** Pods below the partition of a rolling update are made in their old form. */
 function revisionFor({ set }: SetState, ordinal: number): 'current' | 'update' {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   if (type === 'OnDelete') return 'update';
@@ -119,7 +120,7 @@ function outdatedPods(state: SetState, wanted: ReadonlyMap<number, StoredPod>): 
     }
     return [];
   }
-  // Only the pods that there are can be counted one by one.
+  // Only existing pods can be counted one by one.
   const present = [...wanted].sort(([a], [b]) => b - a);
   const unwell = end - start - present.filter(([, pod]) => isWell(pod)).length;
   let allowed = Math.max(1, shareOf(most, end - start, 'down')) - unwell;
@@ -127,7 +128,7 @@ function outdatedPods(state: SetState, wanted: ReadonlyMap<number, StoredPod>): 
   for (const [ordinal, pod] of present) {
     if (ordinal < lowest) break;
     if (!isOld(pod)) continue;
-    // An old pod that is not available anyway costs nothing.
+    // Replacing an old pod that is unavailable anyway costs nothing.
     if (isWell(pod)) {
       if (allowed <= 0) break;
       allowed -= 1;

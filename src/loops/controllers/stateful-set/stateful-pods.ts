@@ -23,7 +23,7 @@ export function identityLabels(names: Pick<VendorNames, 'labelPrefix'>, name: st
   };
 }
 
-/** The number of a pod in a set of that name; undefined when it is none of its pods. */
+/** The number of a pod in a set of that name; undefined when it is not a pod of the set. */
 export function ordinalOf(set: Readonly<ApiObject>, pod: Readonly<ApiObject>): number | undefined {
   const start = `${set.metadata.name}-`;
   const { name = '' } = pod.metadata;
@@ -88,7 +88,7 @@ export function claimNames(set: StoredSet, ordinal: number): string[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => claimName(set, template, ordinal));
 }
 
-/** The claims of a pod, as they are made. */
+/** The claims of a pod, as they are created. */
 export function claimsOf(set: StoredSet, ordinal: number): (DeepPartial<StoredClaim> & ApiObject)[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => {
     const { metadata, spec } = cloneJson(template) as StoredClaim;

@@ -242,7 +242,7 @@ describe('stateful sets', () => {
     assert.equal(half.status.currentReplicas, 2);
     assert.equal(half.status.currentRevision, before.status.currentRevision);
     assert.notEqual(half.status.updateRevision, before.status.currentRevision);
-    // A pod below the partition comes back as it was.
+    // A pod below the partition comes back in its old form.
     const { metadata: gone } = await scene.get('pods', 'rolling', 'db-0');
     await scene.delete('pods', 'rolling', 'db-0', { gracePeriodSeconds: 0 });
     await scene.until<StoredPod, true>('pods', 'another db-0', (pods) =>
@@ -345,7 +345,7 @@ describe('stateful sets', () => {
       ([, second]) => second !== undefined && owners(second).startsWith('Pod'),
     );
     assert.ok(last && owners(last) === `Pod ${pod.metadata.uid}`);
-    // Nothing is made while the claim that goes with the former pod is there.
+    // No pod is made while the claim that belongs to the former pod exists.
     await place.change((spec) => {
       spec.replicas = 2;
     });

@@ -28,7 +28,7 @@ import { identityLabels, newPod, ordinalOf, revisionOf, type StoredClaim, type S
 import { nextAvailableInMs, nextStatus } from './stateful-status.js';
 import { StaleClaim, StatefulWrites } from './stateful-writes.js';
 
-/** How long a pod waits for the end of claims that go with a former pod of its name. */
+/** How long a pod waits for the end of claims that belong to a former pod of its name. */
 const staleClaimMs = 1_000;
 
 /** Keeps numbered pods with claims of their own for each stateful set, and rolls new templates out. */
@@ -128,7 +128,7 @@ export class StatefulSetController extends ReconcileLoop {
     }
   }
 
-  /** Does the next steps; resolves with what went wrong. */
+  /** Takes the next steps; resolves with the errors. */
   private async manage(state: SetState, current: StoredRevision, work: ReconcileContext): Promise<unknown> {
     const { set, pods, currentRevision, updateRevision } = state;
     const { names } = this.dependencies;

@@ -5,7 +5,7 @@ import { revisionOf } from './stateful-pods.js';
 
 /**
  * The status of a set with these pods. A rolling update is complete, and the new revision becomes the current one, when
- * all wanted pods are there, new and ready.
+ * all desired pods exist, new and ready.
  */
 export function nextStatus(before: StatefulSetStatus, state: SetState, collisionCount: number): StatefulSetStatus {
   const { set, pods, updateRevision, now } = state;
@@ -36,7 +36,7 @@ export function nextStatus(before: StatefulSetStatus, state: SetState, collision
   };
 }
 
-/** How long it takes until one more pod is available, in milliseconds; undefined when none is about to be. */
+/** How long until one more pod is available, in milliseconds; undefined when none will be. */
 export function nextAvailableInMs({ set, pods, now }: SetState): number | undefined {
   const { minReadySeconds = 0 } = set.spec;
   const waits = pods.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((wait) => wait > 0);

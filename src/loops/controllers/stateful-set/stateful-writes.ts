@@ -10,10 +10,10 @@ import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
 import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
 
-/** A claim that goes with a former pod is still there. */
+/** A claim that belongs to a former pod still exists. */
 export class StaleClaim extends Error {}
 
-/** What the loop writes for a set, with the events about it. */
+/** The loop's writes for a set, with the events about them. */
 export class StatefulWrites {
   constructor(
     private readonly client: LoopClient,
@@ -39,7 +39,7 @@ export class StatefulWrites {
     }
   }
 
-  /** Deletes a pod. The claims that go with it must have it as their owner by now; see {@link correct}. */
+  /** Deletes a pod. The claims to be deleted with it must have it as their owner by now; see {@link correct}. */
   async delete(work: ReconcileContext, set: StoredSet, pod: StoredPod): Promise<void> {
     const { name } = pod.metadata;
     try {
@@ -53,7 +53,7 @@ export class StatefulWrites {
   }
 
   /**
-   * Gives a pod the labels of its place and its claims the owners that the retention policy asks for. A pod that waits
+   * Gives a pod the labels of its place and its claims the owners that the retention policy requires. A waiting pod
    * gets claims that were deleted.
    */
   async correct(
@@ -85,7 +85,7 @@ export class StatefulWrites {
     }
   }
 
-  /** @param isWaiting whether the pod is there already */
+  /** @param isWaiting whether the pod exists already */
   private async createClaims(
     work: ReconcileContext,
     set: StoredSet,
@@ -96,7 +96,7 @@ export class StatefulWrites {
     for (const claim of claimsOf(set, ordinal)) {
       const known = this.claims.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '');
       if (known !== undefined) {
-        // A pod that is there waits by itself.
+        // An existing pod waits by itself.
         if (isWaiting) continue;
         if (isStaleClaim(known, name)) throw new StaleClaim(`${keyOf(known)} goes with a former pod`);
         if (known.metadata.deletionTimestamp === undefined) continue;
@@ -120,14 +120,14 @@ export class StatefulWrites {
     }
   }
 
-  /** The owners of a new claim: the set, when its claims go with it. */
+  /** The owners of a new claim: the set, when its claims are deleted with it. */
   private firstOwners(claim: ApiObject, set: StoredSet, ordinal: number) {
     const pod = { metadata: { name: podName(set, ordinal) } } as StoredPod;
     return wantedOwners(claim as StoredClaim, set, pod);
   }
 
   private sayFailed(set: StoredSet, reason: string, what: string, error: unknown): void {
-    // An object of that name may belong to somebody else, which only the event tells.
+    // An object of that name may belong to somebody else, which only the event reports.
     if (isNamespaceTerminating(error) || (isRace(error) && !isAlreadyExists(error))) return;
     const { name } = set.metadata;
     this.events.warning(set, reason, `${what} in StatefulSet ${name} failed error: ${errorMessage(error)}`);

@@ -22,9 +22,9 @@ export interface StoredFormOptions {
   readonly timers: Timers;
 }
 
-/** Until then, a process of the former release may still be about to leave. */
+/** Until then, a process of the former release may still be shutting down. */
 const settleMs = 300_000;
-/** Time between two looks for forms that have changed. */
+/** Time between two checks for forms that have changed. */
 const intervalMs = 600_000;
 const pageSize = 200;
 const pagePauseMs = 100;
@@ -32,9 +32,9 @@ const pagePauseMs = 100;
 const writePauseMs = 20;
 
 /**
- * Writes objects again that were stored in a former version or without the defaults of today, so that no release has to
- * read what any release before it wrote. Slowly: nobody waits for that. Only the form changes, so admission has no say.
- * What something outside converts stays as it is.
+ * Rewrites objects that were stored in a former version or without the defaults of today, so that no release has to
+ * read objects written by any release before its predecessor. Works slowly: nobody waits for it. Only the form changes,
+ * so admission is not involved. Objects of kinds with an external converter stay unchanged.
  */
 export class StoredFormController implements ControlLoop {
   readonly name = 'storage-version-migrator';
@@ -52,7 +52,7 @@ export class StoredFormController implements ControlLoop {
     }
   }
 
-  /** Looks at every resource whose form it does not know to be everywhere. */
+  /** Checks every resource whose objects are not known to all have the current form. */
   private async round(signal: AbortSignal): Promise<void> {
     for (const definition of this.options.registry.definitions()) {
       if (signal.aborted) return;
@@ -104,7 +104,7 @@ export class StoredFormController implements ControlLoop {
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
       if (current === undefined || isPresentForm(resource, current.json)) return { kind: 'unchanged' };
       const object = await readStored(registry, current);
-      // Throws for an object that today's declaration can't read: its owner should see it as it is.
+      // Throws for an object that today's declaration can't read: its owner should see it unchanged.
       decode(resource.served.type, object);
       return { kind: 'write', json: encodeForStorage(resource, object), uid: current.uid };
     };

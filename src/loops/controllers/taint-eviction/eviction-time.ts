@@ -5,10 +5,10 @@ import type { StoredPod } from '../frame/indexes.js';
 import { podCondition } from '../frame/pod-state.js';
 
 /**
- * When a pod has to leave its node because of the taints that drive pods away, in milliseconds since the epoch: at once
- * for a taint that it does not tolerate, after the shortest of the times for which it tolerates one, or never
- * (undefined). The time runs from the newest of the taints, or from when the pod came to the node; a taint that does not
- * say when it was set counts from `seenAt`.
+ * When a pod has to leave its node because of the taints that evict pods, in milliseconds since the epoch: at once for
+ * a taint that it does not tolerate, after the shortest of the times for which it tolerates one, or never (undefined).
+ * The time runs from the newest of the taints, or from when the pod came to the node; a taint without a time counts
+ * from `seenAt`.
  */
 export function evictionTime(pod: Readonly<StoredPod>, taints: readonly Taint[], seenAt: number): number | undefined {
   const driving = taints.filter(({ effect }) => effect === 'NoExecute');

@@ -8,7 +8,7 @@ import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { evictionTime } from './eviction-time.js';
 
-/** Deletes pods from nodes with taints that they do not tolerate, or not for so long. */
+/** Deletes pods from nodes with taints that they do not tolerate, or do not tolerate for that long. */
 export class TaintEvictionController extends ReconcileLoop {
   /** It shares the account of the loop that sets most of those taints. */
   readonly name = 'node-controller';
@@ -76,7 +76,7 @@ function drivingTaints(node: Readonly<StoredNode> | undefined): Taint[] {
   return (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 }
 
-/** Lets the owner of the pod tell this end from a failure of the pod itself. */
+/** Lets the owner of the pod distinguish this end from a failure of the pod itself. */
 function markDisrupted(pod: StoredPod, time: string): StoredPod | undefined {
   const conditions = (pod.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
   const present = pod.status.conditions?.find(({ type }) => type === 'DisruptionTarget');

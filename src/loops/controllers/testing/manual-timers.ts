@@ -7,7 +7,7 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** A pause before another try is at most so long. */
+/** A pause before another try is at most this long. */
 const longestPauseMs = 1000;
 /** Real time after which nothing seems to happen any more. */
 export const stallMs = 10_000;
@@ -84,16 +84,16 @@ export class ManualTimers implements Timers {
   }
 
   /**
-   * Ends short waits without letting time pass. Work that met another write pauses before it tries again; a test that
-   * knows nothing of that would wait for ever.
+   * Ends short waits without advancing time. Work that met another write pauses before it tries again; a test that does
+   * not know of the pause would wait forever.
    */
   endPauses(): void {
     for (const wait of [...this.waits]) if (wait.milliseconds <= longestPauseMs) wait.end();
   }
 
   /**
-   * Resolves once a wait exists that `matches`: by the time it asked for and what is left of it, in milliseconds. Rejects
-   * after a minute, with the waits that there are.
+   * Resolves once a wait exists that `matches`: by the requested time and the remaining time, in milliseconds. Rejects
+   * after a minute, with the existing waits.
    */
   waiting(matches: (milliseconds: number, leftMs: number) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { listTokenSecrets, longestTokenWaitMs, tokenChanges } from '../token-secrets.js';
 import type { WorkOutcome } from '../work-queue.js';
 
-/** The one key: all tokens are looked at together. */
+/** The one key: all tokens are checked together. */
 const tokens = 'tokens';
 
 /** Deletes expired bootstrap tokens (specification 3). */

@@ -25,7 +25,7 @@ function warningsOf(spec: object, rules: readonly object[] = [deployments]): Rec
   return Object.fromEntries(warnings.map(({ fieldRef, warning }) => [fieldRef, warning]));
 }
 
-/** The first line of what is wrong with one validation; undefined if nothing is. */
+/** The first line of the faults of one validation; undefined if there are none. */
 function faultOf(expression: string, more: object = {}, rules?: readonly object[]): string | undefined {
   const { 'spec.validations[0].expression': warning } = warningsOf({ validations: [{ expression }], ...more }, rules);
   return warning?.split('\n')[0];

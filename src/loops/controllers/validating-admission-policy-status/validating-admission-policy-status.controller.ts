@@ -9,8 +9,8 @@ import { checkPolicyTypes } from './check-policy-types.js';
 type Policy = ValidatingAdmissionPolicy & ApiObject;
 
 /**
- * Writes into the status of each ValidatingAdmissionPolicy which of its expressions do not fit the declared kinds, once
- * for every generation (specification 5.10, as the newest release has it).
+ * Records in the status of each ValidatingAdmissionPolicy which of its expressions do not fit the declared kinds, once
+ * for every generation (specification 5.10, as in the newest release).
  */
 export class ValidatingAdmissionPolicyStatusController extends ReconcileLoop {
   readonly name = 'validatingadmissionpolicy-status-controller';
@@ -43,7 +43,7 @@ export class ValidatingAdmissionPolicyStatusController extends ReconcileLoop {
       work,
       policy,
       (live) => {
-        // What is newer arrives as a change of its own.
+        // A newer state arrives as a change of its own.
         if (live.metadata.generation !== generation || !isUnchecked(live)) return undefined;
         const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: [...warnings] };
         live.status = { ...live.status, observedGeneration: Number(generation), typeChecking };

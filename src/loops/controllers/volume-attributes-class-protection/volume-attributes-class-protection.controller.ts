@@ -57,7 +57,7 @@ export class VolumeAttributesClassProtectionController extends ReconcileLoop {
     const object = this.classes.get('', name);
     if (object === undefined || !this.isDue(object)) return 'done';
     if (object.metadata.deletionTimestamp !== undefined) {
-      // Whoever began to use the class before its deletion must be known.
+      // Any user that began to use the class before its deletion must be known.
       const head = await this.dependencies.storage.head();
       await Promise.all([this.claims.reached(head), this.volumes.reached(head)]);
       if (this.isInUse(name)) return 'done';
@@ -73,7 +73,7 @@ export class VolumeAttributesClassProtectionController extends ReconcileLoop {
     return 'done';
   }
 
-  /** Whether the finalizer is missing, or has to go once the class is free. */
+  /** Whether the finalizer is missing, or has to be removed once the class is free. */
   private isDue({ metadata }: Readonly<StoredClass>): boolean {
     const isHeld = metadata.finalizers?.includes(this.finalizer) === true;
     return isHeld === (metadata.deletionTimestamp !== undefined);

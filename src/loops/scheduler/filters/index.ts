@@ -8,7 +8,7 @@ import { volumeBinding } from './volume-binding.js';
 import { volumeLimits } from './volume-limits.js';
 import { volumeRestrictions, volumeZone } from './volume-places.js';
 
-/** All filters in the order in which they are asked: the first refusal is the one that is told. */
+/** All filters in the order in which they run: the first refusal is the one reported. */
 export const filters: readonly Filter[] = [
   placingLimits,
   nodeUnschedulable,

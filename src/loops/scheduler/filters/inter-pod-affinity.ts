@@ -41,11 +41,11 @@ class Domains {
 }
 
 class Neighbours implements NodeFilter {
-  /** Where pods are that want the pod to stay away. */
+  /** Domains with pods that want the pod to stay away. */
   private readonly hostile = new Domains();
-  /** Where pods are that all affinity terms are about. */
+  /** Domains with pods that all affinity terms match. */
   private readonly wanted = new Domains();
-  /** Where pods are that one of the anti-affinity terms is about; one for each term. */
+  /** Domains with pods that one of the anti-affinity terms matches; one for each term. */
   private readonly avoided: readonly Domains[];
   private readonly isWanted: (pod: PodInfo) => boolean;
   private readonly fitsItself: boolean;
@@ -112,7 +112,7 @@ class Neighbours implements NodeFilter {
     if (requiredAffinity.length === 0) return true;
     if (!requiredAffinity.every(({ topologyKey }) => Object.hasOwn(node.labels, topologyKey))) return false;
     if (requiredAffinity.every(({ topologyKey }) => this.wanted.has(node, topologyKey))) return true;
-    // The first pod of a group that wants to be together has nobody to be near to.
+    // The first pod of a group that wants to be together has no pod to be near to.
     return this.wanted.isEmpty && this.fitsItself;
   }
 }

@@ -16,7 +16,7 @@ export const nodeUnschedulable: Filter = {
 
 const otherName = refusal('NodeName', "node(s) didn't match the requested node name", true);
 
-/** The node that the pod itself names. */
+/** Requires the node that the pod itself names. */
 export const nodeName: Filter = {
   name: 'NodeName',
   prepare({ pod }) {
@@ -25,7 +25,7 @@ export const nodeName: Filter = {
   },
 };
 
-/** Taints that keep pods away and that the pod does not tolerate. */
+/** Refuses nodes with hard taints that the pod does not tolerate. */
 export const taintToleration: Filter = {
   name: 'TaintToleration',
   prepare({ tolerations }) {
@@ -49,7 +49,7 @@ export const taintToleration: Filter = {
 
 const unselected = refusal('NodeAffinity', "node(s) didn't match Pod's node affinity/selector", true);
 
-/** The pod's node selector and required node affinity. */
+/** Requires the pod's node selector and required node affinity. */
 export const nodeAffinity: Filter = {
   name: 'NodeAffinity',
   prepare({ requiredNodes, namedNodes }) {
@@ -63,7 +63,7 @@ export const nodeAffinity: Filter = {
 
 const portTaken = refusal('NodePorts', "node(s) didn't have free ports for the requested pod ports", false);
 
-/** Ports of the node that the pod's containers ask for. */
+/** Requires the host ports of the pod's containers to be free. */
 export const nodePorts: Filter = {
   name: 'NodePorts',
   prepare({ ports }) {

@@ -17,8 +17,8 @@ function tooMuchInNamespace(namespace: string): Refusal {
 }
 
 /**
- * Pods that say so much about nodes and other pods that decisions about the pods of everybody else would take long. Asked
- * before any other filter: no other looks at what they say.
+ * Refuses pods with so many demands on nodes and other pods that decisions about everybody else's pods would take long.
+ * Runs before any other filter: no other reads such demands.
  */
 export const placingLimits: Filter = {
   name,

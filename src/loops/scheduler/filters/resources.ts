@@ -2,7 +2,7 @@ import type { Filter, Refusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 
-/** What a node lacks: too many pods, too little of a resource; final when the whole node would not be enough. */
+/** What a node lacks: too many pods, too little of a resource; final when even an empty node would not be enough. */
 function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   let reasons: string[] | undefined;
   let isFinal = false;
@@ -30,7 +30,10 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   return reasons && { filter: 'NodeResourcesFit', reasons, isFinal };
 }
 
-/** Whether a node has room for one more pod and for what that is most likely to lack; says yes too often, but is quick. */
+/**
+ * Whether a node has space for one more pod and for the resource it most likely lacks; answers yes too often, but is
+ * quick.
+ */
 export function fitsResources({ requests }: PodInfo, { allocatable, requested, pods, mostPods }: NodeInfo): boolean {
   const { milliCpu, memory } = requests;
   return (
@@ -40,7 +43,7 @@ export function fitsResources({ requests }: PodInfo, { allocatable, requested, p
   );
 }
 
-/** The room for one more pod and for all that it requests. */
+/** Requires space for one more pod and for everything that it requests. */
 export const resourcesFit: Filter = {
   name: 'NodeResourcesFit',
   prepare: (pod) => ({ check: (node) => shortages(pod, node) }),

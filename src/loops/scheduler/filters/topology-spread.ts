@@ -24,7 +24,7 @@ class Spread {
     this.least = undefined;
   }
 
-  /** By how much a domain would have more than the one with the least, with the pod in it. */
+  /** By how much a domain would exceed the smallest one, with the pod in it. */
   skew(value: string): number {
     this.least ??= this.fewest();
     return (this.domains.get(value) ?? 0) + this.own - this.least;
@@ -83,7 +83,7 @@ class Spreads implements NodeFilter {
   }
 }
 
-/** The topology spread constraints that must be kept. */
+/** The hard topology spread constraints. */
 export const topologySpread: Filter = {
   name,
   prepare(pod, cluster) {

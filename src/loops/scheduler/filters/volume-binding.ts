@@ -19,7 +19,7 @@ const withoutVolume = refusal(name, 'node(s) unavailable due to one or more pvc(
 const notAvailable = refusal(name, "node(s) didn't find available persistent volumes to bind", true);
 const noProvisioner = (labelPrefix: string) => `${labelPrefix}/no-provisioner`;
 
-/** What becomes of a claim that waits for its first pod, once that has a node. */
+/** The plan for a claim that waits for its first pod, once that pod has a node. */
 export type ClaimPlan =
   | { readonly claim: StoredClaim; readonly kind: 'bind'; readonly volume: StoredVolume }
   | { readonly claim: StoredClaim; readonly kind: 'provision' };
@@ -87,7 +87,7 @@ function claimProblem(pod: PodInfo, { name: claimName, isOwn }: UsedClaim, claim
   return undefined;
 }
 
-/** What to do with the waiting claims on a node; undefined when it can't be done there. */
+/** The plan for the waiting claims on a node; undefined when it is impossible there. */
 function plansOn(
   { waiting }: SortedClaims,
   node: NodeInfo,
@@ -120,7 +120,7 @@ export function claimPlans(pod: PodInfo, nodeName: string, cluster: ClusterView)
   return plansOn(claims, node, cluster) ?? [];
 }
 
-/** The volumes of bound claims, and what can become of the claims that wait for a pod. */
+/** Checks the volumes of bound claims, and the plans for claims that wait for a pod. */
 export const volumeBinding: Filter = {
   name,
   prepare(pod, cluster): NodeFilter | PodRefusal | undefined {

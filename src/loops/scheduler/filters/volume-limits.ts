@@ -17,7 +17,7 @@ function attachedVolumes(pod: PodInfo, { surroundings, labelPrefix }: ClusterVie
       if (csi) found.set(`${csi.driver} ${csi.volumeHandle}`, csi.driver);
       continue;
     }
-    // What will be made for the claim counts already.
+    // A volume still to be made for the claim counts already.
     const driver = surroundings.storageClass?.(classOf(claim, labelPrefix))?.provisioner;
     if (driver) found.set(`${driver} ${pod.namespace}/${name}`, driver);
   }

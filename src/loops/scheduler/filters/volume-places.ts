@@ -4,10 +4,10 @@ import type { PodInfo } from '../pod-info.js';
 import { isBound } from '../volumes.js';
 
 const otherZone = refusal('VolumeZone', 'node(s) had no available volume zone', true);
-/** Between the zones of a volume that is in several. */
+/** Separates the zones of a volume that is in several. */
 const zoneSeparator = '__';
 
-/** The labels that say in which zone or region something is, by the name that nodes have today. */
+/** The labels that name the zone or region of an object, by today's node labels. */
 function zoneLabels(prefix: string): readonly (readonly [string, string])[] {
   return ['zone', 'region'].map(
     (one) => [`topology.${prefix}/${one}`, `failure-domain.beta.${prefix}/${one}`] as const,
@@ -33,7 +33,7 @@ export const volumeZone: Filter = {
     const zoneOf = ({ labels }: NodeInfo, [today, before]: readonly [string, string]) =>
       labels[today] ?? labels[before];
     const check = (node: NodeInfo) => {
-      // A node that is nowhere is taken to be everywhere.
+      // A node without a location counts as being everywhere.
       if (keys.every((names) => zoneOf(node, names) === undefined)) return undefined;
       const isThere = demands.every(({ names, values }) => {
         const zone = zoneOf(node, names);
@@ -52,7 +52,7 @@ const inUse = refusal(
 );
 const diskTaken = refusal('VolumeRestrictions', 'node(s) had no available disk', false);
 
-/** Claims that one pod alone may use, and disks that a node attaches for one pod alone. */
+/** Claims that only one pod may use, and disks that a node attaches for one pod only. */
 export const volumeRestrictions: Filter = {
   name: 'VolumeRestrictions',
   prepare(pod, cluster) {

@@ -4,7 +4,7 @@ import { imageLocality, nodeAffinity, taintToleration } from './node-scores.js';
 import { balancedAllocation, leastAllocated } from './resources.js';
 import { topologySpread } from './topology-spread.js';
 
-/** All scores, with the weights that the field has by default. */
+/** All scores, with their default weights upstream. */
 export const scores: readonly Score[] = [
   taintToleration,
   nodeAffinity,

@@ -3,10 +3,10 @@ import type { NodeCounts } from '../pod-counts.js';
 import { aboutAll } from '../pod-counts.js';
 import { mostScore, type Score } from '../score.js';
 
-/** What a required affinity of another pod to this one is worth. */
+/** The weight of another pod's required affinity to this one. */
 const requiredWeight = 1;
 
-/** Domains where pods are that the pod wants to be near to or far from, and those whose pods want the same of it. */
+/** Domains with pods that the pod wants to be near to or far from, and with pods that want the same of it. */
 export const interPodAffinity: Score = {
   name: 'InterPodAffinity',
   weight: 2,

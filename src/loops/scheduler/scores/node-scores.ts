@@ -1,7 +1,7 @@
 import { mostScore, type Score, stretched } from '../score.js';
 import { isTolerated } from '../tolerations.js';
 
-/** Nodes that are wanted by the pod's preferred node affinity. */
+/** Prefers nodes that match the pod's preferred node affinity. */
 export const nodeAffinity: Score = {
   name: 'NodeAffinity',
   weight: 2,
@@ -16,7 +16,7 @@ export const nodeAffinity: Score = {
   },
 };
 
-/** Nodes with few taints that should rather keep the pod away. */
+/** Prefers nodes with few soft taints. */
 export const taintToleration: Score = {
   name: 'TaintToleration',
   weight: 3,
@@ -39,7 +39,7 @@ function listedName(image: string): string {
   return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
 }
 
-/** Nodes that have the pod's images already; rare images count less, so that they don't attract everything. */
+/** Prefers nodes that have the pod's images already; rare images count less, so that they don't attract everything. */
 export const imageLocality: Score = {
   name: 'ImageLocality',
   weight: 1,

@@ -4,7 +4,7 @@ import type { PodInfo } from '../pod-info.js';
 import { mostScore, type Score } from '../score.js';
 import { constraintsOf, countedPods, isCounted, type SpreadConstraint } from '../spread.js';
 
-/** What pods of a group get that say nothing about spreading themselves. */
+/** The constraints for pods of a group without spread constraints of their own. */
 const defaultSkews = { hostname: 3, zone: 5 } as const;
 
 function defaultConstraints(pod: PodInfo, { surroundings, labelPrefix }: ClusterView): readonly SpreadConstraint[] {
@@ -63,7 +63,7 @@ function costs(
   });
 }
 
-/** The topology spread constraints that should be kept; without any, pods of a group are spread over nodes and zones. */
+/** The soft topology spread constraints; without any, pods of a group are spread over nodes and zones. */
 export const topologySpread: Score = {
   name: 'PodTopologySpread',
   weight: 2,

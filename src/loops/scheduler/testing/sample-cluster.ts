@@ -42,7 +42,7 @@ export interface SampleNode {
   readonly pods?: readonly PodInfo[];
 }
 
-/** A cluster of nodes by name, each with a host name and room for 4 CPUs, 8 GiB and 10 pods unless it says otherwise. */
+/** A cluster of nodes by name, each with a host name and capacity for 4 CPUs, 8 GiB and 10 pods unless overridden. */
 export function sampleCluster(nodes: Readonly<Record<string, SampleNode>>, surroundings?: ClusterObjects): Cluster {
   const cluster = new Cluster('kubernetes.io', surroundings);
   for (const [name, { labels, taints, unschedulable, allocatable, images, pods = [] }] of Object.entries(nodes)) {

@@ -16,7 +16,7 @@ export const indexKey = 'batch.kubernetes.io/job-completion-index';
 /** What the pods of the jobs run. */
 export const container = { name: 'c', image: 'img:1' };
 
-/** Jobs of one scene, and what becomes of them. */
+/** Jobs of one scene, and their outcome. */
 export class Jobs {
   readonly node: PretendNode;
 
@@ -40,7 +40,7 @@ export class Jobs {
     return this.scene.update<StoredJob>('jobs.batch', 'default', name, change);
   }
 
-  /** Waits for a job of this name to be so. */
+  /** Waits until a job of this name satisfies a test. */
   until(name: string, what: string, look: (job: StoredJob) => boolean): Promise<StoredJob> {
     return this.scene.until<StoredJob, StoredJob>('jobs.batch', `${name}: ${what}`, (all) =>
       all.find((job) => job.metadata.name === name && look(job)),
