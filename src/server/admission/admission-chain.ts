@@ -30,7 +30,7 @@ export class AdmissionChain implements OnApplicationShutdown {
     this.phases = { admit: phaseOf('admit', plugins, metrics), validate: phaseOf('validate', plugins, metrics) };
   }
 
-  /** The mutating phase, with its second round if a plugin asks for one. */
+  /** The mutating phase, with its second round if a plugin requests one. */
   async admit(attributes: AdmissionAttributes): Promise<void> {
     await run(this.phases.admit, attributes);
     if (attributes.reinvocation.begin()) await run(this.phases.admit, attributes);
@@ -76,7 +76,7 @@ function tracedStep(plugin: string, step: Step['run'], attributes: AdmissionAttr
 async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void> {
   const { operation } = attributes;
   const begin = performance.now();
-  // The time of a step counts from the end of the one before, so each step looks at the clock once.
+  // The time of a step counts from the end of the one before, so each step reads the clock once.
   let last = begin;
   let isRejected = true;
   let current: AdmissionSeries | undefined;

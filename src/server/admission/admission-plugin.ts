@@ -10,7 +10,10 @@ export interface AdmissionPlugin {
   /** In the second round (`attributes.reinvocation`) it sees an object that it may have changed itself before. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
-  /** Asked once before the objects of a namespace are deleted, of which there may be none; each is then asked about, too. */
+  /**
+   * Called once before the objects of a namespace are deleted, of which there may be none; it is then called for each
+   * object, too.
+   */
   admitCollection?(namespace: string): Promise<void> | void;
   /** Closes its connections, at the end of the process. No request follows. */
   stop?(): void;

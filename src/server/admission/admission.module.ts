@@ -87,7 +87,9 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     }),
 };
 
-/** The chain and what plugins know from memory, wherever requests are answered. The configuration comes with it. */
+/**
+ * The chain and the objects that plugins read from memory, wherever requests are answered. Includes the configuration.
+ */
 export const admissionProviders: Provider[] = [
   {
     provide: SharedListers,
@@ -108,8 +110,8 @@ export const admissionProviders: Provider[] = [
 ];
 
 /**
- * The chain of admission plugins and the objects that plugins know from memory. Writes get it with the services of the
- * endpoints.
+ * The chain of admission plugins and the objects that plugins read from memory. Writes get the chain with the services
+ * of the endpoints.
  */
 @Module({
   imports: [StorageModule, RegistryModule, AuthorizationModule],

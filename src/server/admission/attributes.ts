@@ -9,8 +9,8 @@ export const admissionOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as 
 export type AdmissionOperation = (typeof admissionOperations)[number];
 
 /**
- * The facts that admission decides by (specification 5.5), for one phase of one write. Fields that need a conversion
- * are computed only when asked for.
+ * The attributes by which admission decides (specification 5.5), for one phase of one write. Fields that need a
+ * conversion are computed on demand.
  */
 export interface AdmissionAttributes {
   readonly context: RequestContext;
@@ -23,7 +23,7 @@ export interface AdmissionAttributes {
   readonly kind: GroupVersionKind;
   readonly namespace: string;
   /**
-   * Empty for deletes of a collection. A generated name is empty during the mutating phase, since it is drawn
+   * Empty for deletes of a collection. A generated name is empty during the mutating phase, since it is generated
    * afterwards.
    */
   readonly name: string;
@@ -48,8 +48,8 @@ export interface AdmissionAttributes {
   /** The second round of the mutating phase. */
   readonly reinvocation: Reinvocation;
   /**
-   * Lets the write go through a writer, which makes it together with others. Only a validating plugin may ask for it,
-   * for a create or an update of a stored object. It does nothing for a dry run.
+   * Lets the write go through a writer, which makes it together with others. Only a validating plugin may request this,
+   * for a create or an update of a stored object. It has no effect on a dry run.
    */
   writeThrough(writer: ObjectWriter): void;
 }

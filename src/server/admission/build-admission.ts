@@ -50,16 +50,16 @@ import { podPlugins } from './pods/pod-plugins.js';
 import type { HookCallCounter } from './webhooks/hook-metrics.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
 
-/** What the plugins need to decide. */
+/** The inputs of the plugins' decisions. */
 export interface AdmissionDependencies {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
   readonly namespaces: Pick<NamespaceLister, 'state' | 'get'>;
   /** The present state of single objects, for what memory does not have yet. */
   readonly objects: ObjectReader;
-  /** Objects in memory. Only factories may ask for them. */
+  /** Objects in memory. Only factories may request them. */
   readonly listers: Pick<SharedListers, 'of'>;
-  /** The same for what is made of all objects of a resource together. */
+  /** The same for data derived from all objects of a resource together. */
   readonly countingListers: Pick<SharedListers, 'counting'>;
   /** Objects in memory of resources that only a request names. */
   readonly laterListers: Pick<SharedListers, 'later'>;
@@ -75,7 +75,7 @@ export interface AdmissionDependencies {
   readonly hookCalls: HookCallCounter;
 }
 
-/** Makes a plugin. Throws an OptionsError with everything that is wrong with its configuration. */
+/** Makes a plugin. Throws an OptionsError with all faults of its configuration. */
 type PluginFactory = (dependencies: AdmissionDependencies) => AdmissionPlugin;
 
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
@@ -118,7 +118,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
 /**
  * The plugins that the options select, in their fixed order (specification 5.5).
  *
- * @throws OptionsError with everything that is wrong with their configuration.
+ * @throws OptionsError with all faults of their configuration.
  */
 export function buildAdmission(
   dependencies: Omit<AdmissionDependencies, 'configuration'> & {

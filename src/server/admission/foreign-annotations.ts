@@ -4,18 +4,18 @@ import { isQualifiedName } from '../../base/machinery/names.js';
 const maxAnnotations = 32;
 const maxAnnotationLength = 10 * 1024;
 
-/** What was not taken over. */
+/** The annotations that were refused. */
 export interface LeftOut {
   readonly count: number;
-  /** The first key, shortened, and what is wrong with it. */
+  /** The first key, shortened, and its fault. */
   readonly key: string;
   readonly problem: string;
 }
 
 /**
- * Adds annotations for the audit trail that a hook or another server wants. Their keys get a prefix, so that none writes
- * over what others say. Long values are cut. Returns what is left out: keys with faults, keys that exist already, and
- * all beyond a number.
+ * Adds annotations for the audit trail from a hook or another server. Their keys get a prefix, so that no writer
+ * overwrites the annotations of others. Long values are cut. Returns what is left out: keys with faults, keys that
+ * exist already, and all beyond a number.
  */
 export function addForeignAnnotations(
   annotations: Map<string, string>,

@@ -1,20 +1,23 @@
 import type { AdmissionConfiguration, PluginConfiguration } from '../../base/config/admission-configuration.js';
 
-/** The configurations of the plugins, handed out while the chain is built. */
+/** The configurations of the plugins, which plugins fetch while the chain is built. */
 export class PluginConfigurations {
   private readonly read = new Set<string>();
 
   constructor(private readonly configuration: AdmissionConfiguration) {}
 
-  /** The configuration of a plugin; undefined when it has none. A plugin that never asks takes no configuration. */
+  /**
+   * The configuration of a plugin; undefined when it has none. A plugin that never fetches its configuration takes
+   * none.
+   */
   of(plugin: string): PluginConfiguration | undefined {
     this.read.add(plugin);
     return this.configuration.plugins[plugin];
   }
 
   /**
-   * What is wrong with the file, and the configurations that nobody asked for: an administrator would believe them to be
-   * in force.
+   * The faults of the file, and the configurations that no plugin fetched: an administrator would believe them to be in
+   * force.
    */
   problems(selected: readonly string[]): string[] {
     const unread = Object.entries(this.configuration.plugins).filter(([plugin]) => !this.read.has(plugin));

@@ -1,6 +1,6 @@
 /**
- * The second round of the mutating phase. When a webhook changes an object after other plugins have seen it, those get
- * one more look: the chain runs its mutating plugins once more, and hooks that ask for it (`IfNeeded`) are called again
+ * The second round of the mutating phase. When a webhook changes an object after other plugins have seen it, those run
+ * once more: the chain runs its mutating plugins again, and hooks that request it (`IfNeeded`) are called again
  * (specification 5.10).
  */
 export class Reinvocation {
@@ -13,7 +13,7 @@ export class Reinvocation {
     return this.isSecondRound;
   }
 
-  /** Asks for a second round. There is never a third. */
+  /** Requests a second round. There is never a third. */
   request(): void {
     this.isRequested = true;
   }

@@ -43,7 +43,7 @@ export class RequestAdmission {
   /**
    * Whether the user still has the right to the request; true also when that can't be determined.
    *
-   * @param verb in place of that of the request
+   * @param verb replaces that of the request
    */
   async isStillAllowed(context: RequestContext, verb: string = context.requestInfo.verb): Promise<boolean> {
     try {
@@ -54,7 +54,7 @@ export class RequestAdmission {
     }
   }
 
-  /** Throws the 403 unless the user also has the right to what the request is about with another verb. */
+  /** Throws the 403 unless the user also has the right to the requested object with another verb. */
   async requireRightTo(verb: string, context: RequestContext): Promise<void> {
     const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb };
     const { decision, reason } = await this.authorizer.authorize(asked);

@@ -1,15 +1,15 @@
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import { OutageLog, type OutageLogger } from '../../base/observability/outage-log.js';
 
-/** Time between two looks; clients in pods reach the API by one of the objects. */
+/** Time between two checks; clients in pods reach the API by one of the objects. */
 const roundMs = 10_000;
 
-/** Makes objects again that every cluster has, when a client has deleted them. */
+/** Recreates objects that every cluster has, when a client has deleted them. */
 export class SystemObjectsKeeper {
   private readonly outage: OutageLog;
   private running: Promise<void> | undefined;
 
-  /** @param ensure makes those that are missing, also while other processes do */
+  /** @param ensure creates the missing ones, also while other processes do */
   constructor(
     private readonly ensure: () => Promise<void>,
     logger: OutageLogger,
@@ -21,12 +21,12 @@ export class SystemObjectsKeeper {
     });
   }
 
-  /** Goes on in the background until the signal is aborted. */
+  /** Continues in the background until the signal is aborted. */
   start(signal: AbortSignal): void {
     this.running ??= this.run(signal);
   }
 
-  /** Resolves when the last look after the abort has ended. */
+  /** Resolves when the last check after the abort has ended. */
   async stopped(): Promise<void> {
     await this.running;
   }

@@ -32,7 +32,7 @@ export class ConnectionTracker {
   private readonly leaving = new WeakSet<Socket>();
   private draining = false;
 
-  /** Ends all connections; nothing new may begin that lasts. */
+  /** Ends all connections; nothing long-running may begin. */
   get isDraining(): boolean {
     return this.draining;
   }
@@ -43,8 +43,8 @@ export class ConnectionTracker {
   }
 
   /**
-   * Lets the clients that are connected now connect again, to share processes that have come: HTTP/2 connections finish
-   * their streams and close, HTTP/1.1 connections close after their next answer. Watches go on.
+   * Lets the connected clients reconnect, to spread over new processes: HTTP/2 connections finish their streams and
+   * close, HTTP/1.1 connections close after their next answer. Watches go on.
    */
   spread(): void {
     for (const socket of this.sockets) this.leaving.add(socket);

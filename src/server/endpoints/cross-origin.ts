@@ -4,7 +4,7 @@ const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
 const requestHeaders =
   'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';
 
-/** What pages of other origins and browsers are told with every answer, by the flags of the server. */
+/** The headers for pages of other origins and browsers in every answer, by the flags of the server. */
 export interface BrowserRules {
   /** Regular expressions of `--cors-allowed-origins`, already checked. */
   readonly allowedOrigins: readonly string[];
@@ -13,8 +13,8 @@ export interface BrowserRules {
 }
 
 /**
- * Sets the headers for browsers; undefined when the flags ask for none. It runs before anything else, so a browser's
- * question before a request needs no credentials: it is answered here, and the result is true.
+ * Sets the headers for browsers; undefined when the flags require none. It runs before anything else, so a browser's
+ * preflight request needs no credentials: it is answered here, and the result is true.
  */
 export function browserHeaders(
   rules: BrowserRules,

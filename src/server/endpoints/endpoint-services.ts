@@ -59,7 +59,7 @@ export class EndpointServices {
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /** Runs work that would block this thread; if unset, all work runs here. */
   largeRequests: LargeRequests | undefined;
-  /** The extension servers; unset in the thread for large requests, which gets none of theirs. */
+  /** The extension servers; unset in the thread for large requests, which receives no requests for them. */
   aggregation: Aggregation | undefined;
   /** The agents of nodes; unset in the thread for large requests. */
   nodeAgents: NodeAgents | undefined;

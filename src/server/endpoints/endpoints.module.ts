@@ -208,7 +208,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.nodeAgents.client.stop();
     this.services.proxies?.stop();
     await this.services.largeRequests?.stop();
-    // What a receiver does not take by then is lost; the stop goes on.
+    // Spans that a receiver has not accepted by then are lost; the stop continues.
     await this.tracer?.stop().catch(() => undefined);
   }
 }

@@ -120,7 +120,7 @@ export class HttpListener
     this.tls.start(server, this.state.ended);
   }
 
-  /** Lets clients connect again, to share processes that have come (see `ConnectionTracker.spread`). */
+  /** Lets clients reconnect, to spread over new processes (see `ConnectionTracker.spread`). */
   spreadConnections(): void {
     this.connections.spread();
   }

@@ -17,7 +17,7 @@ export interface LargeRequests {
   ): Promise<void>;
   /** Encodes an event of a watch. Rejects with a 504 or 503 when the work had to be ended. */
   encode(event: LargeEvent): Promise<Buffer>;
-  /** Refuses what is under way. */
+  /** Refuses the requests under way. */
   stop(): Promise<void>;
 }
 

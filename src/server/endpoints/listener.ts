@@ -74,9 +74,9 @@ export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 
   return {
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: true,
-    // The hook parses the query. As long as the request lasts, a second copy of it would be kept.
+    // The hook parses the query. A second copy of it would be kept as long as the request lasts.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true, querystringParser: () => noQuery },
-    // The hook creates what is needed; ids and the like cost time on every request.
+    // The hook creates what is needed; ids and similar defaults cost time on every request.
     genReqId: () => '',
     // No route has a schema: without these, libraries that compile schemas would be loaded at every start.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
@@ -93,8 +93,8 @@ function noCompiler(): never {
 }
 
 /**
- * Leaves bodies unread until the handler reads them, after authorization: to Fastify no method has one. So it neither
- * looks at their Content-Type nor makes an asynchronous resource for each.
+ * Leaves bodies unread until the handler reads them, after authorization: for Fastify no method has a body. So it
+ * neither checks their Content-Type nor makes an asynchronous resource for each.
  */
 export function leaveBodies(fastify: FastifyInstance): void {
   for (const method of [...fastify.supportedMethods]) {

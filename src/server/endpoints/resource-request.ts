@@ -87,7 +87,7 @@ export function resolveRequest(
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
   const onObject = info.parts.length >= 2;
   const subresource = findSubresource(resource, info);
-  // What follows the name of a proxy is the path of another server.
+  // The text after the name of a proxy is the path on another server.
   const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
   if (info.parts.length > 3 && !isProxy) throw unknownPathError();
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();

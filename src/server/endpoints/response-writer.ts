@@ -7,8 +7,8 @@ import { cut, type UnreadAnswers } from './unread-answers.js';
 export type ResponseSink = FastifyReply['raw'];
 
 /**
- * Whether a write that called back was made: what failed may still be under way. The writes of a stream that its client
- * has reset call back without an error, though frames with their bytes may wait for the connection.
+ * Whether a write that called back was really made: a failed write may still be under way. The writes of a stream that
+ * its client has reset call back without an error, though frames with their bytes may wait for the connection.
  */
 export function wasSent(sink: ResponseSink, error: unknown): boolean {
   const { stream } = sink as { stream?: { readonly destroyed: boolean; readonly rstCode?: number } };
@@ -28,7 +28,10 @@ export class ResponseWriter {
   constructor(
     private readonly sink: ResponseSink,
     private readonly unread: UnreadAnswers | undefined,
-    /** The place of a request that keeps it until its answer is complete: a client that does not read holds up nobody else. */
+    /**
+     * The seat of a request that keeps it until its answer is complete: a client that does not read holds up nobody
+     * else.
+     */
     private readonly seat?: Pick<Seat, 'waitForReader' | 'resume'>,
   ) {
     this.target = sink as NodeJS.WritableStream;
@@ -72,7 +75,7 @@ export class ResponseWriter {
             if (wasSent(this.sink, error)) onSent();
           });
     if (mayGoOn || this.wake !== undefined) return undefined;
-    // The response does not say so for what it did not write.
+    // The response does not report this for data that it did not write.
     connection?.once('drain', () => this.wake?.());
     return this.untilRead(chunk.length);
   }

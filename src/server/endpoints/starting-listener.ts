@@ -21,14 +21,14 @@ import {
 } from './health/health-checks.js';
 import { readUnwanted } from './request-info/unwanted-body.js';
 
-/** Nobody needs more of them to ask whether the server is ready. */
+/** More are not needed to check whether the server is ready. */
 const maxConnections = 500;
 /** Connections that do not finish their handshake, or send nothing, are closed after this time. */
 const patienceMs = 10_000;
-/** When the server itself takes over, requests on their way and answers that were begun get this long. */
+/** When the server itself takes over, arriving requests and begun answers get this long. */
 const lingerMs = 200;
 
-/** What the listener of a starting server depends on. */
+/** The dependencies of the listener of a starting server. */
 export interface StartingListenerOptions {
   readonly address: string;
   readonly port: number;
@@ -126,9 +126,9 @@ function send(response: Http2ServerResponse, code: number, contentType: string, 
   response.end(text);
 }
 
-/** The client learns that this was the last answer, and may send what comes next elsewhere. */
+/** The client learns that this was the last answer, and may send its next request elsewhere. */
 function closeAfter(stream: ServerHttp2Stream): void {
-  // A stream that has closed no longer tells.
+  // A stream that has closed no longer reports.
   const { session } = stream;
   stream.once('close', () => session?.close());
 }

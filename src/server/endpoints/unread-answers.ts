@@ -61,8 +61,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Records that the last `bytes` of an answer were handed over. Those of a closed response are none: nobody would say when
-   * they are gone, and clients that leave before their answers would fill the limits of others.
+   * Records that the last `bytes` of an answer were handed over. Those of a closed response don't count: nothing would
+   * report when they are gone, and clients that leave before their answers would fill the limits of others.
    */
   add(response: Response, bytes: number): void {
     if (response[answer] !== undefined) return;
@@ -86,7 +86,7 @@ export class UnreadAnswers {
     connection[unreadBytes] = (connection[unreadBytes] ?? 0) - bytes;
   }
 
-  /** Records that the response was sent completely, or cut. Nothing that is added to it later counts. */
+  /** Records that the response was sent completely, or cut. Bytes added to it later do not count. */
   close(response: Response): void {
     this.remove(response);
     response[answer] = closed;

@@ -12,7 +12,7 @@ export interface Upgrade {
   readonly socket: Duplex;
   readonly head: Buffer;
   /**
-   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so next to one a token
+   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so a token next to one
    * may be made up, and the request would still run as the page's reader.
    */
   readonly reliesOnToken: boolean;
@@ -37,9 +37,9 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Accepts watches over WebSocket (RFC 6455), and whatever clients want to talk with other servers. Such a request
- * passes through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades
- * the connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
+ * Accepts watches over WebSocket (RFC 6455), and any upgraded connection to other servers. Such a request passes
+ * through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades the
+ * connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
  * requests with a body, since the body would have to be read before the first frame.
  *
  * @param isRemote whether a path leads to another server
@@ -84,14 +84,14 @@ export function acceptWebSockets(
   });
 }
 
-/** Whether a request asks for a WebSocket, however well. */
+/** Whether a request asks for a WebSocket, even in an invalid form. */
 export function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
- * Whether what follows the upgrade is one conversation. Another version of HTTP (`h2c`) would bring requests that nobody
- * has authenticated, on a connection that extension servers trust.
+ * Whether the connection after the upgrade is one conversation. Another version of HTTP (`h2c`) would bring requests
+ * that nobody has authenticated, on a connection that extension servers trust.
  */
 function isStream({ headers }: IncomingMessage): boolean {
   return /^(?:websocket|spdy\/3(?:\.1)?)$/i.test(headers.upgrade ?? '');

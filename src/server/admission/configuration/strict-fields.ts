@@ -3,7 +3,7 @@ import type { PluginConfiguration } from '../../../base/config/admission-configu
 /** A part of a document, by field. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the configuration of a plugin and collects everything that is wrong with it. Nothing in it is ignored. */
+/** Reads the configuration of a plugin and collects all its faults. No field is ignored. */
 export class StrictFields {
   readonly problems: string[] = [];
 
@@ -17,7 +17,7 @@ export class StrictFields {
     this.problems.push(`${this.source}: ${problem}`);
   }
 
-  /** An object with none but the known fields; empty when it is something else. `at` is its path, empty for the whole. */
+  /** An object with only known fields; empty when it is something else. `at` is its path, empty for the whole. */
   object(value: unknown, at: string, known: readonly string[]): Fields {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.report(at === '' ? 'must be an object' : `${at} must be an object`);

@@ -4,19 +4,19 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { AnswerSource, AuthorizationAnswer, AuthorizationCheck } from '../../../objects/cel/index.js';
 
 /**
- * Interrupts an evaluation whose next step needs the answer of an authorizer that has to ask elsewhere. No operator of
- * an expression ignores it.
+ * Interrupts an evaluation whose next step needs the decision of an authorizer that has to call another server. No
+ * operator of an expression ignores it.
  */
 export class AnswerPending {
   constructor(
-    /** Resolves when the answer is known. Never rejects. */
+    /** Resolves when the decision is known. Never rejects. */
     readonly answered: Promise<void>,
   ) {}
 }
 
 /**
- * Answers of the authorizer for the expressions of one request, each asked for once. Evaluations are synchronous while
- * an authorizer may have to ask a webhook: then the evaluation is interrupted, and repeated with the answer.
+ * Decisions of the authorizer for the expressions of one request, each requested once. Evaluations are synchronous
+ * while an authorizer may have to call a webhook: then the evaluation is interrupted, and repeated with the decision.
  */
 export class Answers implements AnswerSource {
   private readonly known = new Map<string, AuthorizationAnswer>();

@@ -20,19 +20,19 @@ export type EvaluationResult = { readonly value: Value; readonly error?: undefin
 
 export const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run';
-/** The most questions to the authorizer that one expression can lead to; their cost allows fewer. */
+/** The most authorizer checks that one expression can cause; their cost allows fewer. */
 const maxQuestions = 16;
 /** The turns of this thread. */
 const turns = new EvaluationTurns();
 
 /**
- * Evaluates the expressions of one request one after the other, under one budget. Between them other work gets its turn
- * if they take long.
+ * Evaluates the expressions of one request one after the other, under one budget. If they take long, other work gets
+ * its turn between them.
  */
 export class ExpressionRun {
   private left: number;
 
-  /** @param costLimit what all expressions together may cost */
+  /** @param costLimit the cost limit of all expressions together */
   constructor(costLimit: number) {
     this.left = costLimit;
   }
@@ -63,7 +63,7 @@ export class ExpressionRun {
   }
 }
 
-/** Does what prepares an evaluation when it is the turn of evaluations. */
+/** Runs the preparation of an evaluation when it is the turn of evaluations. */
 export async function inEvaluationTurn<T>(work: () => T): Promise<T> {
   const turn = turns.next();
   if (turn !== undefined) await turn;

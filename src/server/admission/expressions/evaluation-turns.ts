@@ -1,11 +1,12 @@
 /** How long evaluations may hold the event loop before other work gets its turn, in milliseconds. */
 const turnMs = 5;
-/** What is around an evaluation takes about so long: variables are made, and results are judged. */
+/** The overhead of an evaluation takes about this long: variables are made, and results are checked. */
 const overheadMs = 0.02;
 
 /**
- * Lets the evaluations of all requests take turns with everything else a process does. In one round of the event loop
- * they go on until they have taken some milliseconds together; then each round has one evaluation, in order.
+ * Lets the evaluations of all requests take turns with everything else that a process does. In one round of the event
+ * loop evaluations continue until they have taken some milliseconds together; then each round has one evaluation, in
+ * order.
  */
 export class EvaluationTurns {
   private spentMs = 0;
@@ -21,7 +22,7 @@ export class EvaluationTurns {
     });
   }
 
-  /** Notes what an evaluation took. What comes before and after it counts as well. */
+  /** Records the duration of an evaluation. The time before and after it counts as well. */
   spent(ms: number): void {
     this.spentMs += ms + overheadMs;
     if (this.spentMs >= turnMs) this.schedule();

@@ -70,7 +70,8 @@ export function* matchConditionsInSteps(
     async matches(input, more = {}) {
       const variables = {
         ...requestVariables(input),
-        // Declared, but always null, as in the newest release: conditions are asked before the namespace is looked up.
+        // Declared, but always null, as in the newest release: conditions are evaluated before the namespace is looked
+        // up.
         namespaceObject: null,
         ...authorizerVariables(authorizer, input),
         ...more,

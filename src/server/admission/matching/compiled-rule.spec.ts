@@ -52,7 +52,7 @@ describe('a rule of a webhook or a policy', () => {
     [{ resourceNames: [] }, pod, true],
     [{ resourceNames: ['q', 'p'] }, pod, true],
     [{ resourceNames: ['q'] }, pod, false],
-    // A group that is called like a kind of namespace is not the core group.
+    // A group named like a kind of namespace is not the core group.
     [{ scope: 'Namespaced' }, 'CREATE other/v1/namespaces/ n/p', true],
   ];
   for (const [rule, request, expected] of cases) {

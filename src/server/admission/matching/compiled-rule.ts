@@ -12,7 +12,7 @@ export interface ResourceRule {
   readonly resourceNames?: readonly string[] | undefined;
 }
 
-/** What a rule asks of a request. */
+/** The attributes of a request that a rule tests. */
 export type RuleAttributes = Pick<AdmissionAttributes, 'operation' | 'subresource' | 'namespace' | 'name'>;
 
 const all = '*';
@@ -25,7 +25,7 @@ interface ResourcePattern {
 
 /**
  * One rule (specification 5.10), prepared for many requests. The forms of a resource are `pods`, `pods/log`, `pods/*`
- * (the pods and all that is below them), `*` (every resource, nothing below), `*` with one subresource, and both
+ * (the pods and all their subresources), `*` (every resource, no subresources), `*` with one subresource, and both
  * wildcards (everything).
  */
 export class CompiledRule {
@@ -74,7 +74,7 @@ export class CompiledRule {
     return false;
   }
 
-  /** Requests for a namespace object carry its name as their namespace, although the object is in none. */
+  /** Requests for a namespace object carry its name as their namespace, although the object is cluster-scoped. */
   private matchesScope({ namespace }: RuleAttributes, { group, resource }: GroupVersionResource): boolean {
     if (this.scope === all) return true;
     const isNamespaced = namespace !== '' && !(group === '' && resource === 'namespaces');

@@ -18,7 +18,7 @@ interface SelectorObject {
     | undefined;
 }
 
-/** Which requests a webhook or a policy is for (specification 5.10). */
+/** Which requests a webhook or a policy applies to (specification 5.10). */
 export interface MatchCriteria {
   readonly rules: readonly ResourceRule[];
   /** Requests that match one of these do not match, whatever the rules say. Only policies have them. */
@@ -109,14 +109,14 @@ export class RequestMatcher {
     return undefined;
   }
 
-  /** Either the new or the old object, so that nobody escapes a rule by taking a label off. */
+  /** Either the new or the old object, so that removing a label does not evade a rule. */
   private matchesObject({ object, oldObject }: MatchAttributes): boolean {
     if (this.objects === everything) return true;
     const matches = (one: ApiObject | undefined) => one !== undefined && this.objects.matches(one.metadata?.labels);
     return matches(object) || matches(oldObject);
   }
 
-  /** Objects outside of namespaces always match. A namespace that is written is judged by its new labels. */
+  /** Cluster-scoped objects always match. A namespace that is written is matched by its new labels. */
   private matchesNamespace(attributes: MatchAttributes): boolean | Promise<boolean> {
     if (this.namespaces === everything) return true;
     const { operation, resource, subresource, namespace, name, object } = attributes;

@@ -75,8 +75,8 @@ export class ResourceVersions {
 
   /**
    * A canonical object of one path in the form of an equivalent one. The result is a copy, unless both paths have the
-   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself. A promise where
-   * something outside converts.
+   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself. Returns a
+   * promise where an external converter is involved.
    */
   convert(
     object: ApiObject,

@@ -10,7 +10,7 @@ export interface ObjectsInVersion {
 }
 
 /**
- * The objects of one request in the versions that webhooks and policies ask for, each converted once. Made anew when the
+ * The objects of one request in the versions that webhooks and policies want, each converted once. Made anew when the
  * object of the request changes.
  */
 export class VersionedObjects {
@@ -24,7 +24,7 @@ export class VersionedObjects {
     private readonly versions: ResourceVersions,
   ) {}
 
-  /** Makes ready what {@link as} gives. Undefined when nothing is to be waited for. */
+  /** Prepares the result of {@link as}. Undefined when there is nothing to wait for. */
   prepare({ resource }: Pick<ResourceAndKind, 'resource'>): Promise<void> | undefined {
     const key = keyOf(resource);
     if (this.converted.has(key)) return undefined;

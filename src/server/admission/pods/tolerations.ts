@@ -1,6 +1,6 @@
 import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
 
-/** Lists that are longer together are only joined: comparing every pair would take too long. */
+/** Lists whose total length is greater are only joined: comparing every pair would take too long. */
 const maxCompared = 400;
 
 /** Field by field: lists are compared in pairs, and a comparison of any two values would take a hundred times as long. */
@@ -14,7 +14,7 @@ function isSame(a: Toleration, b: Toleration): boolean {
   );
 }
 
-/** Whether everything that `b` puts up with, `a` puts up with as well. */
+/** Whether `a` tolerates everything that `b` tolerates. */
 export function coversToleration(a: Toleration, b: Toleration): boolean {
   if (isSame(a, b)) return true;
   const { key = '', operator = 'Equal', value = '', effect = '' } = a;

@@ -29,7 +29,7 @@ export class PolicyMetrics {
     });
   }
 
-  /** Notes one check. */
+  /** Records one check. */
   checked(policy: string, binding: string, action: string, errorType: PolicyErrorType, seconds: number): void {
     const labels = { policy, policy_binding: binding, enforcement_action: action, error_type: errorType };
     this.total.inc(labels);

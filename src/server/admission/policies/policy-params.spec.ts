@@ -31,7 +31,7 @@ const mutation = {
   jsonPatch: { expression: 'params.data.k == "-" ? [JSONPatch{op: "test", path: "/a"}] : []' },
 };
 
-/** Parts with one policy whose binding takes every config map of the namespace as a parameter. */
+/** Dependencies with one policy whose binding takes every config map of the namespace as a parameter. */
 function partsWith(resource: string, more: object, params: readonly ApiObject[]) {
   const policies = { p: { metadata: {}, spec: { ...common, ...more } } };
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' };
@@ -150,7 +150,7 @@ it('drops the parameters of kinds that changed, went, or were not needed for lon
   assert.equal(countOf(await find('First')), 1);
   await find('First');
   assert.deepEqual(log.splice(0), ['start firsts']);
-  // While it is being filled, the kind changes: what the request gets comes from another lister.
+  // While the lister is being filled, the kind changes: the request gets its objects from another lister.
   own.replace(first, changed);
   assert.deepEqual(log.splice(0), ['stop firsts']);
   const finding = find('First');

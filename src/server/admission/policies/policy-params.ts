@@ -15,20 +15,20 @@ import type { ObjectReader } from '../../../objects/registry/store/storage-reade
 
 /** The parameters of a policy for one request. */
 export type FoundParams =
-  /** One evaluation for each. Each takes some time to show; it is undefined if the policy has no parameters. */
+  /** One evaluation for each. Each entry returns what to show; it is undefined if the policy has no parameters. */
   | { readonly params: readonly (() => ApiObject | undefined)[] }
-  /** The binding does not apply, since it has no parameters and may go without. */
+  /** The binding does not apply, since it has no parameters and allows that. */
   | { readonly params: 'skip' }
   | { readonly fault: string };
 
 interface Known extends LaterLister<ApiObject> {
   /** Milliseconds from a fixed point. */
   usedAt: number;
-  /** By object of the lister: its form in the version that the policy asks for. */
+  /** By object of the lister: its form in the version that the policy wants. */
   readonly served: WeakMap<ApiObject, ApiObject>;
 }
 
-/** Parameters that no request needed for so long are dropped as soon as those of another kind are needed. */
+/** Parameters that no request needed for this long are dropped as soon as those of another kind are needed. */
 const idleMs = 10 * 60_000;
 
 /**
@@ -69,7 +69,7 @@ export class PolicyParams {
     }
     const known = this.listerOf(resource);
     await known.filled;
-    // It was dropped meanwhile: the kind has changed, or is gone.
+    // The lister was dropped meanwhile: the kind has changed, or is gone.
     if (this.known.get(keyOf(resource.definition, resource.served.version)) !== known) {
       return this.find(kind, ref, namespace);
     }
@@ -110,7 +110,7 @@ export class PolicyParams {
     this.known.delete(key);
   }
 
-  /** Reads from the store what memory does not have: the parameters may have just been written. */
+  /** Reads parameters from the store that memory does not have: they may have just been written. */
   private async named(
     { definition }: ServedResource,
     lister: ReadLister<ApiObject>,
@@ -128,10 +128,10 @@ function keyOf(definition: ResourceDefinition, version: string): string {
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-/** Sorting more would hold up other work; the order only decides which of several refusals is answered. */
+/** Sorting more would hold up other work; the order only decides which of several refusals is reported. */
 const mostSorted = 5_000;
 
-/** The selected parameters by their names, looked through in turns: whoever makes them may make very many. */
+/** The selected parameters by their names, searched in turns: their authors may make very many. */
 async function selected(
   lister: ReadLister<ApiObject>,
   namespace: string,

@@ -14,7 +14,7 @@ import {
 export class LazyVariables extends LazyObject {
   private readonly known = new Map<string, Value | CelError>();
   private readonly sources: ReadonlyMap<string, CompiledText>;
-  /** What the expressions of variables may name. Set after construction, since it contains this object. */
+  /** The variables that expressions of variables may name. Set after construction, since it contains this object. */
   scope: Readonly<Record<string, Value>> = {};
 
   constructor(variables: readonly (PolicyVariable & CompiledText)[]) {

@@ -10,14 +10,14 @@ import { compilations } from '../expressions/compilations.js';
 import { type MatchingDependencies, RequestMatcher } from '../matching/request-matcher.js';
 import { criteriaOf } from './match-criteria.js';
 
-/** What both kinds of policies have. */
+/** What both kinds of policies share. */
 interface PolicySpec {
   readonly paramKind?: ParamKind | undefined;
   readonly matchConstraints?: MatchResources | undefined;
   readonly failurePolicy?: string | undefined;
 }
 
-/** What both kinds of bindings have. */
+/** What both kinds of bindings share. */
 interface BindingSpec {
   readonly policyName?: string | undefined;
   readonly paramRef?: ParamRef | undefined;
@@ -49,7 +49,7 @@ export class PreparedPolicy<S extends PolicySpec, E> {
     return this.spec.failurePolicy !== 'Ignore';
   }
 
-  /** What was made of the expressions; a promise until it is there. */
+  /** The compiled expressions; a promise until they are ready. */
   get expressions(): E | Promise<E> {
     return this.compiled.get();
   }
@@ -59,7 +59,7 @@ export class PreparedPolicy<S extends PolicySpec, E> {
 export class PreparedBinding<S extends BindingSpec> {
   readonly name: string;
   readonly policyName: string;
-  /** Unset if the binding applies to all that the policy applies to. */
+  /** Unset if the binding applies to everything that the policy applies to. */
   readonly matcher: RequestMatcher | undefined;
 
   constructor(

@@ -12,12 +12,12 @@ import { hookRefusal } from './hook-refusal.js';
 import { type ReviewAnswer, readAnswer } from './review-answer.js';
 import type { ReviewWriter } from './review-writer.js';
 
-/** One hook that a request is for. */
+/** One hook that applies to a request. */
 export interface Invocation {
   readonly hook: Hook;
   /** Place of the hook among all of its kind. */
   readonly index: number;
-  /** How it wants to see the request. */
+  /** The version and kind in which the hook wants the request. */
   readonly matched: ResourceAndKind;
   readonly attributes: AdmissionAttributes;
   readonly writer: ReviewWriter;
@@ -28,7 +28,7 @@ export interface Invocation {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Asks hooks, and does with their answers what does not depend on the kind of the hook. */
+/** Calls hooks, and handles their answers as far as that does not depend on the kind of the hook. */
 export class HookCaller {
   constructor(
     private readonly parts: {
@@ -40,10 +40,11 @@ export class HookCaller {
   ) {}
 
   /**
-   * Asks a hook and lets `use` do something with its consent. Returns undefined when there was no usable answer and the
-   * hook's policy is to go on.
+   * Calls a hook and lets `use` process its consent. Returns undefined when there was no usable answer and the hook's
+   * policy is to continue.
    *
-   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when the
+   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when
+   * the
    *   request has to end for another reason
    */
   async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
@@ -94,7 +95,7 @@ export class HookCaller {
     return answer;
   }
 
-  /** Keys get the name of the hook as their prefix, so that hooks can't write over what others say. */
+  /** Keys get the name of the hook as their prefix, so that hooks can't overwrite the annotations of others. */
   private annotate({ context }: AdmissionAttributes, hook: Hook, annotations: Readonly<Record<string, string>>): void {
     const leftOut = addForeignAnnotations(context.auditAnnotations, hook.name, annotations);
     if (leftOut === undefined) return;

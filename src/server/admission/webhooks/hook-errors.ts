@@ -18,30 +18,30 @@ export class HookCallError extends StatusError {
     this.name = 'HookCallError';
   }
 
-  /** The fault is that of the hook. */
+  /** The hook is at fault. */
   override get isExpected(): boolean {
     return true;
   }
 }
 
-/** What a hook, or its configuration, did wrong besides, as a request's answer shows it: a 500. */
+/** Another fault of the hook, or of its configuration, as a request's answer shows it: a 500. */
 export class HookMistake extends StatusError {
   constructor(detail: string, cause: unknown = detail) {
     super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
     this.name = 'HookMistake';
   }
 
-  /** The fault is that of the hook. */
+  /** The hook is at fault. */
   override get isExpected(): boolean {
     return true;
   }
 }
 
-/** The hook said no. */
+/** The hook refused. */
 export class HookRefusal extends StatusError {
   override readonly name = 'HookRefusal';
 
-  /** @param hookCode the code that the hook gave, or the 400 that stands for none; no HTTP answer may have some of them */
+  /** @param hookCode the code from the hook, or 400 if it sent none; some codes are not allowed in an HTTP answer */
   constructor(
     reason: StatusReason,
     message: string,

@@ -5,7 +5,7 @@ import type { Hook } from './hook.js';
 import type { HookErrorType } from './hook-errors.js';
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
-/** Codes above this are shown as this, so that hooks can't make series without end. */
+/** Codes above this are shown as this, so that hooks can't create any number of series. */
 const maxCode = 600;
 
 /** One call of a hook as the metrics see it. */
@@ -15,7 +15,7 @@ export interface HookCall {
   readonly seconds: number;
   /** HTTP code of the answer; of a refusal, the hook's own; 0: none. */
   readonly code: number;
-  /** Why the write ended here; undefined: it went on. */
+  /** Why the write ended here; undefined: it continued. */
   readonly rejection: HookErrorType | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Patched {
   readonly isChanged: boolean;
 }
 
-/** Fields that say which object a request is about; what was asked for is what was authorized. */
+/** Fields that identify the object of a request; the requested object was the authorized one. */
 const identity = ['name', 'namespace', 'uid'] as const;
 
 /**
@@ -74,7 +74,7 @@ export async function changedObject(
   for (const field of identity) {
     // Options of connections have no metadata.
     const was = before.metadata?.[field] ?? '';
-    // A hook may choose the name in place of a generated one.
+    // A hook may choose the name instead of a generated one.
     const isFree = was === '' && field === 'name';
     if (!isFree && (object.metadata?.[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
   }
@@ -97,7 +97,7 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
     return applyJsonPatch(before, operations);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // What the client is told about its own patches would point to the wrong side.
+    // The message for a client's own patches would blame the wrong side.
     throw new HookMistake(error.fault, error);
   }
 }

@@ -8,7 +8,7 @@ const maxCode = 599;
 
 /**
  * The answer to a request that a hook refused: the hook's own status, with a message that names the hook (specification
- * 7). A code below 400 is a 400, and one that no HTTP answer may have is a 500.
+ * 7). A code below 400 becomes 400, and one that is not allowed in an HTTP answer becomes 500.
  */
 export function hookRefusal(hook: string, given: Partial<Infer<typeof status>> | undefined): HookRefusal {
   const { code = 0, reason = '', message = '', details } = given ?? {};

@@ -23,7 +23,7 @@ export type Webhook = Omit<MutatingWebhook, 'reinvocationPolicy'> &
 
 const defaultTimeoutSeconds = 10;
 
-/** What hooks are prepared with. */
+/** The dependencies for preparing hooks. */
 export interface HookDependencies extends MatchingDependencies {
   readonly authorizer: Authorizer;
 }
@@ -67,7 +67,7 @@ export class Hook {
       matchConditions.length === 0 ? undefined : compileMatchConditions(matchConditions, dependencies.authorizer);
   }
 
-  /** How the hook wants to see a request; undefined when the request is not for it. */
+  /** The version and kind in which the hook wants a request; undefined when the request is not for it. */
   match(attributes: MatchAttributes): ResourceAndKind | undefined | Promise<ResourceAndKind | undefined> {
     if (this.matcher instanceof Error) throw new HookMistake(this.matcher.message, this.matcher);
     return this.matcher.match(attributes);
@@ -110,7 +110,7 @@ export class Hook {
   }
 }
 
-/** A failed call in the words by which clients and dashboards tell it from an answer that is no use. */
+/** A failed call in the words by which clients and dashboards distinguish it from an unusable answer. */
 function unanswered(error: unknown): unknown {
   return error instanceof HookFault
     ? new HookFault(`failed to call webhook: ${error.message}`, error.status, error)
@@ -127,7 +127,7 @@ function attempt<T>(make: () => T): T | Error {
 
 /**
  * Prepares the webhooks of configurations. Connections stay open from one generation to the next as long as the address
- * and the authorities of a hook stay the same, and are closed when a hook goes.
+ * and the authorities of a hook stay the same, and are closed when a hook is removed.
  */
 export class HookCompiler {
   private clients = new Map<string, HookClient>();
@@ -137,7 +137,7 @@ export class HookCompiler {
     private readonly parts: HookDependencies & { readonly transport: HookTransport },
   ) {}
 
-  /** @param configurations all that there are */
+  /** @param configurations all existing ones */
   compile(configurations: readonly WebhookConfiguration[]): readonly Hook[] {
     const clients = new Map<string, HookClient>();
     const hooks = configurations.flatMap((configuration) => this.hooksOf(configuration, clients));

@@ -6,13 +6,13 @@ import { HookFault } from '../../../base/outgoing/hook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
 import type { ReviewVersion } from './review-writer.js';
 
-/** What a hook may do besides allowing or refusing. */
+/** The effects of a hook besides allowing or refusing. */
 export type HookKind = 'mutating' | 'validating';
 
 /** A checked answer. */
 export interface ReviewAnswer {
   readonly allowed: boolean;
-  /** Of a refusal; hooks may leave it out. */
+  /** For a refusal; hooks may leave it out. */
   readonly status: Infer<typeof admissionResponse>['status'];
   /** Operations of a JSON patch, not checked yet; empty for none. Always empty from validating hooks. */
   readonly patch: readonly unknown[];
@@ -22,7 +22,7 @@ export interface ReviewAnswer {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** The question that an answer belongs to. */
+/** The review that an answer belongs to. */
 export interface Asked {
   readonly uid: string;
   readonly version: ReviewVersion;
@@ -32,8 +32,8 @@ export interface Asked {
 }
 
 /**
- * Reads the answer of a hook. Everything that does not clearly answer the question is refused, except for what hooks of
- * v1beta1 may leave out: kind, id and type of the patch.
+ * Reads the answer of a hook. Everything that does not clearly answer the review is refused, except that hooks of
+ * v1beta1 may omit kind, id and type of the patch.
  *
  * @throws HookFault for an unusable answer
  */
@@ -60,7 +60,7 @@ export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnsw
   };
 }
 
-/** An answer that can be read, but does not answer the question. */
+/** A readable answer that does not answer the review. */
 class InvalidResponse extends HookFault {
   constructor(fault: string) {
     super(`received invalid webhook response: ${fault}`);
@@ -117,7 +117,7 @@ async function readPatch({ patch = '', patchType }: Response, asked: Asked): Pro
 
 async function parsed(text: string, what = 'failed to call webhook: the answer'): Promise<unknown> {
   try {
-    // Parsing in turns believes that the text is valid. What it makes of other text fails the checks that follow.
+    // Parsing in turns assumes that the text is valid. What it makes of invalid text fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
     throw new HookFault(`${what} is not JSON`, 0, error);

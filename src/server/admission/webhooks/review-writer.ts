@@ -8,7 +8,7 @@ import { VersionedObjects } from '../matching/versioned-objects.js';
 /** The versions of AdmissionReview that this server sends. */
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** A question for one hook. */
+/** A review for one hook. */
 export interface Review {
   /** The id that the answer has to repeat. */
   readonly uid: string;
@@ -16,7 +16,7 @@ export interface Review {
 }
 
 /**
- * Writes the questions of one request (specification 4.11): several hooks share the text of the objects, which is made
+ * Writes the reviews of one request (specification 4.11): several hooks share the text of the objects, which is made
  * once for each version. Made anew when the object of the request may have changed.
  */
 export class ReviewWriter {
@@ -32,7 +32,7 @@ export class ReviewWriter {
     this.objects = new VersionedObjects(attributes, versions);
   }
 
-  /** @param matched how the hook wants to see the request */
+  /** @param matched the version and kind in which the hook wants the request */
   write(version: ReviewVersion, matched: ResourceAndKind): Review {
     const { attributes } = this;
     const { object, oldObject } = this.objects.as(matched);
@@ -68,7 +68,7 @@ export class ReviewWriter {
   }
 }
 
-/** The text of an object that goes on. */
+/** The text of an object that continues. */
 function opened(fields: object): string {
   return JSON.stringify(fields).slice(0, -1);
 }

@@ -9,7 +9,7 @@ const known: readonly string[] = ['apiVersion', 'kind', 'kubeConfigFile'];
 /**
  * The path of the client configuration that a WebhookAdmissionConfiguration names; undefined when it names none.
  *
- * @throws OptionsError with everything that is wrong with the document
+ * @throws OptionsError with all faults of the document
  */
 export function readClientConfigFile(
   { value, source, folder }: PluginConfiguration,

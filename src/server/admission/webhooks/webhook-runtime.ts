@@ -14,7 +14,7 @@ import { HookList } from './hook-list.js';
 import type { HookKind } from './review-answer.js';
 import { readClientConfigFile } from './webhook-admission-configuration.js';
 
-/** What a plugin for hooks of one kind works with. */
+/** The dependencies of a plugin for hooks of one kind. */
 export interface WebhookRuntime {
   readonly hooks: HookList;
   readonly caller: HookCaller;

@@ -61,7 +61,7 @@ export async function runChecks(
   return { healthy, text: lines.join(''), outcomes };
 }
 
-/** What a probe gets to see: the single checks only when it asks for them, or when one failed. */
+/** What a probe receives: the single checks only when it requests them, or when one failed. */
 export function shownReport({ healthy, text }: HealthReport, query: Pick<URLSearchParams, 'has'>): string {
   return healthy && !query.has('verbose') ? 'ok' : text;
 }

@@ -14,21 +14,21 @@ const doneBeforeServing: readonly string[] = [
   'poststarthook/start-kube-apiserver-admission-initializer',
 ];
 
-/** A process that does not hear from the store for this long answers from what may be outdated, in milliseconds. */
+/** A process that does not hear from the store for this long may answer from outdated data, in milliseconds. */
 const mostLostMs = 60_000;
-/** A database that takes longer for the smallest question, in milliseconds, is not fit for requests. */
+/** A database that takes longer for the smallest query, in milliseconds, is not fit for requests. */
 const mostLagMs = 3_000;
 
 /** How well the process follows the store. */
 export interface StoreFollower {
-  /** For how long the informers have not heard from it, in milliseconds. */
+  /** For how long the informers have not heard from the store, in milliseconds. */
   readonly informersLostMs: () => number;
   /** Time since the change log was last read, in milliseconds. */
   readonly logAgeMs: () => number;
 }
 
 /**
- * Checks of how a process follows its database, each of which can be asked for alone. They only matter for readiness: a
+ * Checks of how a process follows its database, each of which can be requested alone. They only matter for readiness: a
  * restart of the process would not help.
  */
 export function followerHealthChecks(
@@ -101,7 +101,7 @@ export function serverHealthChecks(
   ];
 }
 
-/** Fails while the process starts, after a time that it is given. */
+/** Fails while the process starts, after a given time. */
 function startCheck(paths: readonly HealthPath[], state: ServingState, graceMs: number): HealthCheck {
   return {
     name: 'poststarthook/start-serving',

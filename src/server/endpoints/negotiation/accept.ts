@@ -72,7 +72,7 @@ export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
   private readonly metaGroup: string;
 
-  /** @param hasCbor whether CBOR is spoken at all */
+  /** @param hasCbor whether CBOR is supported at all */
   constructor(
     private readonly names: VendorNames,
     readonly hasCbor = true,
@@ -82,7 +82,7 @@ export class AcceptNegotiator {
 
   /**
    * Media types of bodies and answers, as listed in messages. Clients compare these, so CBOR, which the reference
-   * speaks only behind a gate, is not in the list.
+   * supports only behind a gate, is not in the list.
    *
    * @param hasProtobuf false for objects of custom kinds
    */

@@ -7,7 +7,7 @@ export const blockBytes = 128 * 1024;
 const mostFree = 16;
 
 /**
- * Memory that answers are written into piece by piece, and that is used again as soon as a piece was sent: mapping and
+ * Memory into which answers are written piece by piece, and which is reused as soon as a piece was sent: mapping and
  * collecting new memory for each piece costs more than filling it.
  */
 export class AnswerBlocks {
@@ -21,8 +21,8 @@ export class AnswerBlocks {
   }
 
   /**
-   * Takes the block of a piece back, if it is of a block. Only for pieces that nobody will read again: their bytes become
-   * those of another answer. A block that never comes back is collected like any memory.
+   * Takes back the block of a piece, if the piece belongs to one. Only for pieces that nobody will read again: their
+   * bytes become those of another answer. A block that never comes back is collected like any memory.
    */
   giveBack(piece: string | Uint8Array): void {
     if (typeof piece === 'string' || !this.lent.delete(piece.buffer)) return;
@@ -40,7 +40,7 @@ export class BlockText {
 
   constructor(private readonly blocks: AnswerBlocks = answerBlocks) {}
 
-  /** Adds text; false, and nothing is added, if the block has no room for it. */
+  /** Adds text; returns false, and adds nothing, if it does not fit into the block. */
   append(text: string): boolean {
     const room = blockBytes - this.used;
     // A character takes at most three bytes in UTF-8.
@@ -50,13 +50,13 @@ export class BlockText {
     return true;
   }
 
-  /** Adds text that did not fit. Gives the pieces that have to be sent for it. */
+  /** Adds text that did not fit. Yields the pieces that have to be sent first. */
   *appendBehind(text: string): Generator<Buffer> {
     yield* this.rest();
     if (!this.append(text)) yield Buffer.from(text);
   }
 
-  /** What was added since the last piece, unless that is nothing. */
+  /** The text added since the last piece, unless there is none. */
   *rest(): Generator<Buffer> {
     const { block, used } = this;
     this.block = undefined;

@@ -1,6 +1,6 @@
 import type { ByteRange } from '../../../storage/storage.interface.js';
 
-/** What is written goes into blocks of at least this size, and shorter ranges are sent together. */
+/** Written bytes go into blocks of at least this size, and shorter ranges are sent together. */
 const blockBytes = 64 * 1024;
 /** Shorter ranges are copied next to their neighbours: one longer piece is sent more cheaply than many. */
 const shortRange = 16 * 1024;
@@ -11,7 +11,7 @@ interface OpenRange {
   end: number;
 }
 
-/** A body that is put together from ranges of bytes that others keep, and from copies. */
+/** A body assembled from ranges of bytes that others keep, and from copies. */
 export class ByteRanges {
   private readonly ranges: OpenRange[] = [];
   private total = 0;

@@ -40,9 +40,10 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 }
 
 /**
- * Writes `pieces` to `sink` and ends it, and gives their {@link answerBlocks} back. While a slow client reads, no further
- * piece is requested; `unread` cuts a client that does not read at all, and others may get its `seat`. Resolves even if the
- * client leaves. Rejects with the error of `pieces`; the response is then incomplete and not ended.
+ * Writes `pieces` to `sink` and ends it, and gives their {@link answerBlocks} back. While a slow client reads, no
+ * further piece is requested; `unread` cuts a client that does not read at all, and others may get the `seat` of its
+ * request. Resolves even if the client leaves. Rejects with the error of `pieces`; the response is then incomplete and
+ * not ended.
  */
 export async function writePieces(
   sink: ResponseSink,

@@ -198,7 +198,7 @@ export function parsePatchBody(
   return patch;
 }
 
-/** The same for what an applier wants, where the refusal is a 400. Throws a SyntaxError for invalid text or CBOR. */
+/** The same for an applier's intent, where the refusal is a 400. Throws a SyntaxError for invalid text or CBOR. */
 export function parseApplyBody(
   context: RequestContext,
   body: Buffer,
@@ -249,7 +249,7 @@ function decodeValue(
     throw error;
   }
   if (fieldValidation !== 'Ignore') {
-    // Of a custom kind, the fields are looked at when the text has been read.
+    // For a custom kind, the fields are checked when the text has been read.
     const text = type.custom === undefined ? json : undefined;
     const texts = faultTexts(decoded.unknownFields, duplicates, text);
     if (fieldValidation === 'Strict') refuseFaults(identity, expected, texts, duplicates.lines);
@@ -262,9 +262,9 @@ function decodeValue(
 }
 
 /**
- * What is wrong with the fields of a body, each as a warning.
+ * The faults of the fields of a body, each as a warning.
  *
- * @param json where the order of the faults is that of the text
+ * @param json the text whose order determines that of the faults
  */
 function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
   if (json !== undefined && unknown.length > 0 && paths.length > 0) {
@@ -293,7 +293,7 @@ function strictError(texts: readonly string[]): string {
   return `strict decoding error: ${texts.join(', ')}`;
 }
 
-/** As YAML parsers of other servers have it. */
+/** As YAML parsers of other servers do. */
 function unmarshalErrors(lines: readonly string[]): string {
   return `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`;
 }

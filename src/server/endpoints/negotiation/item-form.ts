@@ -25,8 +25,8 @@ export interface ItemForm {
 const forms = new WeakMap<ServedResource, Map<string, ItemForm>>();
 
 /**
- * The form of an object as an item of a list: JSON behind a comma, a field of the list's protobuf message, or a CBOR map. Not
- * for tables, nor for YAML and indented JSON.
+ * The form of an object as an item of a list: JSON after a comma, a field of the list's protobuf message, or a CBOR
+ * map. Not for tables, nor for YAML and indented JSON.
  */
 export function itemForm(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): ItemForm {
   const { mediaType } = accepted;
@@ -60,7 +60,7 @@ function formOf(resource: ServedResource, key: string, make: () => ItemForm): It
   return form;
 }
 
-/** Makes of an object what lists show of it, except in protobuf. */
+/** Reduces an object to what lists show of it, except in protobuf. */
 export function listItem(resource: ServedResource): (object: ApiObject) => unknown {
   return hasKindInLists(resource) ? (object) => object : withoutKind;
 }
@@ -79,7 +79,7 @@ const findingWork = 200;
 /** How many characters that are only copied take as long as one that is parsed. */
 const copiedAsParsed = 8;
 
-/** A stored object in a form: kept from earlier if there is one, else made, and kept if there is a place for it. */
+/** A stored object in a form: a kept one if there is one, else a new one, which is kept if there is a place for it. */
 export function shownItem(
   resource: ServedResource,
   form: ItemForm,
@@ -100,8 +100,8 @@ function rangeOf(bytes: Uint8Array): ByteRange {
 }
 
 /**
- * The metadata of a stored object as an item of a JSON list, behind a comma. Undefined when the object must be parsed for
- * it.
+ * The metadata of a stored object as an item of a JSON list, after a comma. Undefined when the object must be parsed
+ * for it.
  */
 export function metadataItem(
   { names }: EndpointServices,
@@ -117,13 +117,13 @@ export function metadataItem(
   return `,{"kind":"PartialObjectMetadata","apiVersion":"meta.${names.suffix}/${version}","metadata":${metadata}}`;
 }
 
-/** Stands around a time in kept cells; no JSON text contains it. */
+/** Encloses a time in kept cells; no JSON text contains it. */
 const timeMark = '\u0000';
-/** Between the parts of such a cell. */
+/** Separates the parts of such a cell. */
 const partMark = '\u0001';
 
 /**
- * The row of a stored object in a table, behind a comma. Undefined when the object must be parsed for more than its
+ * The row of a stored object in a table, after a comma. Undefined when the object must be parsed for more than its
  * cells.
  */
 export function tableRow(

@@ -25,7 +25,7 @@ export async function packInTurns(
   let length = 0;
   encoder.on('data', (chunk: Buffer) => compressed.push(chunk));
   const ended = once(encoder, 'end');
-  // Whoever waits for it hears of a failure.
+  // Anyone who waits for it receives the failure.
   ended.catch(() => undefined);
   try {
     let began = performance.now();

@@ -27,7 +27,7 @@ interface RawDeleteOptions {
 
 /**
  * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can make
- * it a dry run, so nobody who asked for one loses an object. Throws a 400 for an unreadable body and a 422 for values
+ * it a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a 422 for values
  * that are not allowed.
  */
 export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {

@@ -3,8 +3,9 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 
 /**
- * What a patch or an applier wants of an object of a custom kind, as every client reads it. Such kinds have no values whose
- * spelling counts, such as amounts: what is compared and owned is what will be stored. 400 for numbers beyond all doubles.
+ * The intent of a patch or an applier for an object of a custom kind, as every client reads it. Such kinds have no
+ * values whose spelling matters, such as amounts: the compared and owned values are those that will be stored. 400 for
+ * numbers beyond all doubles.
  *
  * @param fault begins the message
  */

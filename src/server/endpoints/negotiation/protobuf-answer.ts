@@ -37,7 +37,7 @@ export function protobufItem(item: KindType, object: unknown): Uint8Array {
   return protobufCodec().encodeProtobuf(listTypeOf(item), { items: [object] });
 }
 
-/** Where the message of what {@link protobufItem} made begins: behind the tag and the length. */
+/** Where the message of a {@link protobufItem} begins: after the tag and the length. */
 export function messageStart({ source, start }: ByteRange): number {
   let at = start + 1;
   while ((source[at] as number) >= 0x80) at++;
@@ -57,7 +57,7 @@ export class ProtobufList {
     if (objects.length > 0) this.items.copy(protobufCodec().encodeProtobuf(listTypeOf(this.item), { items: objects }));
   }
 
-  /** Adds what {@link protobufItem} made. */
+  /** Adds the result of {@link protobufItem}. */
   addItem(item: ByteRange): void {
     this.items.add(item);
   }

@@ -9,7 +9,7 @@ const largest = 2n ** 63n - 1n;
 export function parseQueryNumber(text: string | null, name: string): bigint | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequestError(`${name}: parsing ${JSON.stringify(text)}: invalid syntax`);
-  // A long row of digits costs more to read than it says.
+  // A long row of digits costs more to read than it is worth.
   const digits = text.replace(/^[+-]?0*/, '');
   const size = digits.length > 19 ? largest + 2n : BigInt(digits === '' ? 0 : digits);
   const value = text.startsWith('-') ? -size : size;
@@ -19,7 +19,7 @@ export function parseQueryNumber(text: string | null, name: string): bigint | un
   return value;
 }
 
-/** The same as a number that can be counted on from: beyond 999,999,999,999,999 either way it is that. */
+/** The same as a number that is safe to add to: values beyond 999,999,999,999,999 either way are capped there. */
 export function parseCountedNumber(text: string | null, name: string): number | undefined {
   const value = parseQueryNumber(text, name);
   return value === undefined ? undefined : Math.max(-mostCounted, Math.min(mostCounted, Number(value)));

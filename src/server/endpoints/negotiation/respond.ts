@@ -46,8 +46,8 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
 }
 
 /**
- * Sends one object as the path shows it, in the form from `negotiateObject`. Takes time only if something outside
- * converts it.
+ * Sends one object as the path shows it, in the form from `negotiateObject`. Asynchronous only if an external converter
+ * is involved.
  */
 export function sendObject(
   request: ResourceRequest,
@@ -331,7 +331,7 @@ function takeOver(context: RequestContext, reply: FastifyReply, contentType: str
   return headers;
 }
 
-/** Answers that some clients get compressed tell caches so, even when they are not compressed. */
+/** Answers that some clients get compressed carry a header for caches, even when they are not compressed. */
 function addVary(headers: OutgoingHttpHeaders): void {
   headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }

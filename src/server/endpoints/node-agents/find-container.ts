@@ -5,7 +5,7 @@ import type { EndpointServices } from '../endpoint-services.js';
 import type { ReadNode, ReadPod } from './read-objects.js';
 
 /**
- * The container that is meant. Throws a 400 when the pod has no such one, or several and none is named.
+ * The container that is meant. Throws a 400 when the pod has no such container, or several and none is named.
  *
  * @param container empty: the only one
  */

@@ -25,7 +25,7 @@ const pods = { group: '', resource: 'pods' };
 const maxMessageBytes = 2048;
 
 /**
- * GET of the log of a pod: asks the agent of its node and passes the text on for as long as both sides want
+ * GET of the log of a pod: requests it from the agent of its node and passes the text on for as long as both sides want
  * (specification 4.1). The log of a pod without a node is empty.
  */
 export async function handleLog(request: ResourceRequest): Promise<void> {
@@ -73,7 +73,7 @@ async function passLog(
   await pass(request, answer);
 }
 
-/** What an agent refuses, in its words. */
+/** An agent's refusal, in its words. */
 async function refusal(answer: IncomingMessage, pod: string): Promise<StatusError> {
   const code = answer.statusCode ?? 0;
   const message = (await beginningOf(answer)).trim() || `the node agent answered ${code}`;
@@ -84,7 +84,7 @@ async function refusal(answer: IncomingMessage, pod: string): Promise<StatusErro
       code: 502,
     });
   }
-  // What an agent thinks of this server says nothing about the client.
+  // An agent's opinion of this server says nothing about the client.
   return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
 }
 
@@ -98,7 +98,7 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // What came until then is enough.
+    // The text received until then is enough.
   }
   answer.destroy();
   return Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');

@@ -11,7 +11,7 @@ import { parseTime } from '../../../base/machinery/values/time.js';
 import { parseQueryNumber } from '../negotiation/query-number.js';
 import { isTrue } from '../request-info/request-info.js';
 
-/** What a client wants of the log of a pod. */
+/** The parts of a pod's log that a client requests. */
 export interface LogOptions {
   readonly container: string;
   readonly skipVerify: boolean;
@@ -23,7 +23,7 @@ const numbers = ['tailLines', 'limitBytes', 'sinceSeconds'] as const;
 const switches = ['follow', 'previous', 'timestamps'] as const;
 const streams: readonly string[] = ['All', 'Stderr', 'Stdout'];
 
-/** Reads the query of a log request. Throws a 400 for text that is no value, and a 422 for values that do not fit. */
+/** Reads the query of a log request. Throws a 400 for an invalid value, and a 422 for values that do not fit. */
 export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions {
   const forAgent = new URLSearchParams();
   for (const name of switches) if (isTrue(query.get(name))) forAgent.set(name, 'true');

@@ -35,12 +35,13 @@ export class NodeAgents {
   }
 }
 
-/** Whether a text is a name or an address; what a node says of itself may be anything. */
+/** Whether a text is a name or an address; a node's own report may contain anything. */
 function isHost(text: string): boolean {
   return isIP(text) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})$/.test(text);
 }
 
-/** @param read gives the content of a file
+/**
+ * @param read returns the content of a file
  * @throws StartupError when the certificates can't be used.
  */
 export function buildNodeAgents(options: NodeAgentOptions, clock: Clock, read: (file: string) => string): NodeAgents {

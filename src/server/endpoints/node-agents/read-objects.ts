@@ -1,4 +1,4 @@
-/** The fields of a pod that tell where its containers are. */
+/** The fields of a pod that locate its containers. */
 export interface ReadPod {
   readonly metadata: { readonly name?: string; readonly uid?: string };
   readonly spec: {
@@ -18,7 +18,7 @@ interface ReadContainer {
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[] | null;
 }
 
-/** The fields of a node that tell where its agent is. */
+/** The fields of a node that locate its agent. */
 export interface ReadNode {
   readonly metadata: { readonly name?: string };
   readonly status?: {

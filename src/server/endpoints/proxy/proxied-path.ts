@@ -3,9 +3,9 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 
 /** The parts of the path of a proxied request. */
 export interface ProxiedPath {
-  /** What leads to the other server here, as the client sent it. */
+  /** The prefix that leads to the other server here, as the client sent it. */
   readonly prefix: string;
-  /** What the other server is asked for, as the client sent it; empty: nothing follows the prefix. */
+  /** The path on the other server, as the client sent it; empty: nothing follows the prefix. */
   readonly rest: string;
   /** With its question mark; empty: none. */
   readonly query: string;
@@ -16,7 +16,7 @@ export function divideUrl(url: string, info: RequestInfo): ProxiedPath {
   if (!/^[\x21-\x7e]*$/.test(url)) throw badRequestError('the path of the request is not percent-encoded');
   const at = url.indexOf('?');
   const segments = (at < 0 ? url : url.slice(0, at)).split('/');
-  // An empty one before the first slash; `api`, the version; the namespace; resource, name and subresource.
+  // An empty segment before the first slash; `api`, the version; the namespace; resource, name and subresource.
   const count = 1 + 2 + (info.namespace === '' ? 0 : 2) + 3;
   const rest = segments.slice(count);
   return {
@@ -32,7 +32,8 @@ export function decodedPath({ rest }: ProxiedPath): string {
 }
 
 /**
- * A cookie of the other server, for its own pages only: other servers are reached at the same host, under other prefixes.
+ * A cookie of the other server, restricted to its own pages: other servers are reached at the same host, under other
+ * prefixes.
  *
  * @param cookie a value of `Set-Cookie`
  */
@@ -47,7 +48,7 @@ export function rewriteCookie(cookie: string, prefix: string): string {
   return [pair, ...kept].join(';');
 }
 
-/** A path that admission has put in place of the client's. Throws a 400 for one that leads upwards. */
+/** A path with which admission replaced the client's. Throws a 400 for one that leads upwards. */
 export function encodedPath(path: string): string {
   const segments = path.split('/');
   if (segments.some((segment) => segment === '.' || segment === '..')) {
@@ -57,10 +58,10 @@ export function encodedPath(path: string): string {
 }
 
 /**
- * A redirect of the other server, to be followed through this one. What leads elsewhere stays as it is: only the client
+ * A redirect of the other server, rewritten to lead through this one. A redirect elsewhere stays unchanged: the client
  * decides whether to follow it.
  *
- * @param own hosts under which the other server knows itself, with their ports
+ * @param own hosts by which the other server knows itself, with their ports
  */
 export function rewriteLocation(location: string, prefix: string, own: readonly string[]): string {
   let path = location;

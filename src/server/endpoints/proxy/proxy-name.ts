@@ -1,8 +1,8 @@
 import { badRequestError } from '../../../base/machinery/status-error.js';
 
-/** What the name in a proxy path says: `name`, `name:port` or `scheme:name:port`. */
+/** The name in a proxy path: `name`, `name:port` or `scheme:name:port`. */
 export interface ProxyName {
-  /** Empty: `http`, or what the agent of a node speaks. */
+  /** Empty: `http`, or the protocol of a node's agent. */
   readonly scheme: '' | 'http' | 'https';
   readonly name: string;
   /** A number or a name; empty: the usual one. */
@@ -19,7 +19,7 @@ export function parseProxyName(kind: string, text: string): ProxyName {
   return { scheme, name, port };
 }
 
-/** The number of a port that is written as one; undefined for a name. Throws a 400 for a number that is no port. */
+/** The number of a port given as a number; undefined for a name. Throws a 400 for a number that is no port. */
 export function portNumber(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
   const port = Number(text);

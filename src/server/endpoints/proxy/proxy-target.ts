@@ -8,7 +8,7 @@ import type { ResourceRequest } from '../resource-request.js';
 import { type ProxyName, parseProxyName, portNumber } from './proxy-name.js';
 import { findEndpoint } from './service-endpoint.js';
 
-/** Where a proxied request goes. */
+/** The destination of a proxied request. */
 export interface ProxyTarget {
   readonly target: Target;
   readonly isEncrypted: boolean;
@@ -19,7 +19,7 @@ export interface ProxyTarget {
   readonly uid: string;
 }
 
-/** Finds out where the server behind a proxy path is. Throws a StatusError when it is nowhere, or must not be reached. */
+/** Finds the server behind a proxy path. Throws a StatusError when it does not exist, or must not be reached. */
 export async function findProxyTarget(request: ResourceRequest, denied: DeniedAddresses): Promise<ProxyTarget> {
   const { resource, name } = request;
   const { singular } = resource.definition;
@@ -62,7 +62,7 @@ function podTarget({ spec, status, metadata }: ReadPod, { scheme, port }: ProxyN
   return { host, port: number };
 }
 
-/** Its agent, unless another port is asked for: then whatever listens there. */
+/** The node's agent, unless another port is requested: then the server that listens there. */
 function nodeTarget(
   { services }: ResourceRequest,
   node: ReadNode,

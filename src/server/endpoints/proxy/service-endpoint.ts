@@ -31,11 +31,11 @@ interface Reference {
 
 /** Services have some thousand endpoints at most. */
 const maxSlices = 1000;
-/** A pod that does not have the address of its endpoint is rare; more attempts would be spent on a false service. */
+/** A pod without the address of its endpoint is rare; more attempts would be wasted on a fake service. */
 const maxAttempts = 10;
 
 /**
- * A ready endpoint of a service, chosen at random. Only addresses of pods of the namespace count: whoever may write
+ * A ready endpoint of a service, chosen at random. Only addresses of pods of the namespace count: a user who may write
  * endpoints must not send this server anywhere else. Throws a 503 when there is none.
  */
 export async function findEndpoint(
@@ -52,7 +52,7 @@ export async function findEndpoint(
   throw remoteUnavailableError(`no endpoints available for service ${JSON.stringify(request.name)}`);
 }
 
-/** Endpoints know the ports of a service by name; a number means the port of the service that has it. */
+/** Endpoints know the ports of a service by name; a number means the service's port with that number. */
 function portNameOf(service: ApiObject, { name, port }: ProxyName): string {
   const number = port === '' ? undefined : portNumber(port);
   if (number === undefined) return port;

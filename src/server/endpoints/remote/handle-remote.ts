@@ -29,8 +29,8 @@ import { openTunnel } from './tunnel.js';
 const defaultHeadLimitMs = 60_000;
 
 /**
- * 503 for another server that is away. Without a hint to come again soon: clients would wait for it. Without a cause, too:
- * nothing is wrong with this server, so its log has nothing to say.
+ * 503 for an unavailable extension server. Without a retry hint: clients would wait for it. Without a cause, too: this
+ * server works, so its log has nothing to report.
  */
 export function remoteUnavailableError(message: string): StatusError {
   return new StatusError('ServiceUnavailable', message);
@@ -38,10 +38,10 @@ export function remoteUnavailableError(message: string): StatusError {
 
 /**
  * Passes an authorized request on to the extension server that serves its group version, and the answer back. Both
- * bodies are streamed. The server learns who the client is from this server's word alone (specification 2.1).
+ * bodies are streamed. The extension server learns who the client is from this server alone (specification 2.1).
  *
  * @param path path and query on the way; default: those of the request
- * @param user whom the server is told; default: the user of the request
+ * @param user the user sent to that server; default: the user of the request
  */
 export async function handleRemote(
   services: EndpointServices,
@@ -90,7 +90,7 @@ async function exchange(
     hasBody: body !== undefined,
     identities: await backend.identity(),
   });
-  // By the same id, the trails of both servers can be joined.
+  // The same id lets the trails of both servers be joined.
   if (context.audit !== undefined) headers['audit-id'] = context.audit.auditId;
   const answer = await ask(backend, context, {
     method: http.method,
@@ -175,7 +175,7 @@ export async function passAnswer(
   writer.end();
 }
 
-/** A redirect would let the other server choose where this one's clients, with their credentials, go. */
+/** A redirect would let the other server choose where this one's clients go with their credentials. */
 function refuseRedirect(response: IncomingMessage): void {
   const { statusCode = 0, headers } = response;
   if (statusCode < 300 || statusCode > 399 || headers.location === undefined) return;
@@ -195,13 +195,13 @@ function headersFor(
   }
 }
 
-/** Whether a request has a body that is to be passed on. */
+/** Whether a request has a body to pass on. */
 export function mayHaveBody({ method, raw }: FastifyRequest): boolean {
   if (method === 'GET' || method === 'HEAD') return false;
   const { headers } = raw;
   const length = headers['content-length'];
   if (length !== undefined) return Number(length) > 0;
-  // A stream of HTTP/2 needs no field to have a body.
+  // An HTTP/2 stream needs no header field to have a body.
   return headers['transfer-encoding'] !== undefined || raw.httpVersionMajor > 1;
 }
 

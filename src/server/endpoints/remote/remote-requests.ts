@@ -7,18 +7,21 @@ import { upgradeOf } from '../web-sockets.js';
 /** Subresources whose answers last as long as their clients read. */
 const lasting: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** What leads from the objects of the core group to something that may last. */
+/** Subresources of the core group that may be long-running. */
 const connections: Readonly<Record<string, ReadonlySet<string>>> = {
   pods: lasting,
   services: new Set(['proxy']),
   nodes: new Set(['proxy']),
 };
 
-/** Paths whose requests may ask for an upgrade here. They are judged by the parsed path later. */
+/** Paths whose requests may ask for an upgrade here. The parsed path decides later. */
 const upgradable =
   /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods\/[^/?]+\/(?:attach|exec|portforward|proxy)|services\/[^/?]+\/proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/;
 
-/** Whether a request may last as long as its client reads: a way to a node, or what an extension server may let last. */
+/**
+ * Whether a request may last as long as its client reads: a connection to a node, or a long-running request of an
+ * extension server.
+ */
 export function mayLast(aggregation: Aggregation | undefined, context: HttpRequestContext, response: object): boolean {
   const { apiPrefix, apiGroup, apiVersion, verb, resource, subresource } = context.requestInfo;
   if (apiPrefix !== 'apis') return apiVersion === 'v1' && ownValue(connections, resource)?.has(subresource) === true;
@@ -26,12 +29,12 @@ export function mayLast(aggregation: Aggregation | undefined, context: HttpReque
   return aggregation?.services.remote(apiGroup, apiVersion) !== undefined;
 }
 
-/** Whether the path of an upgrade request leads to another server, as far as the unparsed path tells. */
+/** Whether the path of an upgrade request leads to another server, as far as the unparsed path shows. */
 export function mayUpgrade(aggregation: Aggregation | undefined, url: string): boolean {
   return upgradable.test(url) || remoteOf(aggregation, url) !== undefined;
 }
 
-/** The extension server that answers a path, as far as the unparsed path tells. */
+/** The extension server that answers a path, as far as the unparsed path shows. */
 export function remoteOf(aggregation: Aggregation | undefined, url: string): RemoteApiService | undefined {
   const [, prefix, group = '', version = ''] = url.split(/[/?]/, 4);
   return prefix === 'apis' ? aggregation?.services.remote(group, version) : undefined;

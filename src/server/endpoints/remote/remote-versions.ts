@@ -3,7 +3,10 @@ import type { RemoteVersion } from '../discovery/discovery-documents.js';
 
 const nothing: RemoteVersion['resources'] = Object.freeze([]);
 
-/** What extension servers say of their group versions, by `<group>/<version>`; of those that are away, what they said. */
+/**
+ * The documents of extension servers about their group versions, by `<group>/<version>`; for unavailable servers, their
+ * last ones.
+ */
 export async function remoteVersions(aggregation: Aggregation): Promise<Map<string, RemoteVersion>> {
   const found = await Promise.all(
     aggregation.services.remotes().map(async (remote) => {

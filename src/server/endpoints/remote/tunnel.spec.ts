@@ -37,7 +37,7 @@ class Tunnel {
   }
 }
 
-/** Writes until nothing more is taken. */
+/** Writes until no more is accepted. */
 function fill(socket: Socket): void {
   const piece = Buffer.alloc(1024 * 1024);
   const more = () => {
@@ -99,7 +99,7 @@ describe('a tunnel', () => {
       tunnel.backend.write(half.subarray(0, 5));
       await once(tunnel.client, 'data');
       fill(tunnel.client);
-      // Questions between the halves would be among the first bytes.
+      // Pings between the halves would be among the first bytes.
       await new Promise((resolve) => setTimeout(resolve, 200));
       tunnel.backend.write(half.subarray(5));
       while (bytes.length < half.length + 4) await once(tunnel.client, 'data');

@@ -9,25 +9,25 @@ import { releaseSocket } from '../web-sockets.js';
 
 type Upgraded = Extract<ExchangeAnswer, { readonly kind: 'upgrade' }>;
 
-/** Awaited before so many bytes are written; undefined: no limit. */
+/** Awaited before the given number of bytes is written; undefined: no limit. */
 export type Throttle = ((bytes: number) => Promise<void>) | undefined;
 
 /** How both connections of a tunnel end. Times are in milliseconds. */
 export interface TunnelLimits {
-  /** After one side has ended, the other one may be silent for so long. */
+  /** After one side has ended, the other one may be silent for this long. */
   readonly halfClosedMs: number;
-  /** How often a client is asked whether it is there while nothing is read from it. */
+  /** How often a client is pinged while nothing is read from it. */
   readonly askMs: number;
 }
 
 export const tunnelLimits: TunnelLimits = { halfClosedMs: 60_000, askMs: 5000 };
 
-/** Nobody counts own pings so far, so the answer to this one, which goes through, means nothing to the other side. */
+/** Nobody counts own pings so far, so the other side ignores the answer to this one, which is passed on. */
 const pingId = 0x7fff_fffe;
 
 /**
- * Answers 101 and joins both connections: bytes go through unread, each side at the pace of the other. Resolves when
- * both are closed. The response can't be used after this.
+ * Answers 101 and joins both connections: bytes pass unread, each side at the pace of the other. Resolves when both are
+ * closed. The response can't be used after this.
  */
 export async function openTunnel(
   response: ServerResponse,
@@ -50,7 +50,7 @@ export async function openTunnel(
   await joinSockets(client, backend, { signal, throttle, frames });
 }
 
-/** @param frames follows what goes to the client, as far as it went; undefined: the client can't be asked anything */
+/** @param frames follows the frames sent to the client so far; undefined: the client can't be pinged */
 export interface Joint {
   readonly signal: AbortSignal;
   readonly throttle?: Throttle;
@@ -73,7 +73,7 @@ export async function joinSockets(
   const closed = [client, backend].map(
     (socket) =>
       new Promise<void>((resolve) => {
-        // What one side has said until its end is answered; Node would end both directions at once.
+        // What one side sends until its end is answered; Node would end both directions at once.
         socket.allowHalfOpen = true;
         socket.once('end', () => {
           ended++;
@@ -81,7 +81,7 @@ export async function joinSockets(
         });
         if (socket.destroyed) resolve();
         socket.once('close', () => {
-          // A side that has ended in both directions has said everything; the other one still reads it.
+          // A side that has ended in both directions has sent everything; the other one still reads it.
           if (ended < 2) close();
           resolve();
         });
@@ -102,7 +102,7 @@ export async function joinSockets(
   signal.removeEventListener('abort', close);
 }
 
-/** Returns whether all that came was written to the other side. */
+/** Returns whether all received data was written to the other side. */
 function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffer) => void): () => boolean {
   if (throttle === undefined) {
     if (note !== undefined) from.on('data', note);
@@ -120,15 +120,17 @@ function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffe
 }
 
 /**
- * Nothing is read from a client while the other side takes no more, so its end shows in writes only: a connection that is
- * no longer there breaks by them.
+ * Nothing is read from a client while the other side accepts no more, so only writes show its end: writing to a dead
+ * connection breaks it.
  */
 function ask(client: Duplex, protocol: FramedProtocol): void {
   if (client.destroyed || client.writableEnded || client.writableLength > 0) return;
   client.write(protocol === 'spdy' ? pingFrame(pingId) : frameHead(opcodes.ping, 0));
 }
 
-/** The rest of a half-closed conversation ends when nothing more comes: nobody else would notice a peer that has left. */
+/**
+ * The rest of a half-closed conversation ends when nothing more comes: nothing else would notice a peer that has left.
+ */
 function limitSilence(sockets: readonly Duplex[], ms: number, close: () => void): void {
   for (const socket of sockets) {
     const timed = socket as Duplex & { setTimeout?: (ms: number, listener: () => void) => void };

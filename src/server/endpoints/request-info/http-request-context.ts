@@ -34,7 +34,7 @@ export class HttpRequestContext implements RequestContext {
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
   timer: NodeJS.Timeout | undefined;
-  /** How long it may take, in milliseconds; means nothing for one that may last. Set by the first hook. */
+  /** The time limit, in milliseconds; has no meaning for a long-running request. Set by the first hook. */
   timeLimitMs: number;
   canLeave: boolean;
   isCostly: boolean;
@@ -42,7 +42,7 @@ export class HttpRequestContext implements RequestContext {
   body: Buffer | undefined;
   /** The request's place among those under way, or in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
-  /** What a long-running request keeps in memory; unset until the user is known. */
+  /** The memory that a long-running request keeps; unset until the user is known. */
   lasting: LastingShare | undefined;
   /** Watches over answers that their client has not read. */
   unread: UnreadAnswers | undefined;
@@ -50,7 +50,10 @@ export class HttpRequestContext implements RequestContext {
   resourceRequest: ResourceRequest | undefined;
   /** The group version of the request, if an extension server answers it. */
   remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
-  /** Whether it may last: it has no time limit, and does not count as a request in flight. Set by the first hook. */
+  /**
+   * Whether the request is long-running: it has no time limit, and does not count as a request in flight. Set by the
+   * first hook.
+   */
   isLongRunning: boolean;
   /** Set while an audit policy is in force. */
   audit: RequestAudit | undefined;
@@ -59,7 +62,7 @@ export class HttpRequestContext implements RequestContext {
   waitedMs: number;
   /** Bytes of the answer's body so far. */
   answerBytes: number;
-  /** When the answer was sent, in monotonic milliseconds, if its client goes on with a body that nobody wants. */
+  /** When the answer was sent, in monotonic milliseconds, if its client is still sending an unwanted body. */
   answeredAt: number | undefined;
   /** The server refused or ended the request to protect itself. */
   isTerminated: boolean;
@@ -71,7 +74,7 @@ export class HttpRequestContext implements RequestContext {
   trace: TraceSpan | undefined;
   /** Begins the trace of a request that its client traces, if it is sampled; unset once that is decided. */
   traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
-  /** The ends of its phases: name and time of `performance.now()`, in turn. */
+  /** The ends of its phases: name and time of `performance.now()`, alternating. */
   readonly marks: (string | number)[] = [];
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;

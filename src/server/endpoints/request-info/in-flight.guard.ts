@@ -12,14 +12,14 @@ const nobody: UserInfo = { name: '', uid: '', groups: [], extra: {} };
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
- * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse it
- * with a 429.
+ * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse
+ * it with a 429.
  *
- * A long-running request is refused in the same way when its user keeps too much memory by others of that kind.
+ * A long-running request is refused in the same way when its user's other long-running requests hold too much memory.
  *
- * Without flow control, a request takes one of the in-flight seats or is refused. Long-running requests take none. Health checks
- * are never refused, because a busy server would look broken. Administrators are never refused, because they must be able
- * to fix the problem.
+ * Without flow control, a request takes one of the in-flight seats or is refused. Long-running requests take none.
+ * Health checks are never refused, because a busy server would look broken. Administrators are never refused, because
+ * they must be able to fix the problem.
  */
 @Injectable()
 export class InFlightGuard implements CanActivate {
@@ -70,7 +70,7 @@ function enterFlow(
   if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
   if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
   const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
-  // Whatever ends the request gives its place in a queue up as well.
+  // Whatever ends the request also gives up its place in a queue.
   context.seat = seat;
   if (seat.granted === undefined) return true;
   const begin = performance.now();

@@ -12,7 +12,10 @@ export interface InFlightLimits {
   readonly unauthenticated: number;
 }
 
-/** A client that does not send its body, or read its answer, for so long loses its seat if another needs it. Milliseconds. */
+/**
+ * A client that does not send its body, or read its answer, for this long loses its seat if another needs it.
+ * Milliseconds.
+ */
 export const patienceMs = 1000;
 
 const readOnlyMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -53,7 +56,7 @@ export class InFlightLimiter {
     const change = (by: 1 | -1) => {
       counts[kind] += by;
       const next = by < 0 && this.limited[kind] < limit ? first(this.returning[kind]) : undefined;
-      // Takes the seat at once, so nobody comes in between.
+      // Takes the seat at once, so no other request can come in between.
       next?.();
       this.show(kind);
     };
@@ -104,9 +107,9 @@ class LimitedSeat implements Seat {
   waitsSince = 0;
   private isTaken = true;
   private isOver = false;
-  /** While it waits for its body: ends the request. */
+  /** While the request waits for its body: ends the request. */
   private giveUp: (() => void) | undefined;
-  /** While it wants its seat back: ends the wait. */
+  /** While the request wants its seat back: ends the wait. */
   private goOn: (() => void) | undefined;
 
   /** @param others undefined: nobody needs the seat */
@@ -161,7 +164,7 @@ class LimitedSeat implements Seat {
     });
   }
 
-  /** Whether the request is over by that. */
+  /** Whether this ends the request. */
   lose(): boolean {
     const { giveUp } = this;
     this.stopWaiting();

@@ -4,14 +4,14 @@ import querystring from 'node:querystring';
 const longQuery = 1_024;
 
 /**
- * Parses the query of a URL, as `new URLSearchParams(text)` does. That puts text with escapes together character by
+ * Parses the query of a URL, as `new URLSearchParams(text)` does. The library assembles text with escapes character by
  * character, which for a long selector takes milliseconds and many times its length in memory.
  */
 export function parseQuery(text: string): URLSearchParams {
-  // Other text is not what a URL consists of, and the bytes of its characters would be read in another way.
+  // Other characters can't be part of a URL, and their bytes would be read differently.
   if (text.length < longQuery || !/^[\x20-\x7e]*$/.test(text)) return new URLSearchParams(text);
   const query = new URLSearchParams();
-  // The library takes one off, too.
+  // The library removes one, too.
   const pairs = text.startsWith('?') ? text.slice(1) : text;
   for (const pair of pairs.split('&')) {
     if (pair === '') continue;
@@ -24,6 +24,6 @@ export function parseQuery(text: string): URLSearchParams {
 
 function decoded(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  // Takes broken escapes as they are, and makes a replacement character of bytes that are not UTF-8.
+  // Keeps broken escapes unchanged, and makes a replacement character of bytes that are not UTF-8.
   return spaced.includes('%') ? querystring.unescape(spaced) : spaced;
 }

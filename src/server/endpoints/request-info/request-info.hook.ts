@@ -43,7 +43,7 @@ export interface RequestHookOptions {
   readonly goawayChance: number;
   /** Sets headers for browsers; true when it has answered. */
   readonly browser?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined;
-  /** Whether an extension server answers the request, and it may last long. Watches always may. */
+  /** Whether an extension server answers the request, which may then be long-running. Watches always may. */
   readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
 }
 
@@ -134,7 +134,7 @@ export function registerRequestHooks(
     }, context.timeLimitMs);
   };
 
-  /** Notes the beginning of a long answer in the audit trail. */
+  /** Records the beginning of a long answer in the audit trail. */
   const noticeHead = (audit: RequestAudit, raw: FastifyReply['raw']) => {
     const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
     raw.writeHead = ((...args: unknown[]) => {
@@ -164,7 +164,7 @@ export function registerRequestHooks(
       isAborted: context.isAborted,
     });
     const ended = { context, request, reply, code };
-    // It ended before its user was known.
+    // The request ended before its user was known.
     context.decideTrace();
     if (context.trace !== undefined) endTrace(context.trace, ended);
     if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
@@ -180,8 +180,8 @@ export function registerRequestHooks(
 }
 
 /**
- * Begins the trace of a request. If its client says that it belongs to a trace, that waits until the user is known: not
- * everybody may decide what is traced.
+ * Begins the trace of a request. If its client claims that it belongs to a trace, the decision waits until the user is
+ * known: not everybody may decide what is traced.
  */
 function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method, raw }: FastifyRequest): void {
   const remote = remoteSpanOf(raw.headers);
@@ -191,7 +191,7 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
 
 type Raw = FastifyReply['raw'];
 
-/** What the methods of a response need that notice its end. */
+/** The methods of a response that report its end, and what they need. */
 interface EndNotice {
   readonly context: HttpRequestContext;
   readonly unread: UnreadAnswers | undefined;

@@ -24,7 +24,7 @@ const selectingVerbs: ReadonlySet<Verb> = new Set(['list', 'watch', 'deletecolle
 const noParts: readonly string[] = Object.freeze([]);
 
 /**
- * Determines what a request asks for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are
+ * Determines what a request is for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are
  * never removed, so `/api/v1//secrets` is not a resource request. Throws a 400 for invalid percent-encoding in the
  * path.
  *
@@ -68,7 +68,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   } else if (name === '' && verb === 'delete') {
     verb = 'deletecollection';
   }
-  // Below `/watch/` one object may be meant, whose watch ignores selectors; so they narrow no question there.
+  // Below `/watch/` a path may mean one object, whose watch ignores selectors; so they do not restrict the check there.
   const selectors = !isVerbInPath && selectingVerbs.has(verb) ? selectorsOf(query) : undefined;
   return {
     isResourceRequest: true,
@@ -87,14 +87,14 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 /**
- * A boolean query value in the usual convention: if present, even without a value, it is true unless it says false in
- * one of the spellings that clients use.
+ * A boolean query value in the usual convention: if present, even without a value, it is true unless its text is one of
+ * the spellings of false that clients use.
  */
 export function isTrue(value: string | null): boolean {
   return value !== null && !/^(0|f|false)$/i.test(value);
 }
 
-/** Where the path of another server begins, whose segments may be empty; the end if the path has none. */
+/** Where the path on another server begins, whose segments may be empty; the end if the path has none. */
 function endOfProxyPath(segments: readonly string[]): number {
   const at = segments[2] === 'namespaces' ? 6 : 4;
   return segments[at] === 'proxy' ? at + 1 : segments.length;

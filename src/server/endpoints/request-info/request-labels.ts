@@ -29,7 +29,7 @@ export function labelsOf(context: HttpRequestContext, method: string): RequestLa
   const scope = requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster';
   if (remote !== undefined) {
     const verb = metricVerbs[requestInfo.verb] ?? requestInfo.verb.toUpperCase();
-    // What the other server calls a resource is the client's word only.
+    // The resource name on the other server is only the client's claim.
     return { verb, group: remote.group, version: remote.version, resource: '', subresource: '', scope };
   }
   if (resourceRequest === undefined) {
@@ -52,7 +52,7 @@ function resourceVerb(verb: string, contentType: string | undefined): string {
   return metricVerbs[verb] ?? verb.toUpperCase();
 }
 
-/** Health checks and metrics are told apart by their paths, without the name of a single check. */
+/** Health checks and metrics are distinguished by their paths, without the name of a single check. */
 function plainPath(path: string): string {
   if (path === '/metrics' || path === '/metrics/slis') return path;
   const [, first = ''] = path.split('/', 2);

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { HttpRequestContext } from './http-request-context.js';
 
-/** A request that is over. */
+/** A finished request. */
 export interface EndedRequest {
   readonly context: HttpRequestContext;
   readonly request: FastifyRequest;
@@ -12,8 +12,8 @@ export interface EndedRequest {
 }
 
 /**
- * Logs a request that took long, with the milliseconds of each of its phases: what operators ask for first. Never any
- * part of the query or of a body.
+ * Logs a slow request, with the milliseconds of each of its phases: what operators want first. Never any part of the
+ * query or of a body.
  */
 export function logSlowRequest(
   logger: Pick<Logger, 'warn'>,
@@ -46,7 +46,7 @@ export function logSlowRequest(
 
 const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 
-/** The id of a request in logs: that of its audit events, or the one that its client gave. */
+/** The id of a request in logs: that of its audit events, or the one that its client sent. */
 export function requestId({ raw }: FastifyRequest, reply: FastifyReply): string {
   const audited = reply.raw.getHeader('audit-id');
   if (typeof audited === 'string') return audited;

@@ -85,7 +85,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
     return socket;
   }
 
-  /** All that the server says until it ends or resets the connection. */
+  /** Everything that the server sends until it ends or resets the connection. */
   async function restOf(socket: Socket): Promise<{ readonly text: string; readonly fault: string | undefined }> {
     let text = '';
     let fault: string | undefined;
@@ -114,7 +114,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
 
     it(`a connection that ends with the answer is not reset (${path})`, async () => {
       const socket = await open(path, 90_000, 'connection: close');
-      // The answer and the end of the connection have arrived: what comes now would reset a closed one.
+      // The answer and the end of the connection have arrived: later bytes would reset a closed one.
       await once(socket, 'readable');
       socket.write('x'.repeat(40_000));
       await new Promise((resolve) => socket.write('x'.repeat(49_000), resolve));

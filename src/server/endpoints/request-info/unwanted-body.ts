@@ -2,14 +2,14 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a client may still send of a body after its answer. */
+/** How much of a body a client may still send after its answer. */
 export interface UnwantedLimits {
   readonly bytes: number;
   readonly patienceMs: number;
 }
 
 const streamLimits: UnwantedLimits = { bytes: 1024 * 1024, patienceMs: 10_000 };
-/** A connection of HTTP/1.1 ends above its limits, so a body of usual size is read. */
+/** An HTTP/1.1 connection ends above these limits, so a body of usual size is read. */
 const connectionLimits: UnwantedLimits = { bytes: 4 * 1024 * 1024, patienceMs: 30_000 };
 
 /*
@@ -26,16 +26,15 @@ export function readNothing(request: FastifyRequest['raw']): void {
   if (stream?.endAfterHeaders === true) stream.resume();
 }
 
-/** Whether so much of a body over HTTP/1.1 may be unread that its connection will end: the client can stop sending. */
+/** Whether so much of an HTTP/1.1 body may be unread that its connection will end: the client can stop sending. */
 export function isTooLongToRead(request: FastifyRequest['raw']): boolean {
   const isOpen = request.httpVersionMajor === 1 && !request.complete;
   return isOpen && Number(request.headers['content-length'] ?? '0') > connectionLimits.bytes;
 }
 
 /**
- * Reads what is left of the body of a request when its answer ends, and throws it away. A client that sends on regardless
- * is cut: its stream in HTTP/2, its connection in HTTP/1.1. What it does after the answer does not count as time of the
- * request.
+ * Reads the rest of a request's body when its answer ends, and discards it. A client that keeps sending is cut: its
+ * stream in HTTP/2, its connection in HTTP/1.1. Activity after the answer does not count as time of the request.
  */
 export function readUnwanted(
   response: FastifyReply['raw'],
@@ -55,12 +54,13 @@ export function readUnwanted(
 }
 
 function readConnection({ req: request, socket }: ServerResponse, limits: UnwantedLimits): void {
-  // A whole request that nobody has begun to read is read by Node.
+  // Node itself reads a whole request that nobody has begun to read.
   if (request.readableEnded || (request.complete && request.readableFlowing === null)) return;
   if (socket === null || socket.destroyed) return;
   const { destroySoon } = socket;
   let isLast = false;
-  // This is how Node closes the connection after its last answer. The client gets the end of the answer, and is read on.
+  // This is how Node closes the connection after its last answer. The client receives the end of the answer, and its
+  // data is read meanwhile.
   socket.destroySoon = () => {
     isLast = true;
     socket.end();

@@ -6,7 +6,7 @@ import type { IssuerDocuments } from '../../authentication/service-account/issue
 /** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} answers from. */
 export const ISSUER_DOCUMENTS = Symbol('IssuerDocuments');
 
-/** Gives the current documents, which change with the keys; undefined if there are none. */
+/** Returns the current documents, which change with the keys; undefined if there are none. */
 export interface IssuerDocumentsSource {
   documents(): IssuerDocuments | undefined;
 }

@@ -3,10 +3,10 @@ import { StatusError, type StatusReason } from '../../../base/machinery/status-e
 
 /** Longer messages of agents are cut. */
 const maxMessageBytes = 2048;
-/** An agent that begins an error and does not end it. */
+/** The time limit for an agent that begins an error and does not end it. */
 const messageMs = 5000;
 
-/** What clients may learn of an agent's refusal by its code; everything else is about this server. */
+/** What clients may learn from the code of an agent's refusal; all other codes are about this server. */
 const reasons: Readonly<Record<number, StatusReason>> = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** The beginning of what an answer says, on one line. Ends the answer. */
+/** The beginning of an answer's text, on one line. Ends the answer. */
 export async function messageOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -28,7 +28,7 @@ export async function messageOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // What came until then is enough.
+    // The text received until then is enough.
   }
   clearTimeout(late);
   answer.destroy();

@@ -19,21 +19,21 @@ import { releaseSocket, type Upgrade } from '../web-sockets.js';
 const maxUnreadPongs = 256 * 1024;
 /** How long a client may take for the closing handshake. */
 const closingMs = 5000;
-/** How often a client is written to that is not read from: only writes show that it has left. */
+/** How often a client that is not read from is written to: only writes show that it has left. */
 const heldPingMs = 5000;
-/** One of so many pings goes to all other clients, too. */
+/** One in this many pings is sent to all other clients, too. */
 const quietPings = 4;
 
 export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 
 /**
- * The client's end of a WebSocket whose messages are never collected: both directions go on piece by piece, at the pace
+ * The client's end of a WebSocket whose messages are never collected: both directions pass piece by piece, at the pace
  * of the other side.
  */
 export class ClientWebSocket {
   private readonly reader = new WebSocketReader();
   private isClosing = false;
-  /** Nothing is read from the client, because the other side takes no more. */
+  /** Nothing is read from the client, because the other side accepts no more. */
   private isHeld = false;
   private pings = 0;
 
@@ -72,7 +72,7 @@ export class ClientWebSocket {
         this.isHeld = true;
         yield pieces;
         this.isHeld = false;
-        // Bytes may be there again at once, and again: others have their turn in between.
+        // More bytes may arrive at once, again and again: other work gets its turn in between.
         await nextTurn();
       }
     } catch {
@@ -106,7 +106,7 @@ export class ClientWebSocket {
     return pieces;
   }
 
-  /** Of pings that came together the last one is enough (RFC 6455 section 5.5.3). */
+  /** Of several pings that arrived together, answering the last one is enough (RFC 6455 section 5.5.3). */
   private answer(ping: Buffer): void {
     if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
     else this.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]));
@@ -133,7 +133,7 @@ export class ClientWebSocket {
     this.write(closeFrame(code, reason));
     if (!this.socket.destroyed) this.socket.end();
     this.destroySoon();
-    // What still comes is of no interest, but without being read the connection would not end.
+    // Later data is ignored, but the connection would not end without being read.
     this.socket.resume();
   }
 
@@ -141,7 +141,7 @@ export class ClientWebSocket {
     this.socket.destroy();
   }
 
-  /** Leaves a client that reads nothing no more time than for the closing handshake. */
+  /** Gives a client that reads nothing no more time than for the closing handshake. */
   destroySoon(): void {
     const late = setTimeout(() => this.socket.destroy(), closingMs);
     this.socket.once('close', () => clearTimeout(late));

@@ -21,9 +21,9 @@ const maxCommands = 4096;
 const maxPorts = 1024;
 
 /**
- * The options of a request, from its query (specification 4.1). Throws a 400 for text that is no value.
+ * The options of a request, from its query (specification 4.1). Throws a 400 for an invalid value.
  *
- * @param path what follows the name of the subresource in the path, decoded; only for proxies
+ * @param path the path after the name of the subresource, decoded; only for proxies
  */
 export function connectOptions(subresource: ConnectSubresource, query: URLSearchParams, path: string): ApiObject {
   const { kind } = subresource.body;

@@ -21,23 +21,23 @@ import { execOverWebSocket, translatedProtocol } from './exec-over-web-socket.js
 import { forwardOverWebSocket, tunnelProtocol } from './forward-over-web-socket.js';
 import { type StreamEnd, watchOver } from './stream-end.js';
 
-/** A way to something in a pod. */
+/** A kind of connection to a pod. */
 export type PodTarget = Exclude<ConnectionTarget, 'proxy'>;
 
-/** Agents ask the runtime of containers before they answer. */
+/** Agents query the container runtime before they answer. */
 const headLimitMs = 30_000;
 
-/** What a stream to an agent needs. */
+/** The dependencies of a stream to an agent. */
 export interface AgentStream {
-  /** Sends the request, with its own headers in place of those of the client. */
+  /** Sends the request, with its own headers instead of those of the client. */
   readonly ask: (method: string, headers: OutgoingHttpHeaders) => Promise<Extract<ExchangeAnswer, { kind: 'upgrade' }>>;
   readonly options: StreamOptions;
   readonly end: StreamEnd;
 }
 
 /**
- * Opens a stream to the agent of a pod's node. What clients of SPDY and of the older WebSocket protocols say goes through
- * unread; the newer WebSocket protocols are translated, as agents know SPDY only.
+ * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols passes unread;
+ * the newer WebSocket protocols are translated, as agents know SPDY only.
  */
 export async function connectPod(
   request: ResourceRequest,
@@ -83,7 +83,7 @@ export async function connectPod(
   }
 }
 
-/** Asks an agent for another protocol; whatever else it answers becomes an error for the client. */
+/** Requests another protocol from an agent; any other answer becomes an error for the client. */
 async function upgraded(
   { services, context }: ResourceRequest,
   agent: Target,
@@ -102,7 +102,7 @@ async function upgraded(
   return answer;
 }
 
-/** Fields that agents need. No other one of the client gets there: agents trust this server. */
+/** Header fields that agents need. No other field of the client gets there: agents trust this server. */
 const passedFields: ReadonlySet<string> = new Set([
   'user-agent',
   'x-stream-protocol-version',
@@ -120,7 +120,7 @@ function clientHeaders(request: IncomingMessage, host: string, protocols: readon
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase();
     if (!passedFields.has(name)) continue;
-    // Older agents read a list of versions from several fields only.
+    // Older agents accept a list of versions only in several fields.
     headers[name] = [...[headers[name] ?? []].flat(), rawHeaders[i + 1] as string];
   }
   if (protocols.length > 0) headers['sec-websocket-protocol'] = protocols.join(', ');

@@ -22,7 +22,7 @@ import type { AgentStream } from './connect-pod.js';
 
 /** The WebSocket protocol that can end the input (a message on {@link closeChannel} names the channel that ends). */
 export const translatedProtocol = 'v5.channel.k8s.io';
-/** What is spoken with agents over SPDY. */
+/** The protocol used with agents over SPDY. */
 const agentProtocol = 'v4.channel.k8s.io';
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
@@ -32,8 +32,8 @@ const closeChannel = 255;
 const maxStatusBytes = 64 * 1024;
 
 /**
- * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages become streams of SPDY,
- * which agents know. Throws a StatusError before anything is answered; later faults are told as the result.
+ * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages become streams of
+ * SPDY, which agents know. Throws a StatusError before anything is answered; later faults are sent as the result.
  */
 export async function execOverWebSocket(
   request: ResourceRequest,
@@ -62,7 +62,7 @@ export async function execOverWebSocket(
   await new ExecTranslation(client, answer.socket, options).run(answer.head, end.signal, end.reason);
 }
 
-/** One command between both protocols. */
+/** One command, translated between both protocols. */
 class ExecTranslation {
   private readonly streams = new Map<number, ChannelName>();
   private readonly ids = new Map<ChannelName, number>();
@@ -83,7 +83,7 @@ class ExecTranslation {
     const onAbort = () => {
       const why = reason();
       if (why === undefined) client.destroy();
-      // A client that reads nothing would not learn why, and keep the stream.
+      // A client that reads nothing would not learn the reason, and would keep the stream.
       else client.destroySoon();
       agent.destroy();
     };
@@ -125,7 +125,7 @@ class ExecTranslation {
     }
   }
 
-  /** What the client says, until it leaves. */
+  /** The client's input, until it leaves. */
   private async passInput(): Promise<void> {
     let channel: number | undefined;
     for await (const pieces of this.client.messages()) {
@@ -147,7 +147,7 @@ class ExecTranslation {
       if (isStdinOver) frames.push(...this.endOfStdin());
       if (frames.length > 0) await writeFully(this.agent, [Buffer.concat(frames)]);
     }
-    // A client that has left wants nothing more of the command.
+    // A client that has left needs nothing more from the command.
     this.agent.destroy();
   }
 
@@ -158,7 +158,7 @@ class ExecTranslation {
     return [dataHead(id, 0, true)];
   }
 
-  /** What the agent says, until all of its streams have ended. Returns what went wrong. */
+  /** The agent's output, until all of its streams have ended. Returns the error, if any. */
   private async passOutput(head: Buffer): Promise<string | undefined> {
     const reader = new SpdyReader();
     try {
@@ -167,7 +167,7 @@ class ExecTranslation {
       for await (const chunk of this.agent) {
         await this.take(reader, chunk as Buffer);
         if (this.open.size === 0) return undefined;
-        // Bytes may be there again at once, and again: others have their turn in between.
+        // More bytes may arrive at once, again and again: other work gets its turn in between.
         await nextTurn();
       }
     } catch (error) {
@@ -176,7 +176,7 @@ class ExecTranslation {
     return this.open.has('error') ? 'the connection to the node agent was lost' : undefined;
   }
 
-  /** What came together goes on together, however many frames it was. */
+  /** Bytes that arrived together are sent together, however many frames they were. */
   private async take(reader: SpdyReader, chunk: Buffer): Promise<void> {
     const output = new Runs<'stderr' | 'stdout'>();
     const answers: Buffer[] = [];
@@ -208,7 +208,7 @@ class ExecTranslation {
         answers.push(resetFrame(event.stream));
         break;
       case 'ping':
-        // Odd ones are answers to pings of this side, which sends none.
+        // Odd ids answer pings of this side, which sends none.
         if (event.id % 2 === 0) answers.push(pingFrame(event.id));
         break;
       case 'goaway':
@@ -231,7 +231,7 @@ class ExecTranslation {
     if (name !== undefined) this.open.delete(name);
   }
 
-  /** The agent's own words about the end of the command, or what went wrong. */
+  /** The agent's own report about the end of the command, or the error. */
   private async tellResult(fault: string | undefined): Promise<void> {
     const text = Buffer.concat(this.status).toString('utf8').trim();
     const said = text.startsWith('{') ? text : undefined;
@@ -242,7 +242,7 @@ class ExecTranslation {
   }
 }
 
-/** Bytes of several channels in order; what follows each other on one channel is one run. */
+/** Bytes of several channels in order; consecutive bytes on one channel are one run. */
 class Runs<Name extends ChannelName> {
   readonly runs: { readonly name: Name; readonly parts: Buffer[]; size: number }[] = [];
 

@@ -7,17 +7,17 @@ import type { Upgrade } from '../web-sockets.js';
 import { ClientWebSocket } from './client-web-socket.js';
 import type { AgentStream } from './connect-pod.js';
 
-/** A WebSocket protocol whose messages are pieces of a connection of SPDY. */
+/** A WebSocket protocol whose messages are pieces of a SPDY connection. */
 const prefix = 'SPDY/3.1+';
 
-/** The protocol that is spoken with the agent for an offered one; undefined for one of another kind. */
+/** The protocol used with the agent for an offered one; undefined for one of another kind. */
 export function tunnelProtocol(offered: string): string | undefined {
   return /^SPDY\/3\.1\+[A-Za-z0-9.-]{1,64}$/.test(offered) ? offered.slice(prefix.length) : undefined;
 }
 
 /**
- * Forwards ports for a client that speaks SPDY within messages of a WebSocket: what is in the messages goes to the agent
- * unread, and its answer into messages. Throws a StatusError before anything is answered.
+ * Forwards ports for a client that sends SPDY within messages of a WebSocket: the content of the messages goes to the
+ * agent unread, and its answer into messages. Throws a StatusError before anything is answered.
  *
  * @param offered the client's protocol, which {@link tunnelProtocol} knows
  */
@@ -50,7 +50,7 @@ export async function forwardOverWebSocket(
     if (head.length > 0) await client.send([head]);
     for await (const chunk of agent) {
       await client.send([chunk as Buffer]);
-      // Bytes may be there again at once, and again: others have their turn in between.
+      // More bytes may arrive at once, again and again: other work gets its turn in between.
       await nextTurn();
     }
   } catch {
@@ -66,7 +66,7 @@ export async function forwardOverWebSocket(
     for await (const pieces of client.messages()) {
       await writeFully(agent, [Buffer.concat(pieces.map(({ bytes }) => bytes))]);
     }
-    // The agent still says what it has to say.
+    // The agent may still send its remaining data.
     agent.end();
   }
 }

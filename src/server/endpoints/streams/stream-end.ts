@@ -1,12 +1,12 @@
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { ResourceRequest } from '../resource-request.js';
 
-/** How often open streams are looked at. */
+/** How often open streams are checked. */
 const checkMs = 30_000;
 
-/** When a stream has to end, besides by its two sides. */
+/** The reasons to end a stream, besides its two sides. */
 export interface StreamEnd {
-  /** Aborted when the client has left, the server stops, or the stream may not go on. */
+  /** Aborted when the client has left, the server stops, or the stream may not continue. */
   readonly signal: AbortSignal;
   /** Why the server ends the stream; undefined: it does not. */
   readonly reason: () => string | undefined;
@@ -15,10 +15,10 @@ export interface StreamEnd {
 }
 
 /**
- * Watches over one stream: it ends when its user has lost the right to it, when the object behind it is gone, and when
- * the server stops. What can't be found out ends nothing.
+ * Watches over one stream: ends it when its user has lost the right to it, when its object is gone, and when the server
+ * stops. A failed check ends nothing.
  *
- * @param name of the object of the request; that in the path may say more
+ * @param name of the object of the request; the name in the path may contain more
  * @param uid of that object
  * @param verb that the user needs besides that of the request
  */

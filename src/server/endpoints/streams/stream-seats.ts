@@ -1,16 +1,16 @@
 import { tooManyRequestsError } from '../../../base/machinery/status-error.js';
 
-/** How many connections through this server to nodes, pods and services there may be at a time. */
+/** The most concurrent connections through this server to nodes, pods and services. */
 export const streamSeats = { all: 4096, ofUser: 2048 } as const;
 
-/** Counts the connections that last: each takes two sockets, and one user must not take those of all others. */
+/** Counts long-running connections: each takes two sockets, and one user must not take those of all others. */
 export class StreamSeats {
   private taken = 0;
   private readonly byUser = new Map<string, number>();
 
   constructor(private readonly limits: { readonly all: number; readonly ofUser: number } = streamSeats) {}
 
-  /** Takes a seat, or throws a 429. The result gives it back, once. */
+  /** Takes a seat, or throws a 429. The returned function gives it back, once. */
   enter(user: string): () => void {
     const own = this.byUser.get(user) ?? 0;
     if (this.taken >= this.limits.all || own >= this.limits.ofUser) throw tooManyRequestsError(1);

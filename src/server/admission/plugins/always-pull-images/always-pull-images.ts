@@ -6,7 +6,7 @@ import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
 /**
- * Makes nodes ask the registry for every image (specification 5.5), so that only those who may pull an image run it,
+ * Makes nodes query the registry for every image (specification 5.5), so that only those who may pull an image run it,
  * even if the node has it already. Concerns new pods, and containers that an update adds or gives another image.
  */
 export class AlwaysPullImages implements AdmissionPlugin {
@@ -36,7 +36,7 @@ function policyProblem(what: string, policy: string): string {
   return `the image of ${what} must be pulled with policy "Always", not ${JSON.stringify(policy)}`;
 }
 
-/** The containers whose images nobody has judged yet. */
+/** The containers whose images were not checked yet. */
 function newContainers(attributes: AdmissionAttributes): AnyContainer[] {
   if (!isForPods(attributes) && !isForPods(attributes, 'ephemeralcontainers')) return [];
   const pod = attributes.object as Pod | undefined;

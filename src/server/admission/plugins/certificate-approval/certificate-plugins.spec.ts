@@ -18,7 +18,7 @@ const names = vendorNames('k8s.io');
 const user = { name: 'alice', uid: '', groups: ['devs'], extra: {} };
 const group = 'certificates.k8s.io';
 
-/** Allows one verb on one signer and remembers what it was asked. */
+/** Allows one verb on one signer and records the checks. */
 class OneSigner implements Authorizer {
   readonly asked: AuthorizerAttributes[] = [];
 

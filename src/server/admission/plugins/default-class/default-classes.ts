@@ -4,7 +4,7 @@ import type { ReadLister, SharedListers } from '../../../../objects/registry/inf
 import type { AdmissionAttributes } from '../../attributes.js';
 import { refused } from '../../refused.js';
 
-/** What is kept of a class. */
+/** The data kept of a class. */
 export interface KnownClass {
   readonly name: string;
   readonly isDefault: boolean;

@@ -11,8 +11,8 @@ export interface TolerationSeconds {
 }
 
 /**
- * Lets pods stay for a while on nodes that are not ready or can't be reached, unless they say something about that
- * themselves (specification 5.5).
+ * Lets pods stay for a while on nodes that are not ready or can't be reached, unless they have tolerations of their own
+ * for that (specification 5.5).
  */
 export class DefaultTolerationSeconds implements AdmissionPlugin {
   readonly name = 'DefaultTolerationSeconds';

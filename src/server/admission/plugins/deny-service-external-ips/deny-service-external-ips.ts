@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isFor, refused } from '../../refused.js';
 
-/** Refuses new external addresses of services; those that a service has may stay and may go (specification 5.5). */
+/** Refuses new external addresses of services; existing ones may stay and may be removed (specification 5.5). */
 export class DenyServiceExternalIPs implements AdmissionPlugin {
   readonly name = 'DenyServiceExternalIPs';
 

@@ -3,7 +3,7 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { StrictFields } from '../../configuration/strict-fields.js';
 
-/** What the events of one bucket have in common. */
+/** What the events of one bucket share. */
 export const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 export type LimitType = (typeof limitTypes)[number];
 
@@ -13,7 +13,7 @@ export interface EventLimit {
   readonly qps: number;
   /** Events at once. */
   readonly burst: number;
-  /** How many buckets are kept; the one used longest ago goes first. */
+  /** How many buckets are kept; the one used longest ago is removed first. */
   readonly cacheSize: number;
 }
 
@@ -24,7 +24,7 @@ const name = 'EventRateLimit';
  * Reads the configuration of the plugin: kind `Configuration` of `eventratelimit.admission.<vendor>/v1alpha1`, with at
  * least one limit.
  *
- * @throws OptionsError with everything that is wrong with it.
+ * @throws OptionsError with all its faults.
  */
 export function readEventLimits(given: PluginConfiguration | undefined, names: VendorNames): readonly EventLimit[] {
   if (given === undefined) throw new OptionsError([`the admission plugin ${name} needs a configuration with limits`]);

@@ -4,7 +4,7 @@ interface Bucket {
   at: number;
 }
 
-/** Token buckets by key. Each begins full; the one used longest ago makes room for a new one. */
+/** Token buckets by key. Each begins full; a new one replaces the one used longest ago. */
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
 

@@ -9,11 +9,11 @@ import { refused } from '../../refused.js';
 const pods = { group: '', resource: 'pods' };
 
 /**
- * Refuses to run commands in pods, or to attach to them, when these have more rights than their users should get.
- * Deprecated; who may do so is better ruled by access to `pods/exec` and `pods/attach`.
+ * Refuses to run commands in pods, or to attach to them, when these pods have more rights than their users should get.
+ * Deprecated; access to `pods/exec` and `pods/attach` controls this better.
  */
 export class ExecDenial implements AdmissionPlugin {
-  /** @param deniesHost whether pods that share namespaces of their node are concerned, not only privileged ones */
+  /** @param deniesHost whether the rule covers pods that share namespaces of their node, not only privileged ones */
   constructor(
     readonly name: 'DenyEscalatingExec' | 'DenyExecOnPrivileged',
     private readonly reader: ObjectReader,

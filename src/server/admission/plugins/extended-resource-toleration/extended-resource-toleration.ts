@@ -5,7 +5,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { isForPods } from '../../pods/pod-request.js';
 
 /**
- * Lets pods that ask for extended resources, such as `example.com/gpu`, run on nodes that are tainted with the name of
+ * Lets pods that request extended resources, such as `example.com/gpu`, run on nodes that are tainted with the name of
  * the resource (specification 5.5).
  */
 export class ExtendedResourceToleration implements AdmissionPlugin {

@@ -3,7 +3,7 @@ import type { AdmissionDependencies } from '../../build-admission.js';
 import { readImagePolicy } from './image-policy-configuration.js';
 import { ImagePolicyWebhook } from './image-policy-webhook.js';
 
-/** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
+/** The plugin with its configuration. Throws an OptionsError with all faults of that configuration. */
 export function buildImagePolicyWebhook(dependencies: AdmissionDependencies): ImagePolicyWebhook {
   const { client, retryBackoffMs, ...rules } = readImagePolicy(dependencies.configuration.of('ImagePolicyWebhook'));
   const policy = { ...reviewPolicy, firstRetryMs: retryBackoffMs };

@@ -4,7 +4,7 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import { type ClientConfig, ClientConfigError, loadClientConfig } from '../../../../base/outgoing/client-config.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
-/** How the plugin asks, and what holds without an answer. Times are in milliseconds. */
+/** How the plugin calls the webhook, and the decision without an answer. Times are in milliseconds. */
 export interface ImagePolicySettings {
   readonly client: ClientConfig;
   /** How long answers are kept; 0: not at all. */
@@ -23,9 +23,9 @@ const backoff = { unitMs: 1, unit: 'milliseconds', most: 5 * 60_000 };
 
 /**
  * Reads the configuration of the plugin: `imagePolicy` with a client configuration, two times to live, the wait between
- * attempts, and what holds without an answer (specification 5.5). A time of 0 means the default, -1 none.
+ * attempts, and the decision without an answer (specification 5.5). A time of 0 means the default, -1 none.
  *
- * @throws OptionsError with everything that is wrong with it.
+ * @throws OptionsError with all its faults.
  */
 export function readImagePolicy(given: PluginConfiguration | undefined): ImagePolicySettings {
   if (given === undefined) throw new OptionsError([`the admission plugin ${name} needs a configuration`]);

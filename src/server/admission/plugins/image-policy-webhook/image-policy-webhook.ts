@@ -26,14 +26,14 @@ export interface ImagePolicyRules {
 }
 
 const maxCachedAnswers = 1024;
-/** Longer questions are not kept. */
+/** Longer reviews are not kept. */
 const maxCachedQuestion = 10_000;
 /** The longest that a request waits for an answer, over all attempts. */
 const totalTimeoutMs = 30_000;
 
 /**
  * Asks another server whether the images of a pod may run (specification 4.11, 5.5): those of new pods, changed images,
- * and new ephemeral containers. Nothing is held during the call but the request itself.
+ * and new ephemeral containers. During the call nothing but the request itself is held.
  */
 export class ImagePolicyWebhook implements AdmissionPlugin {
   readonly name = 'ImagePolicyWebhook';
@@ -135,13 +135,13 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
   }
 }
 
-/** Says nothing about the images: the client may try again. */
+/** The failure says nothing about the images: the client may try again. */
 function crowdedError(): StatusError {
   const message = 'too many requests wait for the image policy webhook, please try again later';
   return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
 }
 
-/** The images to ask about; undefined when the request brings none. */
+/** The images to review; undefined when the request brings none. */
 function imagesOf(attributes: AdmissionAttributes): readonly string[] | undefined {
   const { subresource, storedObject, storedOldObject } = attributes;
   if (!isFor(attributes, '', 'pods') || storedObject === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
 
-/** The question: the images, and the annotations that the webhook may read. */
+/** The review: the images, and the annotations that the webhook may read. */
 export interface ImageReviewSpec {
   readonly containers: readonly { readonly image: string }[];
   readonly annotations?: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
-/** Lets pods demand to be apart from others by node only, since whole zones could be blocked otherwise. */
+/** Lets pods demand anti-affinity only per node, since whole zones could be blocked otherwise. */
 export class LimitPodHardAntiAffinityTopology implements AdmissionPlugin {
   readonly name = 'LimitPodHardAntiAffinityTopology';
   private readonly allowed: string;

@@ -15,7 +15,7 @@ import { amountsOf, podTotals } from '../../../../objects/quota/pod-resources.js
 /** Nano: the finest amount there is. */
 const finestScale = -9;
 
-/** What a pod breaks of a range, in words. */
+/** How a pod violates a range, in words. */
 export function podLimitProblems({ spec }: Pod, range: LimitRange): string[] {
   const problems: string[] = [];
   for (const item of range.spec.limits ?? []) {
@@ -31,7 +31,7 @@ export function podLimitProblems({ spec }: Pod, range: LimitRange): string[] {
   return [...new Set(problems)];
 }
 
-/** What a claim breaks of a range, in words. */
+/** How a claim violates a range, in words. */
 export function claimLimitProblems({ spec }: PersistentVolumeClaim, range: LimitRange): string[] {
   const problems: string[] = [];
   const requests = amountsOf(spec.resources?.requests);

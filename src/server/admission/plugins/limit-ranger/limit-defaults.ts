@@ -4,8 +4,8 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { ResourceList } from '../../../../objects/apis/core/v1/resources.types.js';
 
 /**
- * Gives the containers of a pod the default requests and limits of a range. Changes `pod`. Returns what was set, for
- * people; empty if nothing was.
+ * Gives the containers of a pod the default requests and limits of a range. Changes `pod`. Returns the values set, for
+ * people; empty if there are none.
  */
 export function applyLimitDefaults(pod: Pod, range: LimitRange): string {
   const items = (range.spec.limits ?? []).filter(({ type }) => type === 'Container');

@@ -17,7 +17,7 @@ type Range = LimitRange & ApiObject;
 
 const ranges = { group: '', resource: 'limitranges' };
 
-/** Memory that has not followed the log for longer asks the store which ranges there are, in milliseconds. */
+/** If memory has not followed the log for longer, the store is read for the existing ranges, in milliseconds. */
 const maxLostMs = 2_000;
 
 /**
@@ -88,7 +88,7 @@ function byName(a: Range, b: Range): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** How the object of a request is checked; undefined for one that no range concerns. */
+/** How the object of a request is checked; undefined for an object that no range concerns. */
 function problemsFunction(attributes: AdmissionAttributes): ((range: Range) => string[]) | undefined {
   const { resource, subresource, operation } = attributes;
   if (resource.group !== '') return undefined;
@@ -97,7 +97,7 @@ function problemsFunction(attributes: AdmissionAttributes): ((range: Range) => s
   const isClaim = resource.resource === 'persistentvolumeclaims' && subresource === '';
   if (!isPod && !isClaim) return undefined;
   const object = attributes.storedObject as ApiObject;
-  // What is going away may be changed freely: its finalizers have to be removed.
+  // An object being deleted may be changed freely: its finalizers have to be removed.
   if (operation === 'UPDATE' && object.metadata.deletionTimestamp !== undefined) return undefined;
   return isPod
     ? (range) => podLimitProblems(object as Pod & ApiObject, range)

@@ -47,8 +47,8 @@ export function patchedObject(before: ApiObject, value: Value): unknown {
 }
 
 /**
- * The object after the merge with what an expression made, as server-side apply merges: lists by their keys, maps by
- * theirs. Parts that have one owner as a whole are refused, since the expression can't know what others put there.
+ * The object merged with the result of an expression, as server-side apply merges: lists by their keys, maps by theirs.
+ * Parts that have one owner as a whole are refused, since the expression can't know their other content.
  */
 export function mergedObject(before: ApiObject, value: Value, type: KindType): unknown {
   const made = asJson(value);

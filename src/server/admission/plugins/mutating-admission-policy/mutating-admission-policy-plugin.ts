@@ -43,8 +43,8 @@ class MutationFailure extends Error {
 }
 
 /**
- * Changes of objects by expressions that clients write (specification 5.5). Policies apply in the order of their names, each to
- * the object as the one before left it, and again in the second round if they ask for it.
+ * Changes objects by expressions that clients write (specification 5.5). Policies apply in the order of their names,
+ * each to the result of the one before, and again in the second round if they request it.
  */
 export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'MutatingAdmissionPolicy';
@@ -72,7 +72,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     this.metrics = new PolicyMetrics('mutating', metrics.registry);
   }
 
-  /** Nothing can be changed in what is deleted or connected to. */
+  /** Deleted objects and connections can't be changed. */
   handles(operation: AdmissionOperation): boolean {
     return operation === 'CREATE' || operation === 'UPDATE';
   }

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../../base/machinery/api-object.js';
 
 /**
- * Which hooks are asked again in the second round (specification 5.10): those that ask for it (`IfNeeded`), were asked in
- * the first round, and have not seen a later change.
+ * Which hooks are called again in the second round (specification 5.10): those that request it (`IfNeeded`), were
+ * called in the first round, and have not seen a later change.
  */
 export class HookReinvocation {
   /** Reinvocable hooks that have seen every change so far. */
@@ -10,18 +10,18 @@ export class HookReinvocation {
   private readonly outdated = new Set<string>();
   private lastOutput: string | undefined;
 
-  /** A hook was asked. */
+  /** A hook was called. */
   called(id: string): void {
     this.upToDate.add(id);
   }
 
-  /** The object changed after those that were asked before. */
+  /** The object changed after the earlier hooks were called. */
   changed(): void {
     for (const id of this.upToDate) this.outdated.add(id);
     this.upToDate = new Set();
   }
 
-  /** Whether a hook is asked in the second round. */
+  /** Whether a hook is called in the second round. */
   isOutdated(id: string): boolean {
     return this.outdated.has(id);
   }

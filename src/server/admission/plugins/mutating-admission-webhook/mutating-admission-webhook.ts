@@ -14,8 +14,8 @@ import { HookReinvocation } from './hook-reinvocation.js';
 const maxNotedPatch = 64 * 1024;
 
 /**
- * Asks the hooks of MutatingWebhookConfigurations, one after another, and puts their patches into the object
- * (specification 5.10). A hook sees what those before it changed.
+ * Calls the hooks of MutatingWebhookConfigurations, one after another, and applies their patches to the object
+ * (specification 5.10). A hook sees the changes of those before it.
  */
 export class MutatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'MutatingAdmissionWebhook';
@@ -67,7 +67,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     return new ReviewWriter(attributes, this.runtime.versions, this.runtime.reviewGroup);
   }
 
-  /** The patched object; undefined when the hook leaves the object as it is. */
+  /** The patched object; undefined when the hook leaves the object unchanged. */
   private async ask(invocation: Invocation): Promise<Patched | undefined> {
     let isChanged = false;
     const begin = performance.now();
@@ -93,7 +93,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     return patched;
   }
 
-  /** What the hook did, for the audit trail (specification 6.2). */
+  /** The actions of the hook, for the audit trail (specification 6.2). */
   private annotate(what: 'mutation' | 'patch', { hook, attributes, round, index }: Invocation, fields: object): void {
     const key = `${what}.webhook.${this.runtime.reviewGroup}/round_${round}_index_${index}`;
     const value = JSON.stringify({ configuration: hook.configuration, webhook: hook.name, ...fields });

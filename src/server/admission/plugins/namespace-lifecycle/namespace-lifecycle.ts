@@ -6,7 +6,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 
 export type NamespaceState = 'active' | 'terminating' | 'missing';
 
-/** Tells whether a namespace accepts new objects. It must know every namespace written before the request began. */
+/** Whether a namespace accepts new objects. It must know every namespace written before the request began. */
 export interface NamespaceLookup {
   state(namespace: string): Promise<NamespaceState> | NamespaceState;
 }
@@ -43,7 +43,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
       return;
     }
     if (isNamespace || namespace === '' || attributes.subresource !== '') return;
-    // Access reviews are questions, not objects that live in the namespace.
+    // Access reviews are not objects that live in the namespace.
     if (resource.resource === 'localsubjectaccessreviews') return;
     const looked = this.lookup.state(namespace);
     const state = typeof looked === 'string' ? looked : await looked;

@@ -22,7 +22,7 @@ const ownDomains = ['nodeagent', 'kubelet', 'node'];
 const restrictedDomain = 'node-restriction';
 
 /**
- * Tells which labels of its own Node an agent may not set, change or remove (specification 5.5): the labels that
+ * Decides which labels of its own Node an agent may not set, change or remove (specification 5.5): the labels that
  * isolate nodes, and all others with the vendor's prefix except those about its machine. Labels without that prefix are
  * free.
  */

@@ -167,7 +167,7 @@ function podStatusProblem(node: string, { object, oldObject }: AdmissionAttribut
   if (!isDeepStrictEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
     return `node ${JSON.stringify(node)} cannot update labels through pod status`;
   }
-  // They say which resource claims the pod uses: a node could help itself to others.
+  // They name the resource claims that the pod uses: a node could claim others for itself.
   if (isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) return undefined;
   return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
 }

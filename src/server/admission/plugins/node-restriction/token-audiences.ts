@@ -9,7 +9,7 @@ const volumes = { group: '', resource: 'persistentvolumes' };
 
 type PodVolume = NonNullable<ReadPod['spec']['volumes']>[number];
 
-/** Says for which audiences a node may get tokens of a pod that it runs, as newer releases restrict it. */
+/** Decides for which audiences a node may get tokens of a pod that it runs, as newer releases restrict it. */
 export class TokenAudiences {
   private readonly drivers: { readonly group: string; readonly resource: string };
 
@@ -22,8 +22,8 @@ export class TokenAudiences {
   }
 
   /**
-   * Why a node may not have a token of a pod's account for the audience that it asks for: no volume of the pod has a
-   * token for it, no driver of its volumes wants one, and nobody allowed the node to ask for it.
+   * Why a node may not have a token of a pod's account for the requested audience: no volume of the pod has a token for
+   * it, no driver of its volumes wants one, and nobody allowed the node to request it.
    */
   async problem(attributes: AdmissionAttributes, pod: ReadPod): Promise<string | undefined> {
     const audiences = (attributes.object as ReadTokenRequest).spec.audiences ?? [];

@@ -89,7 +89,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
     };
   }
 
-  /** Why the answer is no, in the form that clients know; undefined when it is yes. */
+  /** The reason for a denial, in the form that clients know; undefined when it is allowed. */
   private async denial(asked: AuthorizerAttributes): Promise<string | undefined> {
     let answer: AuthorizationDecision;
     try {

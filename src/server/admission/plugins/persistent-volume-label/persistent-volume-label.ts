@@ -12,9 +12,9 @@ import { isFor, refused } from '../../refused.js';
 const zoneSeparator = '__';
 
 /**
- * Ties provisioned volumes with labels of a zone and a region to the nodes there (specification 5.5). This is what is
- * left of the plugin in a server without cloud providers: it asks nobody for the labels of a volume, so it believes
- * only those that a provisioner wrote.
+ * Ties provisioned volumes with labels of a zone and a region to the nodes there (specification 5.5). This is the rest
+ * of the plugin in a server without cloud providers: it looks up no labels of a volume, so it trusts only those that a
+ * provisioner wrote.
  */
 export class PersistentVolumeLabel implements AdmissionPlugin {
   readonly name = 'PersistentVolumeLabel';

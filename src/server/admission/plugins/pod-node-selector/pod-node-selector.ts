@@ -7,10 +7,10 @@ import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';
 
-/** Selectors by namespace, and one for all that say nothing themselves. */
+/** Selectors by namespace, and one for all namespaces without their own. */
 export interface NodeSelectors {
   readonly clusterDefault: NodeLabels;
-  /** What pods of a namespace may ask for at most. */
+  /** The most that pods of a namespace may request. */
   readonly namespaces: ReadonlyMap<string, NodeLabels>;
 }
 
@@ -80,7 +80,7 @@ export class PodNodeSelector implements AdmissionPlugin {
   }
 }
 
-/** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
+/** The plugin with its configuration. Throws an OptionsError with all faults of that configuration. */
 export function buildPodNodeSelector(dependencies: AdmissionDependencies): PodNodeSelector {
   const given = dependencies.configuration.of('PodNodeSelector');
   if (given === undefined) return new PodNodeSelector(dependencies, { clusterDefault: {}, namespaces: new Map() });

@@ -6,7 +6,10 @@ import { containerAppArmor, podSeccomp, profileField, profileRules } from './pol
 
 type ContainerContext = NonNullable<AnyContainer['securityContext']>;
 
-/** Sets in a pod what it leaves open and the policy decides. Changes the pod; a second time it changes nothing. */
+/**
+ * Sets the fields of a pod that it leaves open and the policy decides. Changes the pod; a second time it changes
+ * nothing.
+ */
 export function applyPolicy(pod: Pod, policy: PodSecurityPolicy, names: VendorNames): void {
   const { spec } = policy;
   const context = { ...pod.spec.securityContext };
@@ -37,7 +40,7 @@ function applyToContainer(container: AnyContainer, pod: Pod, policy: PodSecurity
     const user = forcedId(spec.runAsUser);
     if (user !== undefined) context.runAsUser = user;
     else if (spec.runAsUser.rule === 'MustRunAsNonRoot' && (context.runAsNonRoot ?? ofPod.runAsNonRoot) === undefined) {
-      // The node's agent then looks at the user of the image.
+      // The node's agent then checks the user of the image.
       context.runAsNonRoot = true;
     }
   }
@@ -70,7 +73,7 @@ function applyCapabilities(context: ContainerContext, { spec }: PodSecurityPolic
   };
 }
 
-/** The least identity that a policy demands; undefined when it leaves a choice. */
+/** The least identity that a policy requires; undefined when it leaves a choice. */
 function forcedId(strategy: {
   readonly rule?: string;
   readonly ranges?: readonly { readonly min: number }[];

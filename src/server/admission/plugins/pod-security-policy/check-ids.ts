@@ -7,7 +7,7 @@ interface IdStrategy {
   readonly ranges?: readonly { readonly min: number; readonly max: number }[];
 }
 
-/** Checks users or groups against a strategy; `MustRunAs` demands at least one. */
+/** Checks users or groups against a strategy; `MustRunAs` requires at least one. */
 export function checkIds(
   ids: readonly number[],
   { rule, ranges = [] }: IdStrategy,

@@ -97,7 +97,7 @@ function checkVolumes(pod: Pod, { spec }: PodSecurityPolicy, names: VendorNames,
   }
 }
 
-/** The volume that every pod gets with its account's token: it shows no more than the secret did before it. */
+/** The volume that every pod gets with its account's token: it shows no more than the secret did before. */
 function isTokenVolume(
   volume: NonNullable<Pod['spec']['volumes']>[number],
   { rootAuthorityMap }: VendorNames,

@@ -28,7 +28,7 @@ const pod = (spec: object = {}, container: object = {}, annotations?: Record<str
 const secured = (securityContext: object) => pod({}, { securityContext });
 const ofPod = (securityContext: object) => pod({ securityContext });
 
-/** Judges one request; `may` says which policies who may use, as `<user> <policy>` (default: everybody all). */
+/** Checks one request; `may` lists which policies each user may use, as `<user> <policy>` (default: everybody all). */
 async function judged(policies: object[], request: TestRequest, may: (question: string) => boolean = () => true) {
   const authorizer = {
     authorize: ({ user, name, verb, apiGroup, namespace }: AuthorizerAttributes) => {

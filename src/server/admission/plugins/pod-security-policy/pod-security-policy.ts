@@ -16,7 +16,7 @@ import { applyPolicy } from './apply-policy.js';
 import { checkPod } from './check-pod.js';
 
 const resource = { group: 'policy', resource: 'podsecuritypolicies' };
-/** Groups in which roles may grant the use of policies; the second is where they come from. */
+/** Groups in which roles may grant the use of policies; the second is their original group. */
 const groups = ['policy', 'extensions'];
 /** How long memory is trusted while the change log can't be followed. */
 const maxLostMs = 30_000;
@@ -24,14 +24,14 @@ const maxLostMs = 30_000;
 interface Verdict {
   /** The pod under the policy that admits it; undefined when none does. */
   readonly admitted: { readonly pod: Pod; readonly policy: string } | undefined;
-  /** What the policies that the sender may use forbid. */
+  /** The violations of the policies that the sender may use. */
   readonly errors: readonly FieldError[];
 }
 
 /**
  * Admits a pod only under a PodSecurityPolicy that its account or its sender may `use` (specification 5.4.4, 5.5), and
- * sets what the policy decides. Policies that need not change the pod come first, then those by name. Later changes of a
- * pod must fit a policy as they are.
+ * sets the fields that the policy decides. Policies that need not change the pod come first; otherwise they are tried
+ * by name. Later changes of a pod must satisfy a policy unchanged.
  */
 export class PodSecurityPolicy implements AdmissionPlugin {
   readonly name = 'PodSecurityPolicy';
@@ -72,7 +72,7 @@ export class PodSecurityPolicy implements AdmissionPlugin {
     attributes.context.auditAnnotations.set(`${this.auditPrefix}/validate-policy`, admitted.policy);
   }
 
-  /** The pod to judge; undefined when the request changes nothing that policies are about. */
+  /** The pod to check; undefined when the request changes nothing that policies cover. */
   private podOf(attributes: AdmissionAttributes): Pod | undefined {
     const { subresource, operation, object, oldObject } = attributes;
     if (!isFor(attributes, '', 'pods') || (subresource !== '' && subresource !== 'ephemeralcontainers'))
@@ -116,7 +116,7 @@ export class PodSecurityPolicy implements AdmissionPlugin {
     }
     const errors: FieldError[] = [];
     for (const { policy, errors: own } of failed) {
-      // What other policies say is not the sender's business.
+      // The sender must not learn what other policies contain.
       if (await this.mayUse(attributes, pod, policy)) errors.push(...own);
     }
     return { admitted: undefined, errors };

@@ -5,7 +5,7 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 type Annotations = Readonly<Record<string, string>> | undefined;
 type Profile = NonNullable<NonNullable<AnyContainer['securityContext']>['seccompProfile']>;
 
-/** What a policy says about the profiles of one kind, in annotations. */
+/** A policy's rules for the profiles of one kind, in annotations. */
 export interface ProfileRules {
   /** Empty: none. */
   readonly preset: string;

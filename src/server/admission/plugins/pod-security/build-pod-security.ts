@@ -3,7 +3,7 @@ import type { AdmissionDependencies } from '../../build-admission.js';
 import { PodSecurity } from './pod-security.js';
 import { defaultSettings, readPodSecurityConfiguration } from './pod-security-configuration.js';
 
-/** The plugin with its configuration, if it has one. Throws an OptionsError with everything that is wrong with that. */
+/** The plugin with its configuration, if it has one. Throws an OptionsError with all faults of that configuration. */
 export function buildPodSecurity(dependencies: AdmissionDependencies): PodSecurity {
   const given = dependencies.configuration.of('PodSecurity');
   if (given === undefined) return new PodSecurity(dependencies, defaultSettings);

@@ -11,7 +11,7 @@ import { checkedPod } from './standards/standard.js';
 const pods = { group: '', resource: 'pods' };
 const pageSize = 200;
 
-/** How much is looked at for one change of a namespace. */
+/** How much is checked for one change of a namespace. */
 export interface ReviewLimits {
   readonly pods: number;
   readonly ms: number;
@@ -30,8 +30,8 @@ export class NamespacePodReview {
   ) {}
 
   /**
-   * Warnings about the pods that break the rules of the new policy, and about what was not looked at: a namespace may
-   * have more pods than there is time for. Other work gets its turn between the pods.
+   * Warnings about the pods that violate the rules of the new policy, and about unchecked pods: a namespace may have
+   * more pods than there is time for. Other work gets its turn between the pods.
    */
   async warnings(namespace: string, enforced: LevelVersion): Promise<readonly string[]> {
     const deadline = this.clock.now() + this.limits.ms;

@@ -14,7 +14,7 @@ import {
 
 const modes = ['enforce', 'audit', 'warn'] as const;
 
-/** What happens with pods that break the rules: they are refused, noted, or their sender is warned. */
+/** What happens with pods that violate the rules: they are refused, audited, or their sender is warned. */
 export type PolicyMode = (typeof modes)[number];
 
 /** The rules for the pods of a namespace. */
@@ -40,9 +40,9 @@ export class NamespacePolicies {
   }
 
   /**
-   * The policy of a namespace with these labels. A mode without a label has the configured default, except that warnings
-   * are never about less than what is enforced. A value that is no level counts as the strictest one, except for
-   * warnings; one that is no version counts as the latest.
+   * The policy of a namespace with these labels. A mode without a label has the configured default, except that the
+   * warning level is never below the enforced one. An invalid level counts as the strictest one, except for warnings;
+   * an invalid version counts as the latest.
    */
   read(labels: Readonly<Record<string, string>> | undefined): ReadPolicy {
     if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(this.prefix))) {
@@ -87,7 +87,7 @@ export class NamespacePolicies {
   }
 }
 
-/** Whether nothing is refused, noted or warned about. */
+/** Whether nothing is refused, audited or warned about. */
 export function isFullyPrivileged(policy: NamespacePolicy): boolean {
   return modes.every((mode) => policy[mode].level === 'privileged');
 }

@@ -13,7 +13,7 @@ import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { NamespacePolicy, PolicyMode } from './namespace-policy.js';
 import { type LevelVersion, latest, levelProblem, parseLevel, parseVersion, versionProblem } from './policy-version.js';
 
-/** What the plugin does where nobody says otherwise, and whom it leaves alone. */
+/** The defaults of the plugin, and its exemptions. */
 export interface PodSecuritySettings {
   readonly defaults: NamespacePolicy;
   readonly exemptUsers: ReadonlySet<string>;

@@ -5,7 +5,7 @@ import type { LevelVersion } from './policy-version.js';
 
 const requestLabels = ['request_operation', 'resource', 'subresource'] as const;
 
-/** What was judged and whom the judgement left out, under the names that operators know. */
+/** The evaluations and the exemptions, under the names that operators know. */
 export class PodSecurityMetrics {
   private readonly evaluations: Counter<
     (typeof requestLabels)[number] | 'decision' | 'policy_level' | 'policy_version' | 'mode'

@@ -27,8 +27,8 @@ import { type CheckedPod, checkedPod } from './standards/standard.js';
 
 /**
  * Holds pods to the Pod Security Standards that the labels of their namespace choose (specification 5.5): it refuses
- * pods that break the enforced level, and notes and warns about those that break the levels for that. Templates of pods
- * are never refused. It judges the final object, after all changes by other plugins.
+ * pods that violate the enforced level, and audits and warns about pods that violate the levels for these. Templates of
+ * pods are never refused. It checks the final object, after all changes by other plugins.
  */
 export class PodSecurity implements AdmissionPlugin {
   readonly name = 'PodSecurity';
@@ -64,11 +64,11 @@ export class PodSecurity implements AdmissionPlugin {
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     const { resource, subresource } = attributes;
     if (resource.group === '' && resource.resource === 'pods') {
-      // Other subresources change nothing that is judged.
+      // Other subresources change nothing that is checked.
       return subresource === '' || subresource === 'ephemeralcontainers' ? this.judgePod(attributes) : undefined;
     }
-    // Writes of `namespaces/status` and `/finalize` are not judged either, as in the reference: a namespace whose labels
-    // are older than their rules has to be able to end.
+    // Writes of `namespaces/status` and `/finalize` are not checked either, as in the reference: a namespace whose
+    // labels are older than their rules must be able to terminate.
     if (subresource !== '') return undefined;
     if (resource.group === '' && resource.resource === 'namespaces') return this.judgeNamespace(attributes);
     return hasPodTemplate(resource) ? this.judgeTemplate(attributes) : undefined;
@@ -119,13 +119,13 @@ export class PodSecurity implements AdmissionPlugin {
     const violated = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
     const noted = this.violations(attributes, 'audit', policy.audit, pod);
     if (noted !== undefined) this.annotate(attributes, 'audit-violations', `would violate ${noted}`);
-    // Who gets the refusal needs no warning.
+    // A refused client needs no warning.
     if (violated !== undefined) throw refused(attributes, `violates ${violated}`);
     const warned = this.violations(attributes, 'warn', policy.warn, pod);
     if (warned !== undefined) addWarning(attributes.context, `would violate ${warned}`);
   }
 
-  /** Names the policy and what breaks it; undefined when nothing does. */
+  /** Names the policy and the violations; undefined when there are none. */
   private violations(
     attributes: AdmissionAttributes,
     mode: PolicyMode,
@@ -134,7 +134,7 @@ export class PodSecurity implements AdmissionPlugin {
   ): string | undefined {
     const violations = this.evaluator.evaluate(levelVersion, pod);
     const isAllowed = violations.length === 0;
-    // Every judgement for refusal counts; of the others only those that lead to something.
+    // Every enforcing evaluation counts; of the others only those with a result.
     if (mode === 'enforce' || !isAllowed) this.metrics.countEvaluation(isAllowed, mode, levelVersion, attributes);
     if (isAllowed) return undefined;
     return `PodSecurity ${JSON.stringify(formatLevelVersion(levelVersion))}: ${violationsText(violations)}`;

@@ -15,7 +15,7 @@ const maxComparisons = 100_000;
 
 /**
  * Adds the default tolerations of the namespace or the cluster to new pods, and refuses tolerations that those do not
- * allow (specification 5.5). Pods with requests also put up with nodes that are short of memory.
+ * allow (specification 5.5). Pods with requests also tolerate nodes that are short of memory.
  */
 export class PodTolerationRestriction implements AdmissionPlugin {
   readonly name = 'PodTolerationRestriction';
@@ -73,7 +73,7 @@ export class PodTolerationRestriction implements AdmissionPlugin {
     return use(pod, found?.annotations ?? {});
   }
 
-  /** Tolerations of the namespace; undefined when it says nothing about them. */
+  /** Tolerations of the namespace; undefined when it has none. */
   private read(
     attributes: AdmissionAttributes,
     annotations: Readonly<Record<string, string>>,
@@ -87,7 +87,7 @@ export class PodTolerationRestriction implements AdmissionPlugin {
   }
 }
 
-/** The plugin with its configuration. Throws an OptionsError with everything that is wrong with that. */
+/** The plugin with its configuration. Throws an OptionsError with all faults of that configuration. */
 export function buildPodTolerationRestriction(dependencies: AdmissionDependencies): PodTolerationRestriction {
   const given = dependencies.configuration.of('PodTolerationRestriction');
   if (given === undefined) return new PodTolerationRestriction(dependencies, { default: [], whitelist: [] });

@@ -6,7 +6,7 @@ import { type Toleration, toleration } from '../../../../objects/apis/core/v1/af
 import { validateTolerations } from '../../../../objects/apis/core/v1/validation/scheduling.validation.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
-/** Tolerations for namespaces that say nothing themselves. */
+/** Tolerations for namespaces without their own. */
 export interface ClusterTolerations {
   readonly default: readonly Toleration[];
   /** Empty: everything is allowed. */
@@ -52,7 +52,7 @@ function readTolerations(fields: StrictFields, document: Fields, name: 'default'
         : { tolerationSeconds: fields.integer(entry, 'tolerationSeconds', at, 0) };
     return { ...Object.fromEntries(texts), ...seconds } as Toleration;
   });
-  // What has fields of wrong types is not judged any further.
+  // A configuration with fields of wrong types is not checked any further.
   if (fields.problems.length > before) return read;
   const errors: FieldError[] = [];
   validateTolerations(read, FieldPath.of(name), errors);

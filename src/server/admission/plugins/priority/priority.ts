@@ -13,7 +13,7 @@ import { isFor, refused } from '../../refused.js';
 
 type PreemptionPolicy = NonNullable<PriorityClass['preemptionPolicy']>;
 
-/** What pods take over from their class. */
+/** The fields that pods take over from their class. */
 interface KnownPriority {
   readonly name: string;
   readonly value: number;
@@ -34,8 +34,8 @@ function known(object: ApiObject): KnownPriority {
 }
 
 /**
- * Gives pods the priority of their class, or of the default class, and keeps clients from choosing another one; sees to
- * it that there is one default class at most (specification 5.5).
+ * Gives pods the priority of their class, or of the default class, and keeps clients from choosing another one; ensures
+ * that there is at most one default class (specification 5.5).
  */
 export class Priority implements AdmissionPlugin {
   readonly name = 'Priority';

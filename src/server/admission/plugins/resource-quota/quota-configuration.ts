@@ -20,7 +20,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * The resources that nobody may use without a quota for them, from a ResourceQuotaConfiguration.
  *
- * @throws OptionsError with everything that is wrong.
+ * @throws OptionsError with all faults.
  */
 export function readQuotaConfiguration(
   configuration: PluginConfiguration | undefined,

@@ -15,12 +15,13 @@ import { readQuotaConfiguration } from './quota-configuration.js';
 
 const quotas = { group: '', resource: 'resourcequotas' };
 
-/** Memory that has not followed the log for longer asks the store which quotas there are, in milliseconds. */
+/** If memory has not followed the log for longer, the store is read for the existing quotas, in milliseconds. */
 const maxLostMs = 2_000;
 
 /**
- * Enforces resource quotas (specification 2.4, 5.5): what a write adds is charged in the transaction of the write (see
- * {@link QuotaLedger}). The names in quotas are known from memory, so a namespace without quotas costs nothing.
+ * Enforces resource quotas (specification 2.4, 5.5): the amounts that a write adds are charged in the transaction of
+ * the write (see {@link QuotaLedger}). The names in quotas are known from memory, so a namespace without quotas costs
+ * nothing.
  */
 export class ResourceQuotaPlugin implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -99,7 +100,7 @@ export class ResourceQuotaPlugin implements AdmissionPlugin {
   }
 }
 
-/** What a quota limits or will limit. */
+/** The resources that a quota limits or will limit. */
 function limitedNames(object: ApiObject): readonly string[] {
   const { spec, status } = object as ResourceQuota & ApiObject;
   return [...new Set([...Object.keys(spec.hard ?? {}), ...Object.keys(status?.hard ?? {})])];

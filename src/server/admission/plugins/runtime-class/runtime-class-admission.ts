@@ -22,8 +22,8 @@ function known(object: ApiObject): KnownRuntime {
 }
 
 /**
- * Gives new pods what their runtime class says about overhead and about the nodes that have the runtime
- * (specification 5.5). Refuses pods of unknown classes, and those that claim another overhead.
+ * Gives new pods the overhead and the node constraints of their runtime class (specification 5.5). Refuses pods of
+ * unknown classes, and those that claim another overhead.
  */
 export class RuntimeClassAdmission implements AdmissionPlugin {
   readonly name = 'RuntimeClass';

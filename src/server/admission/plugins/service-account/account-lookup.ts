@@ -9,7 +9,7 @@ const resource = { group: '', resource: 'serviceaccounts' };
 /** The account that the control loop makes in every namespace. */
 export const defaultAccount = 'default';
 
-/** How long a pod waits for the account `default` of a fresh namespace, and how often it looks. */
+/** How long a pod waits for the account `default` of a fresh namespace, and how often it checks. */
 const patienceMs = 1000;
 const roundMs = 50;
 

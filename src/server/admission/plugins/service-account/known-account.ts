@@ -2,9 +2,9 @@ import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { ServiceAccount } from '../../../../objects/apis/core/v1/service-account.types.js';
 
-/** What pods take over from their account. */
+/** The fields that pods take over from their account. */
 export interface KnownAccount {
-  /** Whether its pods get a token; undefined when it leaves that to them. */
+  /** Whether its pods get a token; undefined when the account leaves that to them. */
   readonly automount: boolean | undefined;
   readonly imagePullSecrets: readonly string[];
   /** The secrets its pods may name; undefined when they may name any. */
@@ -25,7 +25,7 @@ export function accountReader({ labelPrefix }: VendorNames): (object: ApiObject)
   };
 }
 
-/** The texts that the field's parsers of booleans take for true. */
+/** The texts that Go's parser of booleans accepts as true. */
 function isTrue(text: string | undefined): boolean {
   return text !== undefined && /^(?:1|t|T|true|TRUE|True)$/.test(text);
 }

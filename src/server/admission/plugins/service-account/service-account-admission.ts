@@ -48,7 +48,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     });
   }
 
-  // Once more for what later plugins made of the pod.
+  // Once more for changes that later plugins made to the pod.
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     if (attributes.operation === 'UPDATE') return this.judgeUpdate(attributes);
     const pod = createdPod(attributes);
@@ -63,7 +63,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   private judgeUpdate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!isForPods(attributes, 'ephemeralcontainers')) return undefined;
     const pod = attributes.object as Pod | undefined;
-    // Mirrors have no account. The annotation alone says nothing here: clients may send it with any update.
+    // Mirrors have no account. The annotation alone proves nothing here: clients may send it with any update.
     if (pod === undefined || accountOf(pod) === '') return undefined;
     return this.withAccount(attributes, pod, ({ mountableSecrets }) => {
       if (mountableSecrets === undefined) return;

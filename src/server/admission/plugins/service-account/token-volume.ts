@@ -4,7 +4,7 @@ import type { PodSpec } from '../../../../objects/apis/core/v1/pod-spec.types.js
 import type { Volume } from '../../../../objects/apis/core/v1/volume.types.js';
 import { generateName } from '../../../../objects/registry/metadata/generate-name.js';
 
-/** Somewhat more than an hour, so that nodes can tell tokens that pods asked for by this volume. */
+/** Somewhat more than an hour, so that nodes can recognize tokens that pods requested through this volume. */
 const tokenSeconds = 3607;
 const fileMode = 0o644;
 

@@ -3,14 +3,14 @@ import { type EvaluationResult, ExpressionRun } from '../../expressions/evaluate
 import type { PolicyErrorType } from '../../policies/policy-metrics.js';
 import type { CompiledExpressions, CompiledPolicy, CompiledValidation } from './compiled-policy.js';
 
-/** What one validation of a policy says about one request. */
+/** The result of one validation of a policy for one request. */
 export interface PolicyDecision {
   readonly denied: boolean;
   readonly message: string;
   /** Reason of the answer; empty for the default. */
   readonly reason: string;
   readonly errorType: PolicyErrorType;
-  /** Position of the validation; unset for what concerns the whole policy. */
+  /** Position of the validation; unset for a decision about the whole policy. */
   readonly index: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface PolicyAnnotation {
   readonly value: string;
 }
 
-/** All that a policy says about one request, for one binding and one parameter. */
+/** The complete result of a policy for one request, for one binding and one parameter. */
 export interface PolicyVerdict {
   readonly decisions: readonly PolicyDecision[];
   readonly annotations: readonly PolicyAnnotation[];

@@ -24,7 +24,7 @@ type Parts = Pick<
   'names' | 'authorizer' | 'namespaces' | 'objects' | 'listers' | 'laterListers' | 'registry' | 'metrics'
 >;
 
-/** A refusal, with what it comes from. */
+/** A refusal, with its origin. */
 interface Denial {
   readonly pair: Pair;
   readonly decision: PolicyDecision;
@@ -32,8 +32,8 @@ interface Denial {
 
 /**
  * Rules in expressions that clients write (specification 5.5). A request is checked by every policy with a binding that
- * matches; the actions of the binding say what a broken rule does. Policies come from memory, so that a change is in
- * force on every process as soon as it has arrived there.
+ * matches; the actions of the binding define the consequence of a violation. Policies come from memory, so that a
+ * change is in force on every process as soon as it has arrived there.
  */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
@@ -126,7 +126,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
 
 const codes: Readonly<Record<string, number>> = { Unauthorized: 401, Forbidden: 403, RequestEntityTooLarge: 413 };
 
-/** What all policies together say about one request. */
+/** The results of all policies together for one request. */
 class Outcome {
   private readonly denials: Denial[] = [];
   private readonly failures: Readonly<Record<string, unknown>>[] = [];
@@ -187,7 +187,7 @@ class Outcome {
     }
   }
 
-  /** Notes the annotations, and refuses the request if a policy does. */
+  /** Records the annotations, and refuses the request if a policy does. */
   end(): void {
     const { auditAnnotations } = this.attributes.context;
     for (const [key, values] of this.annotations) auditAnnotations.set(key, values.join(', '));

@@ -8,8 +8,9 @@ import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 
 /**
- * Asks the hooks of ValidatingWebhookConfigurations about the object to be written, all at the same time (specification
- * 5.10). When several refuse, the answer is that of the first by the names of the configurations and their order.
+ * Calls the hooks of ValidatingWebhookConfigurations about the object to be written, all at the same time
+ * (specification 5.10). When several refuse, the answer is that of the first by the names of the configurations and
+ * their order.
  */
 export class ValidatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionWebhook';

@@ -20,7 +20,7 @@ export class PodEvaluator {
     this.newestMinor = Math.max(...this.standards.flatMap(({ versions }) => versions.map(({ since }) => since)));
   }
 
-  /** What the pod does against the rules of the level: first those of `baseline`, each in the order of their ids. */
+  /** How the pod violates the rules of the level: first those of `baseline`, each in the order of their ids. */
   evaluate(levelVersion: LevelVersion, pod: CheckedPod): readonly Violation[] {
     return this.checksOf(levelVersion).flatMap((check) => check(pod) ?? []);
   }
@@ -60,7 +60,7 @@ function shortened(detail: string): string {
   return detail.length > maxDetailLength ? `${detail.slice(0, maxDetailLength)}...` : detail;
 }
 
-/** `reason, reason`: all violations without who is to blame. */
+/** `reason, reason`: all violations without the containers. */
 export function reasonsText(violations: readonly Violation[]): string {
   return violations.map(({ reason }) => reason).join(', ');
 }

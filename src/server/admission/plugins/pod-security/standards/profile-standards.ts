@@ -42,7 +42,7 @@ function isLocalProfile(value: string): boolean {
   return value.startsWith('localhost/');
 }
 
-/** Who sets which forbidden types of a profile. */
+/** Which parts set which forbidden types of a profile. */
 interface BadProfiles {
   readonly isPodBad: boolean;
   readonly containers: readonly string[];

@@ -9,11 +9,11 @@ export interface CheckedPod {
   readonly containers: readonly AnyContainer[];
 }
 
-/** What a pod does that it must not. */
+/** A violation of a pod. */
 export interface Violation {
   /** Names the check in a few words. */
   readonly reason: string;
-  /** Who breaks the rule and by what. */
+  /** Which part violates the rule and how. */
   readonly detail: string;
 }
 
@@ -45,7 +45,7 @@ export function containersText(names: readonly string[]): string {
   return `${plural('container', names)} ${quoted(names)}`;
 }
 
-/** Those who set something bad: `pod and containers "a", "b"`. */
+/** The parts with a bad setting: `pod and containers "a", "b"`. */
 export function settersText(isPodBad: boolean, containers: readonly string[]): string {
   const setters = isPodBad ? ['pod'] : [];
   if (containers.length > 0) setters.push(containersText(containers));
@@ -70,7 +70,7 @@ export function sortedSet(values: Iterable<string>): string[] {
 /** Since this version a pod in a user namespace of its own may do more. */
 export const userNamespaceRelaxation = 35;
 
-/** The check, passed by pods whose users are not those of the node. */
+/** The check, passed by pods with a user namespace of their own. */
 export function unlessInUserNamespace(check: PodCheck): PodCheck {
   return (pod) => (pod.spec.hostUsers === false ? undefined : check(pod));
 }
