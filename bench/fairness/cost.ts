@@ -1,9 +1,9 @@
+import { systemTimers } from '../../src/base/machinery/timers.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { Metrics } from '../../src/base/observability/metrics.js';
 import { parseRequestInfo } from '../../src/server/endpoints/request-info/request-info.js';
 import { defaultLevels, defaultSchemas } from '../../src/server/flow-control/default-objects.js';
 import { FlowControl } from '../../src/server/flow-control/flow-control.js';
-import { systemQueueTimers } from '../../src/server/flow-control/queue-timers.js';
 
 const rounds = 300_000;
 const batches = 5;
@@ -12,7 +12,7 @@ const batches = 5;
 export function costOfRequest(): number {
   const metrics = new Metrics();
   const usage = { objects: 100, isInMemory: true, watchers: 0 };
-  const control = new FlowControl({ readOnly: 400, mutating: 200 }, systemQueueTimers, () => usage, metrics);
+  const control = new FlowControl({ readOnly: 400, mutating: 200 }, systemTimers, () => usage, metrics);
   const settings = <Spec>(all: readonly { name: string; spec: Spec }[]) =>
     all.map((one) => ({ ...one, uid: one.name }));
   control.apply(settings(defaultLevels()), settings(defaultSchemas(vendorNames('k8s.io', 'kubernetes'))));

@@ -9,12 +9,25 @@ export interface Timers extends Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** The timers of queues and caches, which must not wait for promises. No callback keeps the process alive. */
+export interface CallbackTimers extends Pick<Timers, 'elapsed'> {
+  /** Calls back once after so many milliseconds; the returned function cancels the call. */
+  after(milliseconds: number, callback: () => void): () => void;
+  /** Calls back after everything that is due now has run. */
+  soon(callback: () => void): void;
+}
+
 /** Timers of the runtime that are longer end at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-export const systemTimers: Timers = {
+export const systemTimers: Timers & CallbackTimers = {
   now: () => systemClock.now(),
   elapsed: () => performance.now(),
+  after: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+  soon: (callback) => void setImmediate(callback),
   wait: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) {

@@ -3,6 +3,7 @@ import { ApiOptions } from '../../base/config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
 import { formatGroupResource } from '../../base/machinery/group-version.js';
 import { memoryLimits } from '../../base/machinery/memory-limits.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
@@ -16,7 +17,6 @@ import { FLOW_CONTROL, FlowControl } from './flow-control.js';
 import { registerFlowMetrics } from './flow-metrics.js';
 import { LastingMemory } from './lasting-memory.js';
 import { registerLastingMetrics } from './lasting-metrics.js';
-import { systemQueueTimers } from './queue-timers.js';
 import type { FindUsage } from './work-estimator.js';
 
 /** The part of the heap that long-running requests may keep, unless a flag sets another limit. */
@@ -40,7 +40,7 @@ const partOfHeap = 1 / 4;
       ): FlowControl | undefined => {
         if (!api.priorityAndFairness || !features.isOn('APIPriorityAndFairness')) return undefined;
         const seats = { readOnly: api.maxRequestsInflight, mutating: api.maxMutatingRequestsInflight };
-        const control = new FlowControl(seats, systemQueueTimers, findUsage(storage), metrics);
+        const control = new FlowControl(seats, systemTimers, findUsage(storage), metrics);
         registerFlowMetrics(metrics.registry, control);
         return control;
       },

@@ -78,8 +78,8 @@ export class FlowControl implements FlowInfo {
     private readonly hasher = new FlowHasher(),
   ) {
     const most = seats.readOnly + seats.mutating;
-    this.pressure = new LoopPressure(most, timers.now, timers.after, () => this.setPace());
-    const buckets = () => new TimedBuckets(ratioBounds, timers.now());
+    this.pressure = new LoopPressure(most, timers.elapsed, timers.after, () => this.setPace());
+    const buckets = () => new TimedBuckets(ratioBounds, timers.elapsed());
     this.overTime = {
       waiting: { readOnly: buckets(), mutating: buckets() },
       executing: { readOnly: buckets(), mutating: buckets() },
@@ -159,7 +159,7 @@ export class FlowControl implements FlowInfo {
     schema.series.seats.observe(Math.max(work.initialSeats, work.finalSeats));
     if (work.watchers !== undefined) schema.series.watchers.observe(work.watchers);
     const flow = schema.hashOf(distinguisher);
-    if (!level.share.isExempt) this.severalFlows.saw(flow, this.timers.now());
+    if (!level.share.isExempt) this.severalFlows.saw(flow, this.timers.elapsed());
     const entered = level.requests.enter(flow, work, subject);
     if (typeof entered === 'string') {
       request.other?.leave();
@@ -180,7 +180,7 @@ export class FlowControl implements FlowInfo {
   }
 
   *kinds(): ReturnType<FlowInfo['kinds']> {
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     for (const [phase, kinds] of Object.entries(this.overTime)) {
       for (const [kind, counts] of Object.entries(kinds)) {
         counts.pass(now);
@@ -302,7 +302,7 @@ export class FlowControl implements FlowInfo {
       const { series } = schema;
       series.running--;
       series.runningSeats -= work.initialSeats;
-      series.executed[isWatch ? 'watch' : 'regular'].observe((this.timers.now() - startedAt) / 1000);
+      series.executed[isWatch ? 'watch' : 'regular'].observe((this.timers.elapsed() - startedAt) / 1000);
       this.countRunning(kind, -1);
     },
     blocked: ({ subject: { schema } }) => {
@@ -312,20 +312,20 @@ export class FlowControl implements FlowInfo {
 
   private countWaiting(kind: RequestKind, change: 1 | -1): void {
     this.waiting[kind] += change;
-    this.overTime.waiting[kind].set(this.waiting[kind] / Math.max(1, this.seats[kind]), this.timers.now());
+    this.overTime.waiting[kind].set(this.waiting[kind] / Math.max(1, this.seats[kind]), this.timers.elapsed());
   }
 
   private countRunning(kind: RequestKind, change: 1 | -1): void {
     this.running[kind] += change;
     if (change > 0 && this.isBusy()) this.pressure.watch(this.isBusy);
     this.metrics.setInFlight(kind, this.running[kind]);
-    this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.now());
+    this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.elapsed());
   }
 
   /** Whether requests may hold each other up, to the harm of someone who did not send them. */
   private readonly isBusy = (): boolean => {
     const { readOnly, mutating } = this.running;
-    if (!this.severalFlows.at(this.timers.now())) return false;
+    if (!this.severalFlows.at(this.timers.elapsed())) return false;
     return readOnly + mutating > leastRunning || this.waiting.readOnly + this.waiting.mutating > 0;
   };
 

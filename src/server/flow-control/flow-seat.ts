@@ -78,7 +78,7 @@ export class FlowSeat implements Seat {
   private giveUp(reason: 'time-out' | 'cancelled'): void {
     const { ticket, waiter } = this;
     if (!this.level.requests.cancel(ticket)) return;
-    const waited = (this.timers.now() - ticket.arrivedAt) / 1000;
+    const waited = (this.timers.elapsed() - ticket.arrivedAt) / 1000;
     ticket.subject.schema.series.waited.false.observe(waited);
     this.waiter = undefined;
     waiter?.cancelTimer();

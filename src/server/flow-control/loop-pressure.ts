@@ -1,5 +1,5 @@
 import { ProcessorShare } from './processor-share.js';
-import type { After } from './queue-timers.js';
+import type { QueueTimers } from './queue-timers.js';
 
 /** How often the event loop is measured while requests are under way, in milliseconds. */
 const sampleMs = 20;
@@ -27,7 +27,7 @@ export class LoopPressure {
   constructor(
     private readonly most: number,
     private readonly now: () => number,
-    private readonly after: After,
+    private readonly after: QueueTimers['after'],
     private readonly onChange: (allowed: number) => void,
     private readonly processor: Pick<ProcessorShare, 'take'> = new ProcessorShare(),
   ) {

@@ -75,8 +75,8 @@ export class PriorityLevel {
   constructor({ name, uid, spec }: LevelSettings, timers: QueueTimers, observer: QueueSetObserver<FlowSubject>) {
     this.name = name;
     this.share = shareOf(spec);
-    this.demand = new SeatDemand(timers.now);
-    this.utilization = new LevelUtilization(timers.now);
+    this.demand = new SeatDemand(timers.elapsed);
+    this.utilization = new LevelUtilization(timers.elapsed);
     this.mostWaiting = mostWaitingOf(queuingOf(spec));
     this.requests = new QueueSet<FlowSubject>(
       timers,

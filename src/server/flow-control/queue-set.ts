@@ -80,7 +80,7 @@ export class QueueSet<T> {
     private queuing: Queuing | undefined,
     private readonly observer: QueueSetObserver<T> = {},
   ) {
-    this.rAt = timers.now();
+    this.rAt = timers.elapsed();
     this.makeQueues();
   }
 
@@ -162,7 +162,7 @@ export class QueueSet<T> {
    */
   enter(flow: FlowHash, work: WorkEstimate, subject: T): Ticket<T> | RejectReason {
     this.advance();
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     const { queuing } = this;
     if (queuing === undefined) {
       if (!this.fits(work.initialSeats) && !this.reclaim(work.initialSeats)) return 'concurrency-limit';
@@ -234,7 +234,7 @@ export class QueueSet<T> {
   /** The request waits for its client. After a moment it loses its seats when others wait for seats. */
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
-    ticket.idleSince = this.timers.now();
+    ticket.idleSince = this.timers.elapsed();
     this.setIdle(ticket, true);
     if (this.waitingCount === 0) return;
     this.checkIdleLater();
@@ -245,7 +245,7 @@ export class QueueSet<T> {
 
   /** The client has responded. `waiting`: the request has lost its seats and is first in its queue. */
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
-    if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.now() - ticket.idleSince;
+    if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.elapsed() - ticket.idleSince;
     ticket.idleSince = undefined;
     this.setIdle(ticket, false);
     if (ticket.state === 'running') return 'running';
@@ -361,7 +361,7 @@ export class QueueSet<T> {
   private start(ticket: Ticket<T>): void {
     const { queue } = ticket;
     ticket.state = 'running';
-    ticket.startedAt = this.timers.now();
+    ticket.startedAt = this.timers.elapsed();
     ticket.runningPlace = (queue?.running ?? this.unqueued).add(ticket);
     if (queue !== undefined) {
       queue.seatsInUse += ticket.work.initialSeats;
@@ -386,7 +386,7 @@ export class QueueSet<T> {
     if (work.initialSeats > 1) this.wide--;
     ticket.isBeside = false;
     if (queue !== undefined) {
-      const seconds = (this.timers.now() - (ticket.startedAt ?? 0)) / 1000;
+      const seconds = (this.timers.elapsed() - (ticket.startedAt ?? 0)) / 1000;
       queue.seatsInUse -= work.initialSeats;
       queue.nextDispatchR -= work.initialSeats * (expectedSeconds - seconds);
       boundNextDispatch(queue);
@@ -410,7 +410,7 @@ export class QueueSet<T> {
 
   /** Advances virtual time: each active queue could have had its share of the seats that were used. */
   private advance(): void {
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     const passed = (now - this.rAt) / 1000;
     this.rAt = now;
     if (this.active === 0 || passed <= 0) return;
@@ -454,7 +454,7 @@ export class QueueSet<T> {
 
   /** Takes seats from requests that wait for their clients, until `seats` fit. */
   private reclaim(seats: number): boolean {
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     for (const ticket of [...this.idle]) {
       if (patienceWith(ticket, now) > 0) continue;
       // First, so that its queue stays.
@@ -484,7 +484,7 @@ export class QueueSet<T> {
   /** Checks again when the next idle request has waited long enough. */
   private checkIdleLater(): void {
     if (this.idle.size === 0 || this.cancelIdleCheck !== undefined) return;
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     let wait = idlePatienceMs;
     for (const ticket of this.idle) wait = Math.min(wait, patienceWith(ticket, now));
     this.cancelIdleCheck = this.timers.after(Math.max(1, wait), () => {

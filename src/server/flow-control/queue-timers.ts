@@ -1,18 +1,4 @@
-/** Runs something once after a time; the returned function cancels it. */
-export type After = (milliseconds: number, run: () => void) => () => void;
+import type { CallbackTimers } from '../../base/machinery/timers.js';
 
-/** The time of a queue set: real, or that of a test. */
-export interface QueueTimers {
-  /** Milliseconds from a fixed point. */
-  now(): number;
-  readonly after: After;
-}
-
-/** Real time. No timer keeps the process alive. */
-export const systemQueueTimers: QueueTimers = {
-  now: () => performance.now(),
-  after: (milliseconds, run) => {
-    const timer = setTimeout(run, milliseconds).unref();
-    return () => clearTimeout(timer);
-  },
-};
+/** The time of a queue set. */
+export type QueueTimers = Pick<CallbackTimers, 'elapsed' | 'after'>;

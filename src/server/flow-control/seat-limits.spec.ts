@@ -83,7 +83,7 @@ describe('borrowing', () => {
 
 it('measures demand by how long it lasts', () => {
   const time = new SimulatedTime();
-  const demand = new SeatDemand(time.now);
+  const demand = new SeatDemand(time.elapsed);
   demand.set(10);
   time.advance(1000);
   demand.set(30);

@@ -1,16 +1,7 @@
+import { type CallbackTimers, systemTimers } from '../../base/machinery/timers.js';
 import type { BufferLimits } from '../feed/subscription.js';
 import type { WindowLimits } from './event-window.js';
 import { type OpenMemoryBudget, unlimitedBudget } from './memory-budget.js';
-
-/** The clock of the caches; injected so that tests control the time. */
-export interface CacheTimers {
-  /** Milliseconds from some fixed point, never going back. */
-  now(): number;
-  /** Calls back once after `ms` milliseconds; the returned function cancels the call. */
-  after(ms: number, callback: () => void): () => void;
-  /** Calls back after everything that is due now has run. */
-  soon(callback: () => void): void;
-}
 
 /** Receives what caches report. Calls are synchronous: count and return. */
 export interface CacheObserver {
@@ -61,21 +52,8 @@ export interface CacheOptions {
   /** The largest backlog of all watchers together, in UTF-16 units of JSON; above it the slowest watches are ended. */
   readonly backlogCharacters: number;
   readonly observer: CacheObserver;
-  readonly timers: CacheTimers;
+  readonly timers: CallbackTimers;
 }
-
-/** Real time; a pending callback does not keep the process alive. */
-export const systemTimers: CacheTimers = {
-  now: () => performance.now(),
-  after: (ms, callback) => {
-    const timer = setTimeout(callback, ms);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-  soon: (callback) => {
-    setImmediate(callback);
-  },
-};
 
 export const silentCacheObserver: CacheObserver = {
   read: () => {},

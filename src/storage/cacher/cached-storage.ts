@@ -69,7 +69,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     this.inner = inner;
     this.options = { ...defaultCacheOptions, ...options };
     this.backlog = new WatchBacklog(this.options.backlogCharacters);
-    this.recent = new RecentObjects(() => this.options.timers.now());
+    this.recent = new RecentObjects(() => this.options.timers.elapsed());
     this.room = this.options.room(
       () => this.bytes,
       () => this.selectVictims(undefined, 0),
@@ -284,11 +284,11 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   private sweep(): void {
     const { timers, idleMs } = this.options;
     for (const [resource, cacher] of this.cachers) {
-      if (timers.now() - cacher.usedAt < idleMs) continue;
+      if (timers.elapsed() - cacher.usedAt < idleMs) continue;
       cacher.drop('idle');
       if (cacher.bytes === 0 && cacher.watchers === 0) this.cachers.delete(resource);
     }
-    if (timers.now() - this.formsUsedAt >= idleMs) this.forms.drop();
+    if (timers.elapsed() - this.formsUsedAt >= idleMs) this.forms.drop();
     this.selectVictims(undefined, 0);
   }
 

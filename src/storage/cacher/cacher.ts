@@ -83,7 +83,7 @@ export class Cacher implements WatcherHome {
     this.room = room;
     this.shared = shared;
     this.backlog = shared.backlog;
-    this.lastUsedAt = options.timers.now();
+    this.lastUsedAt = options.timers.elapsed();
     this.delivery = new Delivery(options.timers);
   }
 
@@ -120,17 +120,17 @@ export class Cacher implements WatcherHome {
 
   /** When the cache was last read, by the clock of the timers. A watched cache is always in use. */
   get usedAt(): number {
-    return this.groups.size > 0 ? this.options.timers.now() : this.lastUsedAt;
+    return this.groups.size > 0 ? this.options.timers.elapsed() : this.lastUsedAt;
   }
 
   touch(): void {
-    this.lastUsedAt = this.options.timers.now();
+    this.lastUsedAt = this.options.timers.elapsed();
   }
 
   /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when the cache can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
     if (this.live !== undefined) return this.cache;
-    if (this.stopped || this.retired || this.options.timers.now() < this.coldUntil) return undefined;
+    if (this.stopped || this.retired || this.options.timers.elapsed() < this.coldUntil) return undefined;
     this.filling ??= this.fill().finally(() => {
       this.filling = undefined;
       this.fillingBytes = 0;
@@ -171,7 +171,7 @@ export class Cacher implements WatcherHome {
   drop(reason: DropReason): void {
     const live = this.live;
     if (live === undefined) return;
-    if (reason === 'budget') this.coldUntil = this.options.timers.now() + this.options.idleMs;
+    if (reason === 'budget') this.coldUntil = this.options.timers.elapsed() + this.options.idleMs;
     this.release(live);
     live.subscription.close();
     this.options.observer.dropped(this.resource, reason);
@@ -291,7 +291,7 @@ export class Cacher implements WatcherHome {
 
   private async fill(): Promise<void> {
     const { timers, observer, window, leastChanges } = this.options;
-    const began = timers.now();
+    const began = timers.elapsed();
     const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
       let pageSize = firstPageSize;
@@ -303,7 +303,7 @@ export class Cacher implements WatcherHome {
       });
       const at = page.resourceVersion;
       if (!this.mayFit(page)) {
-        this.coldUntil = timers.now() + this.options.idleMs;
+        this.coldUntil = timers.elapsed() + this.options.idleMs;
         observer.dropped(this.resource, 'budget');
         return;
       }
@@ -312,7 +312,7 @@ export class Cacher implements WatcherHome {
         this.fillingBytes = cache.bytes;
         this.countedObjects = Math.max(this.countedObjects ?? 0, cache.objects);
         if (!this.room.admits(cache.bytes)) {
-          this.coldUntil = timers.now() + this.options.idleMs;
+          this.coldUntil = timers.elapsed() + this.options.idleMs;
           observer.dropped(this.resource, 'budget');
           return;
         }
@@ -325,7 +325,7 @@ export class Cacher implements WatcherHome {
       const subscription = await this.inner.watch({ resource: this.resource }, at);
       const live = { cache, subscription };
       this.live = live;
-      observer.filled(this.resource, cache.objects, timers.now() - began);
+      observer.filled(this.resource, cache.objects, timers.elapsed() - began);
       this.following = this.follow(live);
     } catch (error) {
       if (!this.stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
@@ -393,7 +393,7 @@ export class Cacher implements WatcherHome {
     if (changes.length > 0) this.offer(changes, position);
     if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
-    const wait = this.toldAt + quietMs - timers.now();
+    const wait = this.toldAt + quietMs - timers.elapsed();
     // For a quiet resource, positions come from the poll, which is rare enough already. They need no further wait.
     if (wait <= 0 && changes.length === 0) this.sendChanges();
     else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendChanges());
@@ -420,7 +420,7 @@ export class Cacher implements WatcherHome {
     const position = this.cache?.position;
     if (position === undefined || position === this.told) return;
     this.told = position;
-    this.toldAt = this.options.timers.now();
+    this.toldAt = this.options.timers.elapsed();
     for (const watcher of this.groups.all()) watcher.advance(position);
   }
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CacheTimers } from './cache-options.js';
+import type { CallbackTimers } from '../../base/machinery/timers.js';
 import { Delivery, type DeliveryTurn } from './delivery.js';
 
 /** An event loop in which the test sets how long rounds, and the work in them, take. */
-class Rounds implements CacheTimers {
+class Rounds implements CallbackTimers {
   time = 0;
   private next: (() => void)[] = [];
   private later: { readonly at: number; readonly callback: () => void }[] = [];
 
-  now(): number {
+  elapsed(): number {
     return this.time;
   }
 

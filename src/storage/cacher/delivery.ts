@@ -1,4 +1,4 @@
-import type { CacheTimers } from './cache-options.js';
+import type { CallbackTimers } from '../../base/machinery/timers.js';
 
 /** Shortest and longest turn in milliseconds (approximately: what one watcher gets is not interrupted). */
 const SHORTEST_TURN_MS = 2;
@@ -43,7 +43,7 @@ export class Delivery {
   private endedAt = 0;
   private worked = 0;
 
-  constructor(private readonly timers: CacheTimers) {}
+  constructor(private readonly timers: CallbackTimers) {}
 
   /** Queues a watcher; one that is queued already keeps its place. */
   add(watcher: DueWatcher): void {
@@ -63,12 +63,12 @@ export class Delivery {
       this.isRunning = false;
       return;
     }
-    const now = this.timers.now();
+    const now = this.timers.elapsed();
     const pause = this.pauseBefore(first, now);
     if (pause >= SHORTEST_PAUSE_MS) {
       this.timers.after(pause, () => {
         // The pause was for other work, so it does not make this turn longer.
-        this.endedAt = this.timers.now();
+        this.endedAt = this.timers.elapsed();
         this.goOn();
       });
       return;
@@ -94,7 +94,7 @@ export class Delivery {
       watcher.lastTurn = turn;
       watcher.hand();
       const then = now;
-      now = timers.now();
+      now = timers.elapsed();
       this.worked += now - then;
       if (now - began >= turnMs) break;
     }

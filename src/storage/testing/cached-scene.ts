@@ -2,7 +2,8 @@ import type { Random } from '../../../test/support/random.js';
 import type { TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../base/machinery/field-selector.js';
 import { parseLabelSelector } from '../../base/machinery/label-selector.js';
-import { type CacheOptions, type CacheTimers, type DropReason, silentCacheObserver } from '../cacher/cache-options.js';
+import type { CallbackTimers } from '../../base/machinery/timers.js';
+import { type CacheOptions, type DropReason, silentCacheObserver } from '../cacher/cache-options.js';
 import { CachedStorage } from '../cacher/cached-storage.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import type { AttributeSource } from '../selection-predicate.js';
@@ -13,11 +14,11 @@ import { put, remove } from './storage-contract.js';
 export const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
 
 /** Time that passes only when the test advances it. */
-export class ManualTimers implements CacheTimers {
+export class ManualTimers implements CallbackTimers {
   private time = 0;
   private readonly due = new Map<() => void, number>();
 
-  now(): number {
+  elapsed(): number {
     return this.time;
   }
 

@@ -9,7 +9,7 @@ export class SimulatedTime implements QueueTimers {
   private time = 0;
   private readonly events: { readonly at: number; readonly run: () => void; isOff: boolean }[] = [];
 
-  now = (): number => this.time;
+  elapsed = (): number => this.time;
 
   after = (milliseconds: number, run: () => void): (() => void) => {
     const event = { at: this.time + milliseconds, run, isOff: false };
@@ -71,14 +71,14 @@ export function simulate(
   forMs: number,
 ): Map<string, FlowOutcome> {
   const outcomes = new Map<string, FlowOutcome>();
-  const end = time.now() + forMs;
+  const end = time.elapsed() + forMs;
   for (const flow of flows) {
     const { name, clients, takesMs, work = oneSeat, pauseMs = 0 } = flow;
     const outcome: FlowOutcome = { done: 0, refused: 0, seatSeconds: 0, waits: [] };
     outcomes.set(name, outcome);
     const again = (): void => void time.after(Math.max(pauseMs, 0.001), send);
     const run = (ticket: Ticket<string>): void => {
-      outcome.waits.push(time.now() - ticket.arrivedAt);
+      outcome.waits.push(time.elapsed() - ticket.arrivedAt);
       time.after(takesMs, () => {
         set.leave(ticket);
         outcome.done++;
@@ -87,7 +87,7 @@ export function simulate(
       });
     };
     const send = (): void => {
-      if (time.now() >= end) return;
+      if (time.elapsed() >= end) return;
       const ticket = set.enter(simulatedHasher.of('schema', name), work, name);
       if (!(ticket instanceof Ticket)) {
         outcome.refused++;
