@@ -111,7 +111,7 @@ describe('access reviews of oneself', () => {
         `${path}labelSelector.rawSelector`,
       ],
       [
-        { labelSelector: { requirements: [{ key: '', operator: 'Exists' }] } },
+        { labelSelector: { requirements: [{ key: 'a b', operator: 'Exists' }] } },
         `${path}labelSelector.requirements[0].key`,
       ],
       [
@@ -123,10 +123,13 @@ describe('access reviews of oneself', () => {
         `${path}fieldSelector.requirements[0].values`,
       ],
       [
-        { fieldSelector: { requirements: [{ key: 'a', operator: 'Like', values: ['b'] }] } },
-        `${path}fieldSelector.requirements[0].operator`,
+        { fieldSelector: { requirements: [{ key: '', operator: 'Like', values: ['b'] }] } },
+        `${path}fieldSelector.requirements[0].key`,
       ],
     ];
+    const newer = await ask({ fieldSelector: { requirements: [{ key: 'a', operator: 'Like', values: ['b'] }] } });
+    assert.equal(newer.status, 201);
+    assert.match(newer.body.status.evaluationError, /fieldSelector ignored due to parse error$/);
     for (const [attributes, field] of broken) {
       const { status, body } = await ask(attributes);
       assert.equal(status, 422, JSON.stringify(attributes));

@@ -232,6 +232,8 @@ describe('the mode Node', () => {
     for (const path of ['/api/v1/nodes', '/api/v1/nodes/n2', '/api/v1/nodes?fieldSelector=metadata.name%3Dn2']) {
       refused(await other.get(path, as('n1')), /only its own Node object$/);
     }
+    const both = '/api/v1/nodes?fieldSelector=metadata.name%3Dn2,metadata.name%3Dn1';
+    refused(await other.get(both, as('n2')), /only its own Node object$/);
     // There need not be a node yet.
     assert.equal((await other.get('/api/v1/nodes?fieldSelector=metadata.name%3Dn9', as('n9'))).status, 200);
     const review = async (selector: object) => {
@@ -253,6 +255,30 @@ describe('the mode Node', () => {
       denied: false,
       evaluationError: `spec.resourceAttributes.fieldSelector partially ${ignored}`,
     });
+    // Newer clients may know more operators; what is none of theirs is refused.
+    const newer = await review({ requirements: [requirement('In', 'n1'), requirement('Near', 'n2')] });
+    assert.deepEqual(newer, partly);
+    const asked = async (selectors: object) =>
+      other.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        spec: { user: 'u', resourceAttributes: { verb: 'list', resource: 'pods', ...selectors } },
+      });
+    const label = (key: string, operator: string, ...values: string[]) => ({
+      labelSelector: { requirements: [{ key, operator, values }] },
+    });
+    assert.equal((await asked(label('a', 'Near', 'b'))).status, 201);
+    for (const [selectors, field] of [
+      [label('a b!', 'In', 'b'), 'labelSelector.requirements[0].key'],
+      [label('a', 'Near', 'b c!'), 'labelSelector.requirements[0].values[0]'],
+      [{ fieldSelector: { requirements: [{ key: '', operator: 'Near' }] } }, 'fieldSelector.requirements[0].key'],
+      [{ fieldSelector: {} }, 'fieldSelector.requirements'],
+    ] as const) {
+      const { status, body } = await asked(selectors);
+      assert.equal(status, 422);
+      assert.deepEqual(
+        body.details.causes.map((cause: { field: string }) => cause.field),
+        [`spec.resourceAttributes.${field}`],
+      );
+    }
     const broken = await review({ rawSelector: 'spec.nodeName' });
     assert.equal(broken.allowed, false);
     assert.equal(broken.evaluationError, `spec.resourceAttributes.fieldSelector ${ignored}`);

@@ -16,6 +16,15 @@ export interface FieldSelector {
   requiresExact(field: string): string | undefined;
 }
 
+/** The first of them in the order of their texts, as every other server has it. */
+function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
+  let found: string | undefined;
+  for (const { equals, field: one, value } of requirements) {
+    if (equals && one === field && (found === undefined || value < found)) found = value;
+  }
+  return found;
+}
+
 class ParsedFieldSelector implements FieldSelector {
   constructor(readonly requirements: readonly FieldRequirement[]) {}
 
@@ -25,7 +34,7 @@ class ParsedFieldSelector implements FieldSelector {
   }
 
   requiresExact(field: string): string | undefined {
-    return this.requirements.find((r) => r.equals && r.field === field)?.value;
+    return exactValue(this.requirements, field);
   }
 }
 
@@ -58,7 +67,7 @@ class LongFieldSelector implements FieldSelector {
   }
 
   requiresExact(field: string): string | undefined {
-    return this.requirements.find((r) => r.equals && r.field === field)?.value;
+    return exactValue(this.requirements, field);
   }
 }
 

@@ -4,10 +4,10 @@ import {
   FieldPath,
   forbidden,
   invalid,
-  notSupported,
   required,
   tooMany,
 } from '../../../base/machinery/field-error.js';
+import { isQualifiedName, isValidLabelValue } from '../../../base/machinery/names.js';
 import type {
   FieldSelectorAttributes,
   LabelSelectorAttributes,
@@ -20,7 +20,6 @@ const spec = FieldPath.of('spec');
 const maxGroups = 10_000;
 /** All values under all keys together. */
 const maxExtra = 10_000;
-const operators = ['DoesNotExist', 'Exists', 'In', 'NotIn'];
 
 /** Broken rules of the question: one of both forms, and selectors that can be understood. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
@@ -31,8 +30,8 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
   }
   const path = spec.child('resourceAttributes');
   const { fieldSelector, labelSelector } = resourceAttributes ?? {};
-  if (fieldSelector) errors.push(...selectorErrors(fieldSelector, path.child('fieldSelector'), 'fieldSelector'));
-  if (labelSelector) errors.push(...selectorErrors(labelSelector, path.child('labelSelector'), 'labelSelector'));
+  if (fieldSelector) errors.push(...selectorErrors(fieldSelector, path.child('fieldSelector'), fieldErrors));
+  if (labelSelector) errors.push(...selectorErrors(labelSelector, path.child('labelSelector'), labelErrors));
   return errors;
 }
 
@@ -65,7 +64,7 @@ export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): Fie
 function selectorErrors(
   { rawSelector, requirements = [] }: FieldSelectorAttributes | LabelSelectorAttributes,
   path: FieldPath,
-  name: string,
+  namesErrors: (requirement: Requirement, path: FieldPath) => FieldError[],
 ): FieldError[] {
   const errors: FieldError[] = [];
   const requirementsPath = path.child('requirements');
@@ -73,22 +72,39 @@ function selectorErrors(
     errors.push(invalid(path.child('rawSelector'), rawSelector, 'may not specified at the same time as requirements'));
   }
   if (!rawSelector && requirements.length === 0) {
-    const detail = `when ${name} is specified, requirements or rawSelector is required`;
+    const detail = `when ${path} is specified, requirements or rawSelector is required`;
     errors.push(required(requirementsPath, detail));
   }
   for (const [i, requirement] of requirements.entries()) {
-    errors.push(...requirementErrors(requirement, requirementsPath.index(i)));
+    const at = requirementsPath.index(i);
+    errors.push(...valueCountErrors(requirement, at), ...namesErrors(requirement, at));
   }
   return errors;
 }
 
-function requirementErrors(
-  { key, operator, values }: { readonly key: string; readonly operator: string; readonly values?: readonly string[] },
-  path: FieldPath,
-): FieldError[] {
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+function fieldErrors({ key }: Requirement, path: FieldPath): FieldError[] {
+  return key === '' ? [required(path.child('key'), 'must be specified')] : [];
+}
+
+function labelErrors({ key, values = [] }: Requirement, path: FieldPath): FieldError[] {
+  return [
+    ...isQualifiedName(key).map((problem) => invalid(path.child('key'), key, problem)),
+    ...values.flatMap((value, i) =>
+      isValidLabelValue(value).map((problem) => invalid(path.child('values').index(i), value, problem)),
+    ),
+  ];
+}
+
+/** An operator that this server does not know is no error: newer clients ask with it, and it narrows nothing. */
+function valueCountErrors({ operator, values }: Requirement, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const count = values?.length ?? 0;
-  if (key === '') errors.push(required(path.child('key'), 'must be specified'));
   if (operator === 'In' || operator === 'NotIn') {
     if (count === 0) {
       errors.push(required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"));
@@ -98,8 +114,6 @@ function requirementErrors(
       const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
       errors.push(forbidden(path.child('values'), detail));
     }
-  } else {
-    errors.push(notSupported(path.child('operator'), operator, operators));
   }
   return errors;
 }
