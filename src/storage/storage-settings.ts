@@ -2,6 +2,7 @@ import { historyExclusions, type StorageOptions } from '../base/config/storage.o
 import type { Sealing } from './encryption/sealing.js';
 import type { ResolvedOptions, StorageObserver } from './postgres/postgres-storage-options.js';
 import { resolveOptions } from './postgres/postgres-storage-options.js';
+import { watchBacklogCharacters } from './watch-backlog-characters.js';
 
 /** The storage options with the database URL settled; `--database-url` may leave it open. */
 export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
@@ -25,6 +26,7 @@ export function storageSettings(
     watchHistoryMs: options.watchHistoryMs,
     historyRetentionMs: options.historyRetentionMs,
     historyExclude: historyExclusions(options, suffix),
+    watchBacklogCharacters: watchBacklogCharacters(options),
     ...parts,
   });
 }

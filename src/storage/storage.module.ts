@@ -22,10 +22,9 @@ import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.
 import { StartPatience } from './start-patience.js';
 import { STORAGE, type Storage } from './storage.interface.js';
 import { type SettledStorageOptions, storageSettings } from './storage-settings.js';
+import { watchBacklogCharacters } from './watch-backlog-characters.js';
 import { WAY_TO_DATABASE } from './way-to-database.module.js';
 
-/** The share of the heap for changes that watchers have not received yet. */
-const backlogPart = 1 / 8;
 /** How long a stopping process lets the cache's reads continue. */
 const cachePatienceMs = 5_000;
 
@@ -150,8 +149,7 @@ function cached(
   const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes,
-    // Most text takes a byte of memory per character.
-    backlogCharacters: options.watchBacklogMaxBytes ?? Math.floor(limits.heap * backlogPart),
+    backlogCharacters: watchBacklogCharacters(options),
     room: (cacheBytes, onChange) => new HeapBudget(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),

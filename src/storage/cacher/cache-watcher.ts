@@ -1,8 +1,8 @@
 import type { BufferLimits } from '../feed/subscription.js';
+import type { LateWatcher, WatchBacklog } from '../feed/watch-backlog.js';
 import type { Change, ChangeBatch, ChangeSubscription, TakeBatch, WatchScope } from '../storage.interface.js';
 import type { StorageError } from '../storage-error.js';
 import type { DeliveryTurn, DueWatcher } from './delivery.js';
-import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 
 /** A batch and its size, measured once for all watchers that buffer it. */
 export interface SizedBatch extends ChangeBatch {

@@ -1,4 +1,5 @@
 import { inTurns } from '../../base/machinery/turns.js';
+import { WatchBacklog } from '../feed/watch-backlog.js';
 import type {
   AgedPage,
   AgedQuery,
@@ -25,7 +26,6 @@ import { Cacher, type SharedAmongCaches } from './cacher.js';
 import { FormBlocks } from './form-blocks.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { RecentObjects } from './recent-objects.js';
-import { WatchBacklog } from './watch-backlog.js';
 import type { WatchCache } from './watch-cache.js';
 
 /** The share of the memory for all caches that forms made from cached objects may use. */

@@ -1,4 +1,5 @@
 import { LinkedItems } from '../../base/machinery/linked-items.js';
+import type { LateWatcher, WatchBacklog } from '../feed/watch-backlog.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
 import type {
   Change,
@@ -13,7 +14,6 @@ import { StorageError } from '../storage-error.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
-import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 

@@ -323,6 +323,33 @@ describe('the change feed', () => {
     }
   });
 
+  it('ends the slowest watch of the tenant that holds most when all together have not got too much', async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const storage = await createPostgresStorage({ databaseUrl, watchBacklogCharacters: 100_000 });
+    try {
+      const from = await storage.head();
+      const watch = (owner: string | undefined, name?: string) =>
+        storage.watch({ resource: 'things', name, owner }, from);
+      const greedy = await watch('greedy');
+      const modest = await watch('modest', 'n-0');
+      const own = await watch(undefined);
+      const ended = new Promise<void>((resolve) => greedy.onFailure(resolve));
+      const json = JSON.stringify({ text: 'x'.repeat(20_000) });
+      let last = from;
+      for (let i = 0; i < 6; i++) {
+        // Whoever keeps up with most of them holds little.
+        if (i === 3) assert.equal((await collectUpTo(own, last)).length, 3);
+        last = (await storage.create(key(`n-${i}`, 'things'), 'u', json)).resourceVersion;
+      }
+      await ended;
+      await assert.rejects(greedy.next(), { code: 'SlowConsumer' });
+      assert.equal((await collectUpTo(modest, last)).length, 1);
+      assert.equal((await collectUpTo(own, last)).length, 3);
+    } finally {
+      await storage.stop();
+    }
+  });
+
   it('polls even while this process writes all the time', async () => {
     const databaseUrl = await server.createTestDatabase();
     const proxy = await TcpProxy.start(server.port);

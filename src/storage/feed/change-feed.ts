@@ -1,7 +1,8 @@
-import type { Change, ChangeSubscription, ListScope } from '../storage.interface.js';
+import type { Change, ChangeSubscription, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
 import { type BufferLimits, Subscription } from './subscription.js';
+import { WatchBacklog } from './watch-backlog.js';
 
 /** The reason for a read of the log. */
 export type WakeSource = 'notify' | 'poll' | 'local';
@@ -17,6 +18,8 @@ export interface ChangeFeedOptions {
   /** Receives how far the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
+  /** Most that all subscriptions together may not have got yet, in UTF-16 units of JSON; the slowest are ended above that. */
+  readonly backlogCharacters?: number;
   /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
   /** Called when the first subscription of a resource begins and when the last one ends. */
@@ -58,7 +61,7 @@ export interface OwnBatch {
 }
 
 interface Joiner {
-  readonly scope: ListScope;
+  readonly scope: WatchScope;
   readonly from: bigint;
   readonly resolve: (subscription: Subscription) => void;
   readonly reject: (error: unknown) => void;
@@ -93,6 +96,7 @@ export class ChangeFeed {
   private readonly now: () => number;
   private readonly byResource = new Map<string, Set<Subscription>>();
   private readonly futures = new Set<Future>();
+  private readonly backlog: WatchBacklog;
   private joiners: Joiner[] = [];
   private cursor: bigint | undefined;
   private heard = 0n;
@@ -114,6 +118,7 @@ export class ChangeFeed {
     this.log = log;
     this.options = options;
     this.limits = options.limits ?? DEFAULT_LIMITS;
+    this.backlog = new WatchBacklog(options.backlogCharacters ?? Number.POSITIVE_INFINITY);
     this.now = options.now ?? (() => performance.now());
     this.lookedAt = this.now();
   }
@@ -222,7 +227,7 @@ export class ChangeFeed {
   }
 
   /** See `Storage.watch`. Waits for a version that does not exist yet, then refuses it with `TooLargeVersion`. */
-  async subscribe(scope: ListScope, from: bigint): Promise<ChangeSubscription> {
+  async subscribe(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) throw new StorageError('Closed', 'storage is shutting down');
     const subscription = await new Promise<Subscription>((resolve, reject) => {
       this.joiners.push({ scope, from, resolve, reject });
@@ -280,7 +285,8 @@ export class ChangeFeed {
     }
     this.cursor = cursor;
     for (const { scope, from, resolve } of this.joiners.splice(0)) {
-      const subscription = new Subscription(scope, from, cursor, this.log, this.limits, (ended) => this.leave(ended));
+      const onEnd = (ended: Subscription) => this.leave(ended);
+      const subscription = new Subscription(scope, from, cursor, this.log, this.limits, onEnd, this.backlog);
       const peers = this.byResource.get(scope.resource);
       if (peers === undefined) {
         this.byResource.set(scope.resource, new Set([subscription]));
@@ -324,14 +330,22 @@ export class ChangeFeed {
 
   private advanceAll(position: bigint): void {
     this.positionTimer ??= setTimeout(() => this.sendPositions(), QUIET_POSITION_MS);
-    for (const [resource, subscriptions] of this.byResource) {
+    for (const subscriptions of this.byResource.values()) {
       for (const subscription of subscriptions) {
-        if (subscription.advance(position)) continue;
-        this.options.observer.slowConsumer(resource);
-        subscription.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
+        if (!subscription.advance(position)) this.endSlow(subscription);
       }
     }
+    this.backlog.relieve(
+      () => false,
+      (watcher) => this.endSlow(watcher as Subscription),
+    );
     for (const future of this.futures) if (future.from <= position) future.settle(undefined);
+  }
+
+  private endSlow(subscription: Subscription): void {
+    const { resource } = subscription.scope;
+    this.options.observer.slowConsumer(resource);
+    subscription.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
   }
 
   /** Waits until the cursor has reached `from`. */

@@ -1,6 +1,7 @@
-import type { Change, ChangeBatch, ChangeSubscription, ListScope } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
+import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 
 /** How far a subscription may fall behind before it is ended. */
 export interface BufferLimits {
@@ -15,8 +16,8 @@ export interface BufferLimits {
  * failure drops the changes that were not fetched, and the next or waiting `next()` throws it. So the changes that the
  * consumer received are in order and without a gap.
  */
-export class Subscription implements ChangeSubscription {
-  readonly scope: ListScope;
+export class Subscription implements ChangeSubscription, LateWatcher {
+  readonly scope: WatchScope;
   /** Cursor of the feed when the subscription was registered. Later changes arrive live. */
   readonly joined: bigint;
   private readonly log: ChangeLog;
@@ -26,6 +27,8 @@ export class Subscription implements ChangeSubscription {
   private first: ChangeBatch | undefined;
   private buffer: Change[] = [];
   private bufferCharacters = 0;
+  /** How many of the buffered changes the backlog knows of. */
+  private held = 0;
   private position: bigint;
   private sentPosition: bigint;
   /** Up to this version, positions without changes are sent at once. */
@@ -39,12 +42,13 @@ export class Subscription implements ChangeSubscription {
 
   /** `from`: the last version that the consumer has. */
   constructor(
-    scope: ListScope,
+    scope: WatchScope,
     from: bigint,
     joined: bigint,
     log: ChangeLog,
     limits: BufferLimits,
     onEnd: (subscription: Subscription) => void,
+    private readonly backlog?: WatchBacklog,
   ) {
     this.scope = scope;
     this.log = log;
@@ -110,6 +114,14 @@ export class Subscription implements ChangeSubscription {
     this.bufferCharacters += change.json.length + (change.previousJson?.length ?? 0);
   }
 
+  get owner(): string | undefined {
+    return this.scope.owner;
+  }
+
+  get queuedCharacters(): number {
+    return this.bufferCharacters;
+  }
+
   get quietPosition(): bigint | undefined {
     return this.waiting !== undefined && this.buffer.length === 0 ? this.position : undefined;
   }
@@ -138,6 +150,7 @@ export class Subscription implements ChangeSubscription {
     if (this.closed || this.failure !== undefined) return true;
     if (position > this.position) this.position = position;
     if (this.buffer.length > 0 || this.sentPosition < this.hurried) this.sendPosition();
+    this.holdBuffer();
     return this.buffer.length <= this.limits.changes && this.bufferCharacters <= this.limits.characters;
   }
 
@@ -155,8 +168,7 @@ export class Subscription implements ChangeSubscription {
   private takeLive(): ChangeBatch | undefined {
     if (this.buffer.length === 0 && this.position <= this.sentPosition) return undefined;
     const changes = this.buffer;
-    this.buffer = [];
-    this.bufferCharacters = 0;
+    this.clearBuffer();
     this.sentPosition = this.position;
     return { changes, position: this.position };
   }
@@ -171,6 +183,23 @@ export class Subscription implements ChangeSubscription {
 
   private drop(): void {
     this.first = undefined;
+    this.clearBuffer();
+  }
+
+  /** Only what its consumer does not take at once. */
+  private holdBuffer(): void {
+    if (this.backlog === undefined || this.buffer.length === this.held) return;
+    this.backlog.hold(this.buffer.slice(this.held));
+    this.held = this.buffer.length;
+    this.backlog.add(this);
+  }
+
+  private clearBuffer(): void {
+    if (this.held > 0) {
+      this.backlog?.release(this.buffer.slice(0, this.held));
+      this.backlog?.delete(this);
+      this.held = 0;
+    }
     this.buffer = [];
     this.bufferCharacters = 0;
   }

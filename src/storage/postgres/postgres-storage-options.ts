@@ -97,6 +97,8 @@ export interface PostgresStorageOptions {
   readonly historyExclude?: readonly string[] | undefined;
   /** How often the log is read even without a notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
+  /** Most that all watches together may not have got yet, in UTF-16 units of JSON. Default 128 Mi. */
+  readonly watchBacklogCharacters?: number | undefined;
   /** How long a call waits for a database that is down before it fails with `Unavailable`. Default 5,000. */
   readonly writeWaitMs?: number | undefined;
   /** How long to look for the outcome of a batch whose connection broke. Default 10,000. */
@@ -129,6 +131,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     historyRetentionMs: options.historyRetentionMs ?? 0,
     historyExclude: options.historyExclude ?? [],
     notifyPollMs: options.notifyPollMs ?? 500,
+    watchBacklogCharacters: options.watchBacklogCharacters ?? 128 * 1024 * 1024,
     writeWaitMs: options.writeWaitMs ?? 5_000,
     resolveDeadlineMs: options.resolveDeadlineMs ?? 10_000,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
@@ -147,6 +150,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   atLeast('watchHistoryMs', resolved.watchHistoryMs, MIN_HISTORY_MS);
   atLeast('historyRetentionMs', resolved.historyRetentionMs, 0);
   atLeast('notifyPollMs', resolved.notifyPollMs, 10);
+  atLeast('watchBacklogCharacters', resolved.watchBacklogCharacters, 1);
   atLeast('writeWaitMs', resolved.writeWaitMs, 1);
   atLeast('resolveDeadlineMs', resolved.resolveDeadlineMs, 1);
   atLeast('connectTimeoutMs', resolved.connectTimeoutMs, 1);

@@ -7,7 +7,6 @@ import type {
   ChangeSubscription,
   ListPage,
   ListQuery,
-  ListScope,
   LostVersions,
   Storage,
   StorageCreateOptions,
@@ -17,6 +16,7 @@ import type {
   UpdateDecision,
   UpdateOptions,
   UpdateResult,
+  WatchScope,
   Write,
   WriteAnswer,
 } from '../storage.interface.js';
@@ -61,6 +61,7 @@ export class PostgresStorage implements Storage {
     this.finder = new Finder(pool, epochs, this.reader);
     this.feed = new ChangeFeed(new PostgresChangeLog(pool, this.reader, epochs, options.sealing), {
       pollMs: options.notifyPollMs,
+      backlogCharacters: options.watchBacklogCharacters,
       observer: options.observer,
       onPosition: (version) => writer.observe(version),
       isWriting: () => writer.isSending,
@@ -212,7 +213,7 @@ export class PostgresStorage implements Storage {
     return this.reader.versionAt(moment);
   }
 
-  watch(scope: ListScope, from: bigint): Promise<ChangeSubscription> {
+  watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     return this.feed.subscribe(scope, from);
   }
 
