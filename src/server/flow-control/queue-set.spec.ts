@@ -369,7 +369,7 @@ describe('a queue set', () => {
     };
     // Slow requests of one flow use up the whole concurrency target.
     for (let i = 0; i < 2; i++) ticket('slow', wide(10));
-    assert.equal(running('one'), 32 / 2);
+    assert.equal(running('one'), 16 / 2);
     for (let i = 0; i < 40; i++) ticket(`other-${i}`);
     assert.equal(running('late'), 1);
   });

@@ -25,7 +25,7 @@ const besidePart = 0.1;
  * This many narrow requests may exceed the concurrency target, shared by the queues that have requests; each queue may
  * have one in any case.
  */
-const narrowAbovePace = 32;
+const narrowAbovePace = 16;
 
 /** A level may have millions of queues. Queues beyond this number exist only while they have requests. */
 const keptQueues = 1024;
