@@ -14,12 +14,16 @@ import { CoreApiModule } from './core/core-api.module.js';
 import { DiscoveryApiModule } from './discovery/discovery-api.module.js';
 import { EventsApiModule } from './events/events-api.module.js';
 import { FlowControlApiModule } from './flowcontrol/flowcontrol-api.module.js';
+import { InternalApiModule } from './internal/internal-api.module.js';
+import { LifecycleApiModule } from './lifecycle/lifecycle-api.module.js';
 import { NetworkingApiModule } from './networking/networking-api.module.js';
 import { NodeApiModule } from './node/node-api.module.js';
 import { PolicyApiModule } from './policy/policy-api.module.js';
 import { RbacApiModule } from './rbac/rbac-api.module.js';
+import { ResourceApiModule } from './resource/resource-api.module.js';
 import { SchedulingApiModule } from './scheduling/scheduling-api.module.js';
 import { StorageApiModule } from './storage/storage-api.module.js';
+import { StorageMigrationApiModule } from './storagemigration/storagemigration-api.module.js';
 
 /** Every built-in group. A new group is added only here. */
 const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
@@ -37,12 +41,16 @@ const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
   DiscoveryApiModule,
   EventsApiModule,
   FlowControlApiModule,
+  InternalApiModule,
+  LifecycleApiModule,
   NetworkingApiModule,
   NodeApiModule,
   PolicyApiModule,
   RbacApiModule,
+  ResourceApiModule,
   SchedulingApiModule,
   StorageApiModule,
+  StorageMigrationApiModule,
 ];
 
 /** The modules of all API groups, for one process. */

@@ -83,7 +83,7 @@ function comparable(object: ApiObject): unknown {
 
 const { registry } = await registeredGroups();
 /** The names of these say what they are, so none can be drawn. */
-const named = new Set(['apiservices', 'customresourcedefinitions', 'ipaddresses']);
+const named = new Set(['apiservices', 'customresourcedefinitions', 'ipaddresses', 'storageversions']);
 const definitions = registry
   .definitions()
   .filter(isStoredKind)

@@ -37,6 +37,79 @@ const webhooks = [
     admissionReviewVersions: ['v1'],
   },
 ];
+const claimRequests = [
+  {
+    name: 'r',
+    exactly: {
+      deviceClassName: 'c',
+      selectors: [{ cel: { expression: 'true' } }],
+      allocationMode: 'ExactCount',
+      count: 2,
+      adminAccess: true,
+      tolerations: [{ key: 'k', operator: 'Exists' }],
+      capacity: { requests: { memory: '1Gi' } },
+    },
+  },
+  { name: 's', firstAvailable: [{ name: 'a', deviceClassName: 'c', allocationMode: 'All' }] },
+];
+const devices = { requests: claimRequests, constraints: [{ requests: ['r'], matchAttribute: 'd.example.com/numa' }] };
+const betaDevices = {
+  ...devices,
+  requests: [
+    { name: 'r', ...claimRequests[0]?.exactly },
+    { ...claimRequests[1], deviceClassName: '' },
+  ],
+};
+const claimStatus = { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] };
+const sliceSpec = { driver: 'd.example.com', pool: { name: 'p', generation: 1, resourceSliceCount: 1 }, nodeName: 'n' };
+const deviceFacts = {
+  attributes: { model: { string: 'm' }, numa: { int: 1 } },
+  capacity: { memory: { value: '1Gi' } },
+  taints: [{ key: 'k', effect: 'NoSchedule', timeAdded: time }],
+};
+const deviceTaint: Sample = {
+  spec: { deviceSelector: { driver: 'd' }, taint: { key: 'k', value: 'v', effect: 'NoExecute', timeAdded: time } },
+};
+const deviceClass: Sample = {
+  spec: { selectors: [{ cel: { expression: 'true' } }], extendedResourceName: 'example.com/gpu' },
+};
+const slice: Sample = { spec: { ...sliceSpec, devices: [{ name: 'd', ...deviceFacts }] } };
+const candidate: Sample = {
+  spec: { leaseName: 'l', binaryVersion: '1.2.3', strategy: 'OldestEmulationVersion', renewTime: microTime },
+};
+const podCertificate = {
+  spec: {
+    signerName: 'a.b/c',
+    podName: 'p',
+    podUID: 'u',
+    serviceAccountName: 's',
+    serviceAccountUID: 'v',
+    nodeName: 'n',
+    nodeUID: 'w',
+    maxExpirationSeconds: 3600,
+    stubPKCS10Request: 'YQ==',
+    unverifiedUserAnnotations: { 'a.b/c': 'd' },
+  },
+  status: { certificateChain: 'c', notBefore: time },
+};
+const podGroup: Sample = {
+  spec: { schedulingPolicy: { gang: { minCount: 2 } }, disruptionMode: { single: {} }, priority: 3 },
+};
+const workload: Sample = {
+  spec: { podGroupTemplates: [{ name: 't', schedulingPolicy: { basic: {} } }] },
+};
+const mutation: Sample = {
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+    },
+    mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+    reinvocationPolicy: 'Never',
+  },
+};
+const mutationBinding: Sample = { spec: { policyName: 'p' } };
+const migration: Sample = { spec: { resource: { group: 'g', resource: 'r' } }, status: { resourceVersion: '3' } };
+const bundle: Sample = { spec: { signerName: 'a.b/c', trustBundle: 't' } };
 const budgetStatus = { disruptionsAllowed: 1, expectedPods: 2, disruptedPods: { p: time } };
 
 /**
@@ -173,6 +246,42 @@ const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]
     ],
     v1beta1: [{ regarding: { kind: 'Pod' }, note: 'm', deprecatedLastTimestamp: time }],
   },
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': {
+    v1: [mutation],
+    v1beta1: [mutation],
+    v1alpha1: [mutation],
+  },
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': {
+    v1: [mutationBinding],
+    v1beta1: [mutationBinding],
+    v1alpha1: [mutationBinding],
+  },
+  'clustertrustbundles.certificates.k8s.io': { v1: [bundle], v1beta1: [bundle] },
+  'podcertificaterequests.certificates.k8s.io': {
+    v1beta1: [podCertificate],
+    v1: [podCertificate],
+  },
+  'leasecandidates.coordination.k8s.io': { v1beta1: [candidate], v1alpha2: [candidate] },
+  'deviceclasses.resource.k8s.io': { v1: [deviceClass], v1beta2: [deviceClass], v1beta1: [deviceClass] },
+  'devicetaintrules.resource.k8s.io': { v1: [deviceTaint], v1beta2: [deviceTaint], v1alpha3: [deviceTaint] },
+  'resourceclaims.resource.k8s.io': {
+    v1: [{ spec: { devices }, status: claimStatus }],
+    v1beta2: [{ spec: { devices }, status: claimStatus }],
+    v1beta1: [{ spec: { devices: betaDevices }, status: claimStatus }],
+  },
+  'resourceclaimtemplates.resource.k8s.io': {
+    v1: [{ spec: { spec: { devices } } }],
+    v1beta2: [{ spec: { spec: { devices } } }],
+    v1beta1: [{ spec: { spec: { devices: betaDevices } } }],
+  },
+  'resourceslices.resource.k8s.io': {
+    v1: [slice],
+    v1beta2: [slice],
+    v1beta1: [{ spec: { ...sliceSpec, devices: [{ name: 'd', basic: deviceFacts }] } }],
+  },
+  'podgroups.scheduling.k8s.io': { v1beta1: [podGroup], v1alpha3: [podGroup] },
+  'workloads.scheduling.k8s.io': { v1beta1: [workload], v1alpha3: [workload] },
+  'storageversionmigrations.storagemigration.k8s.io': { v1: [migration], v1beta1: [migration] },
 };
 
 const { registry } = await registeredGroups();

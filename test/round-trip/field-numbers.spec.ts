@@ -39,7 +39,6 @@ const undeclaredPackages: Readonly<Record<string, string>> = {
   'apps.v1beta2': 'removed; only v1 is served',
   'authentication.v1beta1': 'only v1 is served',
   'authorization.v1beta1': 'only v1 is served',
-  'coordination.v1beta1': 'only v1 is served',
   'extensions.v1beta1': 'removed; its kinds are served by apps, networking and policy',
   'flowcontrol.v1beta1': 'only v1 is declared',
   'flowcontrol.v1beta2': 'only v1 is declared',
@@ -48,21 +47,19 @@ const undeclaredPackages: Readonly<Record<string, string>> = {
   'networking.v1beta1': 'only v1 is served',
   'node.v1beta1': 'only v1 is served',
   'rbac.v1beta1': 'only v1 is served',
-  'resource.v1': 'the group is not served',
-  'resource.v1beta1': 'the group is not served',
-  'resource.v1beta2': 'the group is not served',
   runtime: 'its types are built into the codec',
-  'scheduling.v1beta1': 'only v1 is served',
-  'storagemigration.v1beta1': 'the group is not served',
 };
 
 /** Where a served older version uses the types of a newer one; both must have the same numbers. */
 const sharedTypes: Readonly<Record<string, string>> = {
+  'admissionregistration.v1alpha1': 'admissionregistration.v1',
   'admissionregistration.v1beta1': 'admissionregistration.v1',
   'batch.v1beta1': 'batch.v1',
+  'coordination.v1beta1': 'coordination.v1',
   'discovery.v1beta1': 'discovery.v1',
   'events.v1beta1': 'events.v1',
   'policy.v1beta1': 'policy.v1',
+  'scheduling.v1beta1': 'scheduling.v1',
   'storage.v1beta1': 'storage.v1',
 };
 
@@ -91,6 +88,24 @@ const undeclaredTypes: Readonly<Record<string, string>> = {
     'PreferAvoidPodsEntry',
     'RangeAllocation',
     'SerializedReference',
+  ]),
+  ...because('no part of any object', 'resource.v1alpha3', ['CELDeviceSelector', 'DeviceSelector']),
+  ...because('no part of any object', 'scheduling.v1alpha3', [
+    'WorkloadCompositePodGroupAllDisruptionMode',
+    'WorkloadCompositePodGroupBasicSchedulingPolicy',
+    'WorkloadCompositePodGroupDisruptionMode',
+    'WorkloadCompositePodGroupGangSchedulingPolicy',
+    'WorkloadCompositePodGroupSchedulingConstraints',
+    'WorkloadCompositePodGroupSchedulingPolicy',
+    'WorkloadCompositePodGroupSingleDisruptionMode',
+    'WorkloadPodGroupAllDisruptionMode',
+    'WorkloadPodGroupBasicSchedulingPolicy',
+    'WorkloadPodGroupDisruptionMode',
+    'WorkloadPodGroupGangSchedulingPolicy',
+    'WorkloadPodGroupResourceClaim',
+    'WorkloadPodGroupSchedulingConstraints',
+    'WorkloadPodGroupSchedulingPolicy',
+    'WorkloadPodGroupSingleDisruptionMode',
   ]),
   ...because('no part of any object', 'meta.v1', ['GroupKind', 'List', 'Timestamp', 'TypeMeta']),
 };
@@ -149,7 +164,9 @@ const values = new RandomValues(new Random(1));
 
 /** The message of an object with only this field. */
 function encodeAlone(type: StructType, field: Field): Uint8Array {
-  const { value } = decode(field.type, values.partOf(field.type));
+  let { value } = decode(field.type, values.partOf(field.type));
+  // Null stands for nothing, which has no number.
+  while (value === null) ({ value } = decode(field.type, values.partOf(field.type)));
   const object = field.presence === 'inline' ? value : { [field.name]: value };
   return encodeProtobuf(type, object as object);
 }

@@ -5,6 +5,7 @@ import type { RequestContext, UserInfo } from '../../src/base/machinery/request-
 import { decode } from '../../src/base/machinery/schema/index.js';
 import { StatusError } from '../../src/base/machinery/status-error.js';
 import { type VendorNames, vendorNames } from '../../src/base/machinery/vendor.js';
+import { applyDefaults } from '../../src/objects/registry/definition/apply-defaults.js';
 import { shownCell } from '../../src/objects/registry/definition/default-columns.js';
 import { beforeCreate } from '../../src/objects/registry/metadata/before-create.js';
 import { beforeUpdate } from '../../src/objects/registry/metadata/before-update.js';
@@ -83,8 +84,7 @@ export class DefinitionTester {
 
   private decode(body: Record<string, unknown>): ApiObject {
     const object = decode(this.resource.served.type, body).value as ApiObject;
-    this.resource.served.applyDefaults?.(object);
-    if (this.resource.isStored) this.definition.strategy.applyDefaults?.(object);
+    applyDefaults(this.resource, object);
     return toStored(this.resource, object);
   }
 

@@ -27,6 +27,29 @@ const certificateRequest = [
   'blVlRElMM2RqRTQ2eGc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K',
 ].join('');
 
+/** A certificate of an authority, valid for a century. */
+const trustAnchor = [
+  '-----BEGIN CERTIFICATE-----',
+  'MIIBdDCCARugAwIBAgIUZqqlx5w1ggNtb3FR6AV/HWf6tfUwCgYIKoZIzj0EAwIw',
+  'DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjgxNDQ0MTBaGA8yMTI2MTEwNDE0NDQx',
+  'MFowDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABF0s',
+  'ChPLiilq+uhMCP4hpoEnEbTNlm4nyK0+dH4CR8cdEQGvpF2rgAfsFthP6Lwv40L7',
+  '+vYvL4Iztlm0v7SiHJSjUzBRMB0GA1UdDgQWBBQzBARmY3PiUHDifWpIjnC9adlL',
+  'VDAfBgNVHSMEGDAWgBQzBARmY3PiUHDifWpIjnC9adlLVDAPBgNVHRMBAf8EBTAD',
+  'AQH/MAoGCCqGSM49BAMCA0cAMEQCIFVheGTTzhtyGjMiI5U/WQbX3TkyJmSRG50h',
+  '0A6a8kfnAiAMLBClCR2hsVL13jCHU13+qwS0Tf/PPgPknfHGvUZ40A==',
+  '-----END CERTIFICATE-----',
+].join('\n');
+
+/** A signed request without a subject. */
+const podKeyRequest = [
+  'MH8wMwIBADAAMCowBQYDK2VwAyEAigK/w8AyF8veQqFDRtDYplyZDFRl/h9yphomTeaovDigADAFBgMrZXADQQBOaIDwju6LlzbR',
+  'nQUQDjNvAkid4WhhXDl4jPIxCHVOvh8PuCf5R9EMUP7rDSOEU9TVN1IloPzdPzvjL4WMKHYL',
+].join('');
+
+const deviceClaim = { requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }] };
+const evictedPod = { pod: { name: 'p', uid: '123e4567-e89b-12d3-a456-426614174000' } };
+
 const policyRule = { operations: ['CREATE'], apiGroups: ['example'], apiVersions: ['v1'], resources: ['shelves'] };
 
 /** The least that the rules of a kind ask for besides a name, in its first version, by resource and group. */
@@ -87,6 +110,39 @@ const bodies: Readonly<Record<string, Body>> = {
   'certificatesigningrequests.certificates': {
     spec: { request: certificateRequest, signerName: 'example.com/s', usages: ['client auth'] },
   },
+  'clustertrustbundles.certificates': { spec: { trustBundle: trustAnchor } },
+  'podcertificaterequests.certificates': {
+    spec: {
+      signerName: 'example.com/s',
+      podName: 'p',
+      podUID: 'u',
+      serviceAccountName: 'default',
+      serviceAccountUID: 'a',
+      nodeName: 'n',
+      nodeUID: 'm',
+      stubPKCS10Request: podKeyRequest,
+    },
+  },
+  'leasecandidates.coordination': {
+    spec: { leaseName: 'l', binaryVersion: '1.37.0', emulationVersion: '1.37.0', strategy: 'OldestEmulationVersion' },
+  },
+  'evictionrequests.lifecycle': { spec: { target: evictedPod, requester: 'example.com/r', intent: 'Eviction' } },
+  'evictions.lifecycle': { spec: { target: evictedPod } },
+  'storageversions.internal.apiserver': {},
+  'deviceclasses.resource': { spec: { selectors: [{ cel: { expression: 'true' } }] } },
+  'devicetaintrules.resource': { spec: { taint: { key: 'k', effect: 'NoSchedule' } } },
+  'resourceclaims.resource': { spec: { devices: deviceClaim } },
+  'resourceclaimtemplates.resource': { spec: { spec: { devices: deviceClaim } } },
+  'resourcepoolstatusrequests.resource': { spec: { driver: 'd.example.com' } },
+  'resourceslices.resource': {
+    spec: { driver: 'd.example.com', pool: { name: 'p', resourceSliceCount: 1 }, allNodes: true },
+  },
+  'workloads.scheduling': { spec: { podGroupTemplates: [{ name: 't', schedulingPolicy: { basic: {} } }] } },
+  'podgroups.scheduling': { spec: { schedulingPolicy: { basic: {} } } },
+  'compositepodgroups.scheduling': {
+    spec: { workloadRef: { workloadName: 'w', templateName: 't' }, schedulingPolicy: { basic: {} } },
+  },
+  'storageversionmigrations.storagemigration': { spec: { resource: { group: '', resource: 'secrets' } } },
   'leases.coordination': { spec: { holderIdentity: 'h', leaseDurationSeconds: 10 } },
   'endpointslices.discovery': { addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }], ports: [{ port: 80 }] },
   'events.events': {

@@ -89,7 +89,10 @@ describe('feature gates', () => {
   it('warns of gates that come to an end', () => {
     assert.deepEqual(featureGateWarnings(['WatchList=true']), []);
     for (const [pair, warning] of [
-      ['GenericWorkload=true', /^the feature gate GenericWorkload has no effect here: this server does not have/],
+      [
+        'MutablePVNodeAffinity=true',
+        /^the feature gate MutablePVNodeAffinity has no effect here: this server does not have/,
+      ],
       [
         'WatchListCompression=false',
         /^the feature gate WatchListCompression has no effect here: .* cannot be switched off/,

@@ -50,12 +50,22 @@ describe('--runtime-config', () => {
     it(`${JSON.stringify(config)} serves ${served.join(', ')}`, () => {
       const runtimeConfig = RuntimeConfig.of(parse(config === '' ? [] : [`--runtime-config=${config}`]));
       assert.deepEqual(
-        resources.filter(runtimeConfig.isServed).map(({ resource }) => resource),
+        resources.filter((resource) => runtimeConfig.isServed(resource)).map(({ resource }) => resource),
         served,
       );
       assert.deepEqual(runtimeConfig.unknownKeys(resources), []);
     });
   }
+
+  it('serves versions that are off by default only when a key names them', () => {
+    const beta = { group: 'x.io', version: 'v1beta1', resource: 'things' };
+    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, true);
+    assert.equal(served(), false);
+    assert.equal(served('api/alpha=true'), false);
+    for (const key of ['api/all', 'api/beta', 'x.io/v1beta1', 'x.io/v1beta1/things'])
+      assert.equal(served(key), true, key);
+    assert.equal(served('api/beta', 'x.io/v1beta1=false'), false);
+  });
 
   it('is appended to when given again, and has an environment variable', () => {
     assert.deepEqual(parse(['--runtime-config=v1=false', '--runtime-config', 'api/beta=false,apps/v1']), [

@@ -24,7 +24,7 @@ const keyPattern = new RegExp(`^(${label}(\\.${label})*/)?${version}(/[a-z0-9]+)
  * The served versions and resources, as `--runtime-config` selects them: pairs `key[=value]` where the key is
  * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one of its resources,
  * `<group>/<version>/<resource>`. The more specific key wins, whatever the order; of equal keys, the later one. Alpha
- * versions are off unless switched on.
+ * versions, and others that their definition says so of, are off unless switched on.
  */
 export class RuntimeConfig {
   private constructor(private readonly settings: ReadonlyMap<string, boolean>) {}
@@ -39,16 +39,21 @@ export class RuntimeConfig {
     return new RuntimeConfig(settings);
   }
 
-  /** Whether a resource is served under a version. */
-  readonly isServed = ({ group, version, resource }: GroupVersionResource): boolean => {
+  /**
+   * Whether a resource is served under a version.
+   *
+   * @param isOffByDefault for a version that is not alpha: whether it is off unless a key switches it on
+   */
+  readonly isServed = ({ group, version, resource }: GroupVersionResource, isOffByDefault = false): boolean => {
     const versionKey = group === '' ? version : `${group}/${version}`;
-    return this.settings.get(`${versionKey}/${resource}`) ?? this.settings.get(versionKey) ?? this.byStability(version);
+    const own = this.settings.get(`${versionKey}/${resource}`) ?? this.settings.get(versionKey);
+    return own ?? this.byStability(version, isOffByDefault);
   };
 
-  private byStability(version: string): boolean {
+  private byStability(version: string, isOffByDefault: boolean): boolean {
     const key = stabilityKeys.find((candidate) => stabilityPatterns[candidate].test(version));
     const own = key === undefined ? undefined : this.settings.get(key);
-    return own ?? this.settings.get('api/all') ?? key !== 'api/alpha';
+    return own ?? this.settings.get('api/all') ?? (key !== 'api/alpha' && !isOffByDefault);
   }
 
   /** One message for each key that matches no version or resource of this server. */

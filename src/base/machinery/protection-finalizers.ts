@@ -1,9 +1,14 @@
 import type { VendorNames } from './vendor.js';
 
-/** The finalizers that keep claims and volumes in use from disappearing. */
+/** The finalizers that keep claims, volumes and attributes of volumes in use from disappearing. */
 export function protectionFinalizers({ labelPrefix }: VendorNames): {
   readonly claim: string;
   readonly volume: string;
+  readonly attributesClass: string;
 } {
-  return { claim: `${labelPrefix}/pvc-protection`, volume: `${labelPrefix}/pv-protection` };
+  return {
+    claim: `${labelPrefix}/pvc-protection`,
+    volume: `${labelPrefix}/pv-protection`,
+    attributesClass: `${labelPrefix}/vac-protection`,
+  };
 }

@@ -146,6 +146,7 @@ const unsuffixedGroups: ReadonlySet<string> = new Set(['', 'apps', 'batch', 'aut
 const longGroupNames: Readonly<Record<string, string>> = {
   rbac: 'rbac.authorization',
   flowcontrol: 'flowcontrol.apiserver',
+  internal: 'internal.apiserver',
   core: '',
 };
 

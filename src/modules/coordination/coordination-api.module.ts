@@ -3,10 +3,11 @@ import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { leaseResource } from './lease/lease.resource.js';
+import { leaseCandidateResource } from './lease-candidate/lease-candidate.resource.js';
 
 /** Resources of the group `coordination`. */
 export function coordinationResources(names: VendorNames): ResourceDefinition[] {
-  return [leaseResource(names)];
+  return [leaseResource(names), leaseCandidateResource(names)];
 }
 
 /** The API group `coordination`. */

@@ -283,12 +283,15 @@ describe('VolumeAttributesClass', () => {
   const tester = new DefinitionTester(volumeAttributesClassResource(testNames));
 
   it('needs a driver and parameters, and keeps them', () => {
-    assert.deepEqual(tester.create({}).causes.length, 3);
+    assert.deepEqual(places(tester.create({}).causes), [
+      'FieldValueRequired driverName',
+      'FieldValueRequired parameters',
+    ]);
     const { object, causes } = tester.create({ driverName: 'd', parameters: { a: 'b' } });
     assert.deepEqual(causes, []);
     assert.deepEqual(places(tester.patch(object, { driverName: 'e', parameters: { a: 'c' } }).causes), [
-      'FieldValueInvalid driverName',
-      'FieldValueInvalid parameters',
+      'FieldValueForbidden driverName',
+      'FieldValueForbidden parameters',
     ]);
   });
 });

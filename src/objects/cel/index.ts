@@ -24,6 +24,12 @@ export {
 export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
 export { CompileWork } from './compile-work.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
+export {
+  compileDeviceExpression,
+  type DeviceFacts,
+  deviceExpressionCostLimit,
+  deviceMatches,
+} from './devices/device-expressions.js';
 export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './evaluation.js';
 export { type FunctionTable, functionTable, LibraryBuilder } from './function-table.js';
 export {

@@ -16,6 +16,7 @@ import {
   MapValue,
   MessageValue,
   mapGet,
+  mapHas,
   mapKey,
   OptionalValue,
   Uint,
@@ -119,7 +120,7 @@ const contains: BinaryCode = ({ budget }, item, container) => {
     }
     return false;
   }
-  if (isMap(container)) return mapGet(container, item) !== undefined;
+  if (isMap(container)) return mapHas(container, item);
   throw noSuchOverload();
 };
 

@@ -1,8 +1,9 @@
 import type { GroupResource } from '../../base/machinery/group-version.js';
-import type { VendorNames } from '../../base/machinery/vendor.js';
+import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { isStoredResource, type ResourceRegistry, type ServedResource } from '../registry/resource-registry.js';
 import { claimUsage } from './claim-usage.js';
+import { deviceUsage } from './device-usage.js';
 import { objectUsage } from './object-usage.js';
 import { podUsage } from './pod-usage.js';
 import { serviceUsage } from './service-usage.js';
@@ -61,6 +62,8 @@ export class UsageEvaluators {
         return serviceUsage;
       case 'persistentvolumeclaims':
         return claimUsage(this.names);
+      case `resourceclaims.${groupName('resource', this.names)}`:
+        return deviceUsage(this.names);
       default:
         return objectUsage(resources);
     }

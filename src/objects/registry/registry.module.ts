@@ -1,6 +1,6 @@
 import { Inject, Module, type OnApplicationBootstrap, type Provider } from '@nestjs/common';
 import { ClusterOptions } from '../../base/config/cluster.options.js';
-import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
+import { FEATURE_GATES, type FeatureGates, type FeatureName } from '../../base/config/feature-gates.js';
 import { featureMetrics } from '../../base/config/feature-metrics.js';
 import { OptionsError } from '../../base/config/parse-options.js';
 import { RuntimeConfig } from '../../base/config/runtime-config.js';
@@ -21,8 +21,12 @@ export const registryProviders: Provider[] = [
   },
   {
     provide: ResourceRegistry,
-    inject: [RuntimeConfig],
-    useFactory: (config: RuntimeConfig) => new ResourceRegistry(config.isServed),
+    inject: [RuntimeConfig, FEATURE_GATES],
+    useFactory: (config: RuntimeConfig, features: FeatureGates) =>
+      new ResourceRegistry((resource, { isOffByDefault = false, neededGate }) => {
+        const isOpen = neededGate === undefined || features.isOn(neededGate as FeatureName);
+        return isOpen && config.isServed(resource, isOffByDefault);
+      }),
   },
   ResourceStores,
   { provide: SERVICE_RANGES, useExisting: ClusterOptions },

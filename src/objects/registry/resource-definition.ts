@@ -51,6 +51,10 @@ export interface ServedVersion {
    * it. Default: the versions that the server is configured to serve.
    */
   readonly isServed?: boolean;
+  /** Whether clients may use the version only where the server is configured to serve it. Alpha versions always are so. */
+  readonly isOffByDefault?: true;
+  /** The feature gate without which clients may not use the version, whatever the server is configured to serve. */
+  readonly neededGate?: string;
   /**
    * The definition for requests in this version, where rules, columns or subresources differ between versions. It has
    * the names, the storage place and the versions of the registered one. Default: the registered one.

@@ -67,7 +67,9 @@ export class ResourceRegistry {
   private lastChangedAt = 0n;
 
   /** @param isServed which resources are served under which versions; default: all. */
-  constructor(private readonly isServed: (resource: GroupVersionResource) => boolean = () => true) {}
+  constructor(
+    private readonly isServed: (resource: GroupVersionResource, served: ServedVersion) => boolean = () => true,
+  ) {}
 
   /** Grows with every change, so that data derived from all resources is recomputed only when it is outdated. */
   get changes(): number {
@@ -133,7 +135,7 @@ export class ResourceRegistry {
     this.addToStorage(entry);
     const { definition, served } = entry;
     const { group, resource } = definition;
-    if (!(served.isServed ?? this.isServed({ group, version: served.version, resource }))) return;
+    if (!(served.isServed ?? this.isServed({ group, version: served.version, resource }, served))) return;
     this.servedByPath.set(path, entry);
     const versions = this.servedGroups.get(group) ?? new Map<string, Map<string, ServedResource>>();
     const resources = versions.get(served.version) ?? new Map<string, ServedResource>();

@@ -5,6 +5,14 @@ import {
   mutatingAdmissionPolicy,
   mutatingAdmissionPolicyBinding,
 } from '../../../objects/apis/admissionregistration/v1/mutating-admission-policy.types.js';
+import {
+  mutatingAdmissionPolicyBinding as bindingV1alpha1,
+  mutatingAdmissionPolicy as policyV1alpha1,
+} from '../../../objects/apis/admissionregistration/v1alpha1/mutating-admission-policy.types.js';
+import {
+  mutatingAdmissionPolicyBinding as bindingV1beta1,
+  mutatingAdmissionPolicy as policyV1beta1,
+} from '../../../objects/apis/admissionregistration/v1beta1/mutating-admission-policy.types.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { validateMutatingBinding, validateMutatingPolicy } from './mutating-policy.validation.js';
@@ -20,7 +28,11 @@ export function mutatingAdmissionPolicyResource(context: PolicyContext): Resourc
     kind: 'MutatingAdmissionPolicy',
     namespaced: false,
     categories: ['api-extensions'],
-    versions: [{ version: 'v1', type: mutatingAdmissionPolicy }],
+    versions: [
+      { version: 'v1', type: mutatingAdmissionPolicy },
+      { version: 'v1beta1', type: policyV1beta1, isOffByDefault: true },
+      { version: 'v1alpha1', type: policyV1alpha1 },
+    ],
     strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
     strategy: {
       applyDefaults: ({ spec }) => {
@@ -57,7 +69,11 @@ export function mutatingAdmissionPolicyBindingResource(context: PolicyContext): 
     kind: 'MutatingAdmissionPolicyBinding',
     namespaced: false,
     categories: ['api-extensions'],
-    versions: [{ version: 'v1', type: mutatingAdmissionPolicyBinding }],
+    versions: [
+      { version: 'v1', type: mutatingAdmissionPolicyBinding },
+      { version: 'v1beta1', type: bindingV1beta1, isOffByDefault: true },
+      { version: 'v1alpha1', type: bindingV1alpha1 },
+    ],
     strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
     strategy: {
       applyDefaults: ({ spec }) => applyMatchDefaults(spec.matchResources),

@@ -3,13 +3,13 @@ import { duplicate, type FieldError, FieldPath, invalid, required } from '../../
 import { isQualifiedName } from '../../../base/machinery/names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type CSINode, type CSINodeDriver, csiNode } from '../../../objects/apis/storage/v1/csi-node.types.js';
+import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
   defineResource,
   type ResourceDefinition,
   type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
-import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 
 const driversPath = FieldPath.of('spec', 'drivers');
 const maxNodeIdLength = 192;

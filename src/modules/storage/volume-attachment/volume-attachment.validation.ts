@@ -9,12 +9,12 @@ import {
   tooLong,
 } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import type {
   VolumeAttachment,
   VolumeAttachmentSource,
   VolumeAttachmentStatus,
 } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
-import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 
 const specPath = FieldPath.of('spec');
 const sourcePath = specPath.child('source');

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type VolumeAttributesClass,
@@ -11,7 +12,6 @@ import {
   type ResourceDefinition,
   type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
-import { validateCsiDriverName } from '../csi-driver/csi-driver-name.validation.js';
 import { validateParameters } from '../storage-class/storage-class.validation.js';
 
 const columns: readonly TableColumn<VolumeAttributesClass>[] = [
@@ -46,7 +46,12 @@ export function volumeAttributesClassResource(names: VendorNames): ResourceDefin
 
 /** Broken rules of a new VolumeAttributesClass. */
 function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldError[] {
-  const errors = validateCsiDriverName(object.driverName, FieldPath.of('driverName'));
+  const { driverName } = object;
+  const path = FieldPath.of('driverName');
+  const errors =
+    driverName === ''
+      ? [required(path)]
+      : isQualifiedName(driverName.toLowerCase()).map((m) => invalid(path, driverName.toLowerCase(), m));
   errors.push(...validateParameters(object.parameters, FieldPath.of('parameters'), false));
   return errors;
 }
@@ -56,8 +61,8 @@ function validateVolumeAttributesClassUpdate(object: VolumeAttributesClass, old:
   const errors: FieldError[] = [];
   for (const field of ['driverName', 'parameters'] as const) {
     if (!isDeepStrictEqual(object[field], old[field])) {
-      errors.push(invalid(FieldPath.of(field), object[field], 'field is immutable'));
+      errors.push(forbidden(FieldPath.of(field), `updates to ${field} are forbidden.`));
     }
   }
-  return errors;
+  return [...errors, ...validateVolumeAttributesClass(object)];
 }

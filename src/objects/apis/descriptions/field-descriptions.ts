@@ -4,10 +4,13 @@ import { admissionDescriptions } from './admission.descriptions.js';
 import { autoscalingDescriptions } from './autoscaling.descriptions.js';
 import { containerDescriptions } from './container.descriptions.js';
 import { coreDescriptions } from './core.descriptions.js';
+import { deviceDescriptions } from './device.descriptions.js';
 import { extensionDescriptions } from './extension.descriptions.js';
+import { lifecycleDescriptions } from './lifecycle.descriptions.js';
 import { metaDescriptions } from './meta.descriptions.js';
 import { networkDescriptions } from './network.descriptions.js';
 import { podDescriptions } from './pod.descriptions.js';
+import { podGroupDescriptions } from './pod-group.descriptions.js';
 import { policyDescriptions } from './policy.descriptions.js';
 import { storageDescriptions } from './storage.descriptions.js';
 import { volumeDescriptions } from './volume.descriptions.js';
@@ -24,10 +27,13 @@ export const fieldDescriptions: FieldDescriptions = {
   ...autoscalingDescriptions,
   ...containerDescriptions,
   ...coreDescriptions,
+  ...deviceDescriptions,
   ...extensionDescriptions,
+  ...lifecycleDescriptions,
   ...metaDescriptions,
   ...networkDescriptions,
   ...podDescriptions,
+  ...podGroupDescriptions,
   ...policyDescriptions,
   ...storageDescriptions,
   ...volumeDescriptions,

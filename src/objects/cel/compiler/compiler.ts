@@ -13,7 +13,7 @@ import { type CelType, isAssignable, joinTypes, optionalOf, typeName, typeNames,
 import { TypeValue, type Value } from '../values/value.js';
 import { compileCall } from './calls.js';
 import { absorb, type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
-import { compileComprehension, compileOptionalMap } from './comprehensions.js';
+import { compileBinding, compileComprehension, compileOptionalMap } from './comprehensions.js';
 import { eitherEntries, type PathStep, type Place, placeBelow, sizeAt, sizeOf } from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
 import { compileList, compileMap, compileMessage } from './literals.js';
@@ -61,6 +61,10 @@ export class Compiler implements ExpressionCompiler {
         return compileComprehension(this, expression, scope);
       case 'optionalMap':
         return compileOptionalMap(this, expression, scope);
+      case 'binding':
+        return this.environment.hasBindings === true
+          ? compileBinding(this, expression, scope)
+          : this.compile(expression.call, scope);
     }
   }
 

@@ -2,7 +2,7 @@ import { CelError } from '../cel-error.js';
 import { either, exactly, nothing, one, product, type Range, sum } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import { noSuchOverload } from '../operators.js';
-import type { ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
+import type { BindingExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
 import { type CelType, listOf, mapOf, optionalOf, typeName, types } from '../values/cel-type.js';
 import {
   isList,
@@ -339,4 +339,25 @@ export function compileOptionalMap(
 function optionalCost(target: Range, body: Range, isFlat: boolean): Range {
   const whenPresent = sum(isFlat ? nothing : one, exactly(10), one, target, body);
   return sum(one, target, either(whenPresent, one));
+}
+
+/** Compiles a body in which a value has a name. */
+export function compileBinding(
+  compiler: ExpressionCompiler,
+  { name, value, body }: BindingExpression,
+  scope: VariableScope | undefined,
+): Compiled {
+  const bound = compiler.compile(value, scope);
+  const slot = (scope?.slot ?? -1) + 1;
+  const { type, place, size, entries } = bound;
+  const made = compiler.compile(body, { outer: scope, name, type, slot, place, size, entries });
+  return {
+    ...made,
+    code: (evaluation) => {
+      evaluation.locals[slot] = bound.code(evaluation);
+      return made.code(evaluation);
+    },
+    // A loop over no elements that starts with the value.
+    cost: sum(exactly(10), one, bound.cost, made.cost),
+  };
 }

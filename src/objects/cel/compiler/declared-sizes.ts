@@ -35,7 +35,10 @@ export function placeBelow(place: Place | undefined, step: PathStep, root: CelTy
 }
 
 function typeBelow(type: CelType, step: PathStep): CelType | undefined {
-  if (typeof step === 'object') return type.kind === 'object' ? type.fields(step.field) : undefined;
+  if (typeof step === 'object') {
+    if (type.kind === 'map' && type.hasSizedFields === true) return type.value;
+    return type.kind === 'object' ? type.fields(step.field) : undefined;
+  }
   if (step === '@keys') return type.kind === 'map' ? type.key : undefined;
   if (step === '@indices') return undefined;
   return type.kind === 'list' ? type.element : type.kind === 'map' ? type.value : undefined;

@@ -19,6 +19,8 @@ export interface CelEnvironment {
   readonly declared?: CelType;
   /** Types that expressions may construct; default: none. */
   readonly messages?: (name: string) => MessageType | undefined;
+  /** Whether `cel.bind(name, value, body)` names a value. Default: no. */
+  readonly hasBindings?: boolean;
   /** Whether the elements of a list or map must be of one type. Default: yes. */
   readonly mixedLiterals?: boolean;
 }

@@ -10,11 +10,13 @@ import { CelError } from '../cel-error.js';
 import type { Evaluation } from '../evaluation.js';
 import type { LibraryBuilder } from '../function-table.js';
 import { opaque, types } from '../values/cel-type.js';
-import { OpaqueValue } from '../values/value.js';
+import { OpaqueValue, type Value } from '../values/value.js';
 
 const { bool, double, int, string } = types;
 const typeNameOfQuantity = 'Quantity';
 const type = opaque(typeNameOfQuantity);
+/** The type of quantities. */
+export const quantityType = type;
 /** Quantities with a binary suffix are capped at this value. */
 const largest = (1n << 63n) - 1n;
 const decimal = /^(-?)(\d+)(.*)$/;
@@ -77,6 +79,11 @@ function parse(text: string): QuantityValue {
     if (error instanceof ValueFormatError) throw new CelError(error.message);
     throw error;
   }
+}
+
+/** A canonical quantity as a value of expressions. */
+export function quantityValue(canonical: string): Value {
+  return new QuantityValue(canonical);
 }
 
 function isQuantity(text: string): boolean {

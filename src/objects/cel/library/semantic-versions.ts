@@ -1,7 +1,7 @@
 import { CelError } from '../cel-error.js';
 import { charged, type LibraryBuilder } from '../function-table.js';
 import { opaque, types } from '../values/cel-type.js';
-import { OpaqueValue } from '../values/value.js';
+import { OpaqueValue, type Value } from '../values/value.js';
 
 const { bool, int, string } = types;
 const semverTypeName = 'Semver';
@@ -50,6 +50,11 @@ function semver(text: string, normalize: boolean): SemverValue {
   const value = parse(text, normalize);
   if (value === undefined) throw new CelError(`invalid semantic version ${JSON.stringify(text.slice(0, maxLength))}`);
   return value;
+}
+
+/** A version as a value of expressions; undefined for a text that is none. */
+export function semanticVersionValue(text: string): Value | undefined {
+  return parse(text, false);
 }
 
 function compare(a: SemverValue, b: SemverValue): number {

@@ -90,6 +90,15 @@ export interface OptionalMapExpression extends Node {
   readonly isFlat: boolean;
 }
 
+/** `cel.bind(name, value, body)`, and the call that it is where no values can be named. */
+export interface BindingExpression extends Node {
+  readonly kind: 'binding';
+  readonly name: string;
+  readonly value: Expression;
+  readonly body: Expression;
+  readonly call: Expression;
+}
+
 /** A parsed expression, with macros recognized. */
 export type Expression =
   | LiteralExpression
@@ -101,7 +110,8 @@ export type Expression =
   | MapExpression
   | MessageExpression
   | ComprehensionExpression
-  | OptionalMapExpression;
+  | OptionalMapExpression
+  | BindingExpression;
 
 /** The dotted name that an expression spells (`a.b.c`), or undefined if it is something else. */
 export function dottedName(expression: Expression): string | undefined {

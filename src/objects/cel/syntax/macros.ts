@@ -43,6 +43,11 @@ export function expandMacro(
     const isFlat = name === 'optFlatMap';
     return { kind: 'optionalMap', at, target, name: variableName(variable, fail), body, isFlat };
   }
+  if (name === 'bind' && args.length === 3 && target.kind === 'identifier' && target.name === 'cel') {
+    const [variable, value, body] = args as [Expression, Expression, Expression];
+    const call: Expression = { kind: 'call', at, name, target, args };
+    return { kind: 'binding', at, name: variableName(variable, fail), value, body, call };
+  }
   const form = Object.hasOwn(comprehensions, `${name}/${args.length}`)
     ? comprehensions[`${name}/${args.length}`]
     : undefined;

@@ -25,6 +25,8 @@ export type CelType =
       readonly value: CelType;
       readonly maxSize?: number;
       readonly parts?: number;
+      /** In declarations of sizes: a field is an entry, of the declared size. */
+      readonly hasSizedFields?: true;
     }
   | { readonly kind: 'optional'; readonly value: CelType; readonly parts?: number }
   /** A value with methods only. */

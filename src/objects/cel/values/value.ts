@@ -159,6 +159,13 @@ export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefine
   return typeof key === 'string' && Object.hasOwn(map, key) ? fromJson(map[key]) : undefined;
 }
 
+/** Whether a map has a key. */
+export function mapHas(map: MapValue | JsonObject, key: Value): boolean {
+  if (!(map instanceof MapValue)) return mapGet(map, key) !== undefined;
+  const known = mapKey(key);
+  return known !== undefined && map.entries.has(known);
+}
+
 /** The keys in order. */
 export function mapKeys(map: MapValue | JsonObject): readonly Value[] {
   return map instanceof MapValue ? [...map.entries.values()].map((entry) => entry.key) : Object.keys(map);

@@ -1,9 +1,10 @@
 import type { Authorizer } from '../../../../base/machinery/authorizer.js';
+import { maySignFor } from '../../../../base/machinery/may-sign-for.js';
 import { forbiddenError } from '../../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import { isAboutRequests, maySignFor, type SigningRequest } from './signer-permission.js';
+import { isAboutRequests, type SigningRequest } from './signer-permission.js';
 
 /** Requires the right `approve` on the signer from users who approve or deny a request (specification 5.5). */
 export class CertificateApproval implements AdmissionPlugin {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Authorizer } from '../../../../base/machinery/authorizer.js';
+import { maySignFor } from '../../../../base/machinery/may-sign-for.js';
 import { forbiddenError } from '../../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import { isAboutRequests, maySignFor, type SigningRequest } from '../certificate-approval/signer-permission.js';
+import { isAboutRequests, type SigningRequest } from '../certificate-approval/signer-permission.js';
 
 /** Requires the right `sign` on the signer from users who store a certificate or a condition (specification 5.5). */
 export class CertificateSigning implements AdmissionPlugin {

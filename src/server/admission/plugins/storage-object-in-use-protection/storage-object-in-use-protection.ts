@@ -1,10 +1,11 @@
+import { formatGroupResource } from '../../../../base/machinery/group-version.js';
 import { protectionFinalizers } from '../../../../base/machinery/protection-finalizers.js';
-import type { VendorNames } from '../../../../base/machinery/vendor.js';
+import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 
 /**
- * Adds a finalizer to new claims and volumes, so that they outlive their deletion for as long as they are in use
+ * Adds a finalizer to new claims, volumes and attributes of volumes, so that they outlive their deletion for as long as they are in use
  * (specification 5.5). The control loops `pvc-protection` and `pv-protection` remove it.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
@@ -12,10 +13,14 @@ export class StorageObjectInUseProtection implements AdmissionPlugin {
   private readonly finalizers: ReadonlyMap<string, string>;
 
   constructor(names: VendorNames) {
-    const { claim, volume } = protectionFinalizers(names);
+    const { claim, volume, attributesClass } = protectionFinalizers(names);
     this.finalizers = new Map([
       ['persistentvolumeclaims', claim],
       ['persistentvolumes', volume],
+      [
+        formatGroupResource({ group: groupName('storage', names), resource: 'volumeattributesclasses' }),
+        attributesClass,
+      ],
     ]);
   }
 
@@ -24,8 +29,8 @@ export class StorageObjectInUseProtection implements AdmissionPlugin {
   }
 
   admit({ resource, subresource, object }: AdmissionAttributes): void {
-    if (resource.group !== '' || subresource !== '' || object === undefined) return;
-    const finalizer = this.finalizers.get(resource.resource);
+    if (subresource !== '' || object === undefined) return;
+    const finalizer = this.finalizers.get(formatGroupResource(resource));
     if (finalizer === undefined) return;
     const finalizers = object.metadata.finalizers ?? [];
     if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];

@@ -68,6 +68,13 @@ describe('default roles of people', () => {
     'rolebindings.rbac.authorization.k8s.io': 'for admins',
     'roles.rbac.authorization.k8s.io': 'for admins',
     secrets: 'hold tokens of accounts that may more',
+    'compositepodgroups.scheduling.k8s.io': 'off by default',
+    'evictionrequests.lifecycle.k8s.io': 'off by default',
+    'evictions.lifecycle.k8s.io': 'off by default',
+    'leasecandidates.coordination.k8s.io': 'elections among components',
+    'podcertificaterequests.certificates.k8s.io': 'made by nodes for their pods',
+    'podgroups.scheduling.k8s.io': 'off by default',
+    'workloads.scheduling.k8s.io': 'off by default',
   };
   /** What editors of a namespace do not create, and why. */
   const unmade: Readonly<Record<string, string>> = {
@@ -82,6 +89,13 @@ describe('default roles of people', () => {
     resourcequotas: 'bind the editors themselves',
     'rolebindings.rbac.authorization.k8s.io': 'for admins',
     'roles.rbac.authorization.k8s.io': 'for admins',
+    'compositepodgroups.scheduling.k8s.io': 'off by default',
+    'evictionrequests.lifecycle.k8s.io': 'off by default',
+    'evictions.lifecycle.k8s.io': 'off by default',
+    'leasecandidates.coordination.k8s.io': 'elections among components',
+    'podcertificaterequests.certificates.k8s.io': 'made by nodes for their pods',
+    'podgroups.scheduling.k8s.io': 'off by default',
+    'workloads.scheduling.k8s.io': 'off by default',
   };
 
   it('cover every namespaced kind, except for a reason', async () => {

@@ -1,5 +1,11 @@
-import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  required,
+  tooLong,
+} from '../../../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../../../base/machinery/names.js';
 
 const maxLength = 63;
 

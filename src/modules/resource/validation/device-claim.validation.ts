@@ -1,0 +1,126 @@
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import type {
+  DeviceClaim,
+  DeviceConstraint,
+  DeviceRequest,
+  ExactDeviceRequest,
+} from '../../../objects/apis/resource/v1/device-claim.types.js';
+import { declared, declaredLast } from './declared.js';
+import { validateDeviceConfiguration } from './device-configuration.validation.js';
+import { validateDeviceLabel, validateFullyQualifiedName } from './device-names.validation.js';
+import { DeviceExpressions, validateDeviceSelectors } from './device-selector.validation.js';
+import { validateDeviceToleration } from './device-taint.validation.js';
+import { validateDeclaredSet, validateItems } from './lists.validation.js';
+import { RequestNames } from './request-names.js';
+
+const maxEntries = 32;
+const maxChoices = 8;
+const modes = ['All', 'ExactCount'];
+
+/** Broken rules of what a new claim asks for. */
+export function validateDeviceClaim(claim: DeviceClaim, path: FieldPath): FieldError[] {
+  const names = new RequestNames(claim);
+  const expressions = new DeviceExpressions();
+  return declaredLast([
+    ...validateDeclaredSet(
+      claim.requests,
+      maxEntries,
+      path.child('requests'),
+      (request, at) => validateRequest(request, at, expressions),
+      ({ name }) => name,
+    ),
+    ...validateItems(claim.constraints, maxEntries, path.child('constraints'), (constraint, at) =>
+      validateConstraint(constraint, at, names),
+    ),
+    ...validateItems(claim.config, maxEntries, path.child('config'), (config, at) => [
+      ...validateRequestReferences(config.requests, at.child('requests'), names),
+      ...validateDeviceConfiguration(config, at),
+    ]),
+  ]);
+}
+
+/** Broken rules of a list of requests that something is about. */
+export function validateRequestReferences(
+  references: readonly string[] | undefined,
+  path: FieldPath,
+  names: RequestNames,
+): FieldError[] {
+  return validateDeclaredSet(
+    references,
+    maxEntries,
+    path,
+    (name, at) => names.validateReference(name, at),
+    (name) => name,
+  );
+}
+
+function validateRequest(request: DeviceRequest, path: FieldPath, expressions: DeviceExpressions): FieldError[] {
+  const { name, exactly, firstAvailable = [] } = request;
+  const errors = validateDeviceLabel(name, path.child('name'));
+  const rule = 'exactly one of `exactly` or `firstAvailable` is required';
+  if (exactly === undefined && firstAvailable.length === 0) return [...errors, required(path, rule)];
+  if (exactly !== undefined && firstAvailable.length > 0) {
+    return [...errors, invalid(path, null, `${rule}, but multiple fields are set`)];
+  }
+  if (exactly !== undefined) return [...errors, ...validateWanted(exactly, path.child('exactly'), expressions)];
+  return [
+    ...errors,
+    ...validateDeclaredSet(
+      firstAvailable,
+      maxChoices,
+      path.child('firstAvailable'),
+      (choice, at) => [
+        ...validateDeviceLabel(choice.name, at.child('name')),
+        ...validateWanted(choice, at, expressions),
+      ],
+      (choice) => choice.name,
+    ),
+  ];
+}
+
+type Wanted = Pick<ExactDeviceRequest, 'deviceClassName' | 'selectors' | 'allocationMode' | 'count' | 'tolerations'>;
+
+function validateWanted(wanted: Wanted, path: FieldPath, expressions: DeviceExpressions): FieldError[] {
+  const { deviceClassName, selectors, tolerations } = wanted;
+  const classPath = path.child('deviceClassName');
+  return [
+    ...(deviceClassName === ''
+      ? [required(classPath)]
+      : isDns1123Subdomain(deviceClassName).map((message) => invalid(classPath, deviceClassName, message))),
+    ...validateDeviceSelectors(selectors, path.child('selectors'), expressions),
+    ...validateAllocationMode(wanted, path),
+    ...(tolerations ?? []).flatMap((toleration, i) =>
+      validateDeviceToleration(toleration, path.child('tolerations').index(i)),
+    ),
+  ];
+}
+
+function validateAllocationMode({ allocationMode = '', count = 0 }: Wanted, path: FieldPath): FieldError[] {
+  if (allocationMode === 'All') {
+    const detail = "must not be specified when allocationMode is 'All'";
+    return Number(count) === 0 ? [] : [invalid(path.child('count'), count, detail)];
+  }
+  if (allocationMode !== 'ExactCount')
+    return declared([notSupported(path.child('allocationMode'), allocationMode, modes)]);
+  return Number(count) > 0 ? [] : [invalid(path.child('count'), count, 'must be greater than zero')];
+}
+
+function validateConstraint(constraint: DeviceConstraint, path: FieldPath, names: RequestNames): FieldError[] {
+  const { requests, matchAttribute, distinctAttribute } = constraint;
+  const errors = validateRequestReferences(requests, path.child('requests'), names);
+  if (matchAttribute !== undefined) {
+    return [...errors, ...declared(validateFullyQualifiedName(matchAttribute, path.child('matchAttribute')))];
+  }
+  if (distinctAttribute !== undefined) {
+    return [...errors, ...declared(validateFullyQualifiedName(distinctAttribute, path.child('distinctAttribute')))];
+  }
+  const detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
+  return [...errors, required(path, detail)];
+}

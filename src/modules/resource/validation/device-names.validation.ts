@@ -1,0 +1,86 @@
+import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
+import { declared } from './declared.js';
+
+const maxDriverLength = 63;
+const caselessRule =
+  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const maxPoolNameLength = 253;
+/** The longest name behind the domain of an attribute or capacity. */
+const maxIdentifierLength = 32;
+/** The longest name of an attribute or capacity, with its domain. */
+export const maxQualifiedNameLength = 63 + 1 + maxIdentifierLength;
+const identifierRule =
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
+
+/** Broken rules of a driver's name, which are those of drivers of volumes. */
+export const validateDriverName = validateCsiDriverName;
+
+/** Broken rules of a driver's name where they are declared with the type. */
+export function validateDeclaredDriverName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return declared([required(path)]);
+  const errors = name.length > maxDriverLength ? [tooLong(path, maxDriverLength)] : [];
+  if (isDns1123Subdomain(name.toLowerCase()).length > 0) errors.push(invalid(path, name, caselessRule));
+  return declared(errors);
+}
+
+/** Broken rules of the name of a device, a request or a counter. */
+export function validateDeviceLabel(name: string, path: FieldPath): FieldError[] {
+  return isDns1123Label(name).map((message) => invalid(path, name, message));
+}
+
+/** Broken rules of a pool's name: subdomains with slashes between them. */
+export function validatePoolName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return [required(path)];
+  const errors: FieldError[] = [];
+  if (name.length > maxPoolNameLength) errors.push(tooLong(path, maxPoolNameLength));
+  for (const part of name.split('/')) {
+    for (const message of isDns1123Subdomain(part)) errors.push(invalid(path, part, message));
+  }
+  return errors;
+}
+
+/** Broken rules of a pool's name where they are declared with the type. */
+export function validateDeclaredPoolName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return declared([required(path)]);
+  const errors = name.length > maxPoolNameLength ? [tooLong(path, maxPoolNameLength)] : [];
+  for (const [i, part] of name.split('/').entries()) {
+    for (const message of isDns1123Subdomain(part)) errors.push(invalid(path, part, `segment ${i}: ${message}`));
+  }
+  return declared(errors);
+}
+
+/** Broken rules of the name of an attribute or capacity: an identifier, which may have a domain. */
+export function validateQualifiedName(name: string, path: FieldPath): FieldError[] {
+  const parts = name.split('/');
+  const [first = '', second = ''] = parts;
+  if (parts.length === 1) return validateIdentifier(first, path);
+  if (parts.length > 2) return [];
+  return [
+    ...(first === '' ? [invalid(path, '', 'the domain must not be empty')] : validateDriverName(first, path)),
+    ...(second === '' ? [invalid(path, '', 'the name must not be empty')] : validateIdentifier(second, path)),
+  ];
+}
+
+/** Broken rules of the name of an attribute in a constraint, which needs its domain. */
+export function validateFullyQualifiedName(name: string, path: FieldPath): FieldError[] {
+  const errors = validateQualifiedName(name, path);
+  if (!name.includes('/')) {
+    errors.push(invalid(path, name, 'a fully qualified name must be a domain and a name separated by a slash'));
+  }
+  return errors;
+}
+
+/** Broken rules of the identity of a share of a device. */
+export function validateShareId(uid: string, path: FieldPath): FieldError[] {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid)) return [];
+  return declared([invalid(path, uid, 'must be a lowercase UUID in 8-4-4-4-12 format')]);
+}
+
+function validateIdentifier(name: string, path: FieldPath): FieldError[] {
+  const errors: FieldError[] = [];
+  if (name.length > maxIdentifierLength) errors.push(tooLong(path, maxIdentifierLength));
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) errors.push(invalid(path, name, identifierRule));
+  return errors;
+}

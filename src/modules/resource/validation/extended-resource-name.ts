@@ -1,0 +1,8 @@
+import { isQualifiedName } from '../../../base/machinery/names.js';
+
+/** Whether a name is that of a resource that nodes have besides the known ones. */
+export function isExtendedResourceName(name: string): boolean {
+  const isNative = !name.includes('/') || name.includes('kubernetes.io/');
+  if (isNative || name.startsWith('requests.')) return false;
+  return isQualifiedName(`requests.${name}`).length === 0;
+}

@@ -1,0 +1,64 @@
+import { duplicate, type FieldError, type FieldPath, tooMany } from '../../../base/machinery/field-error.js';
+import { declared } from './declared.js';
+
+type ItemRule<T> = (item: T, path: FieldPath) => FieldError[];
+
+/** Broken rules of a list with at most so many items. The items of a longer one are not looked at. */
+export function validateItems<T>(
+  items: readonly T[] | null | undefined,
+  max: number,
+  path: FieldPath,
+  rule: ItemRule<T>,
+): FieldError[] {
+  const list = items ?? [];
+  if (list.length > max) return [tooMany(path, list.length, max)];
+  return list.flatMap((item, i) => rule(item, path.index(i)));
+}
+
+/**
+ * As {@link validateItems}, for items that differ by a key.
+ *
+ * @param shown what the message about a second item with the same key shows; default: the key
+ */
+export function validateUniqueItems<T>(
+  items: readonly T[] | null | undefined,
+  max: number,
+  path: FieldPath,
+  rule: ItemRule<T>,
+  keyOf: (item: T) => string,
+  shown: (item: T) => unknown = keyOf,
+): FieldError[] {
+  const list = items ?? [];
+  const errors = validateItems(list, max, path, rule);
+  return list.length > max ? errors : [...errors, ...duplicates(list, path, keyOf, shown)];
+}
+
+/** As {@link validateUniqueItems}, where the number of items and their keys are declared with the type. */
+export function validateDeclaredSet<T>(
+  items: readonly T[] | null | undefined,
+  max: number,
+  path: FieldPath,
+  rule: ItemRule<T>,
+  keyOf: (item: T) => string,
+): FieldError[] {
+  const list = items ?? [];
+  if (list.length > max) return declared(validateItems(list, max, path, rule));
+  return [...declared(duplicates(list, path, keyOf)), ...validateItems(list, max, path, rule)];
+}
+
+/** Items with the key of an earlier one. */
+export function duplicates<T>(
+  list: readonly T[],
+  path: FieldPath,
+  keyOf: (item: T) => string,
+  shown: (item: T) => unknown = (item) => item,
+): FieldError[] {
+  const keys = new Set<string>();
+  const errors: FieldError[] = [];
+  for (const [i, item] of list.entries()) {
+    const key = keyOf(item);
+    if (keys.has(key)) errors.push(duplicate(path.index(i), shown(item)));
+    keys.add(key);
+  }
+  return errors;
+}
