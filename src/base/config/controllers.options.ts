@@ -16,6 +16,7 @@ export const controllerDefaults = {
   'pv-protection': true,
   'persistentvolume-binder': true,
   'ephemeral-volume-controller': true,
+  'resourceclaim-controller': true,
   'persistentvolume-attach-detach-controller': true,
   'volumeattributesclass-protection-controller': true,
   resourcequota: true,

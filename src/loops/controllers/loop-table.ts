@@ -43,6 +43,7 @@ import { PvProtectionController } from './pv-protection/pv-protection.controller
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
 import { ReplicaSetController } from './replica-set/replica-set.controller.js';
 import { replicaSets, replicationControllers } from './replica-set/replicated.js';
+import { ResourceClaimController } from './resource-claim/resource-claim.controller.js';
 import { ResourceQuotaController } from './resource-quota/resource-quota.controller.js';
 import { RootAuthorityPublisher } from './root-authority/root-authority-publisher.controller.js';
 import { SchedulerLoop } from './scheduler/scheduler-loop.js';
@@ -99,6 +100,7 @@ export function makeLoops(options: ControllersOptions, dependencies: LoopDepende
     'pv-protection': () => new PvProtectionController(dependencies),
     'persistentvolume-binder': () => new PersistentVolumeBinderController(dependencies),
     'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...dependencies, counters: options.counters }),
+    'resourceclaim-controller': () => new ResourceClaimController(dependencies),
     'persistentvolume-attach-detach-controller': () =>
       new AttachDetachController({ ...dependencies, counters: options.counters }),
     'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(dependencies),
