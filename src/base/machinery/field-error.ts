@@ -159,6 +159,11 @@ export function duplicate(path: FieldPath, value: unknown): FieldError {
   return make('FieldValueDuplicate', path, `Duplicate value: ${formatGoValue(value)}`);
 }
 
+/** A value occurs twice; the message leaves it out. */
+export function duplicateOmitted(path: FieldPath): FieldError {
+  return make('FieldValueDuplicate', path, 'Duplicate value');
+}
+
 /** The field must not be set, or must not be changed, in this situation. */
 export function forbidden(path: FieldPath, detail: string): FieldError {
   return make('FieldValueForbidden', path, withDetail('Forbidden', detail));

@@ -11,7 +11,8 @@ export function formatGoValue(value: unknown): string {
     const shown = value.length > shownElements ? value.slice(0, shownElements) : value;
     return JSON.stringify(shown.map((v) => v.slice(0, shownLength)));
   }
-  return JSON.stringify(value);
+  // The characters that are markup in HTML are escaped there.
+  return JSON.stringify(value)?.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
 /** The most characters of a text, and elements of a list, that a message shows. */

@@ -49,6 +49,7 @@ export function isDns1123Label(value: string): string[] {
   const errors: string[] = [];
   if (value.length > maxLabelLength) errors.push(maxLength(maxLabelLength));
   if (breaks(dns1123LabelRegExp, value)) {
+    if (value.includes('.') && isDns1123Subdomain(value).length === 0) return [...errors, 'must not contain dots'];
     const rule =
       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
     errors.push(regexMessage(rule, dns1123LabelFormat, 'my-name', '123-abc'));

@@ -148,8 +148,8 @@ const maxCauses = 1000;
  * causes, the message only says how many more there are; with `hasMore`, only that there are more.
  */
 export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[], hasMore = false): StatusError {
-  const shown = errors.slice(0, maxCauses);
-  const texts = [...new Set(shown.map((e) => `${e.field}: ${e.message}`))];
+  const shown = withoutRepetitions(errors.slice(0, maxCauses));
+  const texts = shown.map((e) => `${e.field}: ${e.message}`);
   if (errors.length > maxCauses) texts.push(`and ${errors.length - maxCauses} more`);
   else if (hasMore) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
@@ -163,12 +163,21 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
   });
 }
 
+/** Two checks may find the same fault; it is one cause. */
+function withoutRepetitions(errors: readonly FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ type, field, message }) => {
+    const key = JSON.stringify([type, field, message]);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
 /**
  * An update lacks the version that it is based on, although its kind requires one. Clients know this message: it names
- * the resource, and shows the missing version as 0x0, as other servers do.
+ * the resource, and shows the missing version as 0, as other servers do.
  */
 export function missingVersionError({ group, resource }: GroupResource, name: string): StatusError {
-  const message = 'Invalid value: 0x0: must be specified for an update';
+  const message = 'Invalid value: 0: must be specified for an update';
   const fault = { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message } as const;
   return invalidError({ group, kind: resource }, name, [fault]);
 }

@@ -17,6 +17,7 @@ import {
   CompileWork,
   compileText,
   types,
+  wrongResult,
 } from '../../objects/cel/index.js';
 
 /** The characters that the expressions of one object may have together: compiling them is part of one request. */
@@ -50,7 +51,7 @@ export class ExpressionCheck {
   check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
     if (text.trim() === '') this.errors.push(required(path));
     else if (this.fits(text, path) && !this.isOverWork) {
-      const compiled = compileText(text, environment, results, this.work);
+      const compiled = exactly(compileText(text, environment, results, this.work), results);
       if (!('fault' in compiled) || this.overWork(path)) return;
       if (!this.known.has(text)) {
         this.errors.push(expressionFault(path, text, compiled.fault));
@@ -87,7 +88,7 @@ export class ExpressionCheck {
     let compiled = this.compiledConditions.get(text);
     if (compiled === undefined) {
       if (this.isOverWork || !this.fits(text, path)) return;
-      compiled = compileText(text, environment, [types.bool], this.work);
+      compiled = exactly(compileText(text, environment, [types.bool], this.work), [types.bool]);
       if (this.overWork(path)) return;
       this.compiledConditions.set(text, compiled);
     }
@@ -114,6 +115,12 @@ export class ExpressionCheck {
     this.errors.push(forbidden(path, detail));
     return false;
   }
+}
+
+/** New expressions must have the wanted type for certain. What older ones lack shows when they are evaluated. */
+function exactly(compiled: CompiledText, results: readonly CelType[]): CompiledText {
+  if ('fault' in compiled || compiled.program.type.kind !== 'dyn') return compiled;
+  return { fault: wrongResult(results, compiled.program.type) };
 }
 
 /** An expression that can't be used. The message shows its beginning if it is long. */

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../base/machinery/clock.js';
 import { TOKEN_REVIEWER, type TokenReviewer } from '../../base/machinery/tokens.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import type { ResourceDefinition } from '../../objects/registry/resource-definition.js';
@@ -7,8 +8,8 @@ import { selfSubjectReviewResource } from './self-subject-review/self-subject-re
 import { tokenReviewResource } from './token-review/token-review.resource.js';
 
 /** Resources of the group `authentication`: questions about the identity of a user. None of them are stored. */
-export function authenticationResources(names: VendorNames, tokens: TokenReviewer): ResourceDefinition[] {
-  return [tokenReviewResource(names, tokens), selfSubjectReviewResource(names)];
+export function authenticationResources(names: VendorNames, tokens: TokenReviewer, clock: Clock): ResourceDefinition[] {
+  return [tokenReviewResource(names, tokens), selfSubjectReviewResource(names, clock)];
 }
 
 /** The API group `authentication`. */
@@ -16,7 +17,7 @@ export function authenticationResources(names: VendorNames, tokens: TokenReviewe
 export class AuthenticationApiModule {
   static of(host: GroupHost): DynamicModule {
     return apiGroupModule(AuthenticationApiModule, 'authentication', host, {
-      inject: [VENDOR_NAMES, TOKEN_REVIEWER],
+      inject: [VENDOR_NAMES, TOKEN_REVIEWER, CLOCK],
       useFactory: authenticationResources,
     });
   }

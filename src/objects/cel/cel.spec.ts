@@ -130,6 +130,7 @@ describe('functions of the API', () => {
     ['[1, 2, 1].indexOf(1) + [1, 2, 1].lastIndexOf(1)', 2],
     ['sets.contains([1, 2, 3], [2]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])', true],
     ['"abc 123 45".find("[0-9]+")', '123'],
+    ['[dyn(null), dyn(1), dyn("a")].exists(x, has(x.y))', false],
     ['"abc 123 45".findAll("[0-9]+")', ['123', '45']],
     ['"abc 123 45".findAll("[0-9]+", 1)', ['123']],
     ['"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!".matches("^(a+)+$")', false],
@@ -146,7 +147,7 @@ describe('the check of an expression', () => {
   const cases: readonly (readonly [string, string])[] = [
     [
       'object.spec.replicas <=',
-      'ERROR: <input>:1:24: Syntax error: unexpected end of expression\n | object.spec.replicas <=\n | .......................^',
+      `ERROR: <input>:1:24: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | object.spec.replicas <=\n | .......................^`,
     ],
     [
       'objct.spec == 1',
@@ -164,7 +165,12 @@ describe('the check of an expression', () => {
     ['has(object)', 'invalid argument to has() macro'],
     ['Foo{a: 1}', "undeclared reference to 'Foo'"],
     ['if', 'reserved identifier: if'],
-    ['"a', 'unterminated string literal'],
+    ['"a', `token recognition error at: '"a'`],
+    ['object.a ===', "1:12: Syntax error: token recognition error at: '='"],
+    ['(object.a', "missing ')' at '<EOF>'"],
+    ['object.a 1', "extraneous input '1' expecting <EOF>"],
+    ['size(', "expecting {'[', '{', '(', ')', '.',"],
+    ['[1', "mismatched input '<EOF>' expecting {']', ','}"],
     ['params.x', "undeclared reference to 'params'"],
     [`${'('.repeat(300)}1${')'.repeat(300)}`, 'expression recursion limit exceeded: 250'],
   ];
@@ -183,7 +189,9 @@ describe('the check of an expression', () => {
 
   it('wants the declared result, if the type is known', () => {
     const options = { results: [types.bool] };
-    assert.throws(() => compileProgram('"a"', environment, options), { message: 'must evaluate to bool' });
+    assert.throws(() => compileProgram('"a"', environment, options), {
+      message: 'must evaluate to bool but got string',
+    });
     assert.equal(compileProgram('object.a', environment, options).type, types.dyn);
   });
 

@@ -42,7 +42,7 @@ export {
   resourceCheckVariable,
 } from './library/authorizers.js';
 export { apiFunctions } from './library/index.js';
-export { type CompileOptions, compileProgram, type Program, ResultTypeError } from './program.js';
+export { type CompileOptions, compileProgram, type Program, ResultTypeError, wrongResult } from './program.js';
 export { expressionLimits } from './syntax/parser.js';
 export {
   type CelType,

@@ -212,7 +212,12 @@ export function selectOptional(operand: Value, field: string, budget: Budget): O
 /** `has(operand.field)`. */
 export function isPresent(operand: Value, field: string, budget: Budget): boolean {
   if (operand instanceof OptionalValue) return operand.value !== undefined && isPresent(operand.value, field, budget);
-  return fieldOf(operand, field, budget) !== undefined;
+  return mayHaveFields(operand) && fieldOf(operand, field, budget) !== undefined;
+}
+
+function mayHaveFields(operand: Value): boolean {
+  if (isJsonObject(operand)) return true;
+  return operand instanceof MapValue || operand instanceof LazyObject || operand instanceof MessageValue;
 }
 
 /** The value of a field; undefined if the operand does not have it. Throws if it can't have fields. */

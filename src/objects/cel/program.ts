@@ -50,7 +50,7 @@ export function compileProgram(text: string, environment: CelEnvironment, option
   const compiler = new Compiler(environment, work);
   const { type, code, cost } = checked(text, compiler, work);
   if (results !== undefined && !results.some((result) => isAssignable(result, type, new Map()))) {
-    throw new ResultTypeError(text, results.map(typeName));
+    throw new ResultTypeError(text, wrongResult(results, type));
   }
   if (cost.min > costLimit) {
     const message = `estimated cost of at least ${cost.min} exceeds the limit of ${costLimit}`;
@@ -85,13 +85,16 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
   throw new CelCompileError(text, compiler.issues);
 }
 
+/** What is wrong with an expression of another type than those wanted. */
+export function wrongResult(wanted: readonly CelType[], found: CelType): string {
+  const names = wanted.map(typeName);
+  return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${typeName(found)}`;
+}
+
 /** The expression is valid, but has a result of the wrong type. */
 export class ResultTypeError extends CelCompileError {
-  constructor(
-    text: string,
-    readonly expected: readonly string[],
-  ) {
+  constructor(text: string, message: string) {
     super(text, []);
-    this.message = `must evaluate to ${expected.join(' or ')}`;
+    this.message = message;
   }
 }

@@ -102,10 +102,10 @@ describe('charges of quotas', () => {
   });
 
   it('need amounts, and usage that is known', () => {
-    const bare = { metadata: {}, spec: { containers: [{ resources: {} }] }, status: {} } as ApiObject;
+    const bare = { metadata: {}, spec: { containers: [{ name: 'c', resources: {} }] }, status: {} } as ApiObject;
     const limited = quota({ 'requests.cpu': '1', memory: '1' }, { 'requests.cpu': '0', memory: '0' });
     assert.deepEqual(run(draftOf(limited), change(bare)).reasons, [
-      'failed quota: q: must specify memory,requests.cpu',
+      'failed quota: q: must specify memory for: c; requests.cpu for: c',
     ]);
     const unknown = quota({ pods: '1' }, {});
     assert.deepEqual(run(draftOf(unknown), change(bare)).reasons, ['status unknown for quota: q, resources: pods']);

@@ -108,7 +108,7 @@ function unspecified(
 ): string | undefined {
   const limited = limitedNames(quota, evaluator);
   const missing = evaluator.missing?.(object, limited) ?? [];
-  if (missing.length > 0) return `failed quota: ${quota.metadata.name}: must specify ${missing.join(',')}`;
+  if (missing.length > 0) return `failed quota: ${quota.metadata.name}: must specify ${missing.join('; ')}`;
   const unknown = limited.filter((name) => ownValue(quota.status.used, name) === undefined).sort();
   if (unknown.length === 0) return undefined;
   return `status unknown for quota: ${quota.metadata.name}, resources: ${unknown.join(',')}`;

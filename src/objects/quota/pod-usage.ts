@@ -57,13 +57,19 @@ export function podUsage(names: VendorNames): UsageEvaluator {
       if (demanded.length === 0) return [];
       const forAll = new Map<string, Quantity>();
       setComputeUsage(forAll, amountsOf(spec.resources?.requests), amountsOf(spec.resources?.limits), names);
-      const missing = new Set<string>();
-      for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+      const missing = new Map<string, Set<string>>();
+      for (const { name: container, resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
         const own = new Map(forAll);
         setComputeUsage(own, amountsOf(resources?.requests), amountsOf(resources?.limits), names);
-        for (const name of demanded) if (!own.has(name)) missing.add(name);
+        for (const name of demanded) {
+          if (!own.has(name)) missing.set(name, (missing.get(name) ?? new Set()).add(container));
+        }
       }
-      return [...missing].sort();
+      return [...missing]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, containers]) => {
+          return `${name} for: ${[...containers].sort().join(',')}`;
+        });
     },
 
     endsAt(object) {

@@ -104,10 +104,14 @@ describe('the usage of a pod', () => {
   it('must be given for what quotas limit', () => {
     const limited = ['requests.cpu', 'limits.memory', 'requests.storage', 'requests.example.com/gpu', 'pods'];
     const missing = (spec: object) => pods.missing?.(pod(spec), limited);
-    assert.deepEqual(missing({ containers: [one, {}] }), ['limits.memory', 'requests.cpu']);
-    assert.deepEqual(missing({ containers: [resources({ cpu: '1' }, { memory: '1' })], initContainers: [one] }), [
-      'limits.memory',
+    assert.deepEqual(missing({ containers: [{ ...one, name: 'b' }, { name: 'a' }] }), [
+      'limits.memory for: a,b',
+      'requests.cpu for: a',
     ]);
+    assert.deepEqual(
+      missing({ containers: [resources({ cpu: '1' }, { memory: '1' })], initContainers: [{ ...one, name: 'i' }] }),
+      ['limits.memory for: i'],
+    );
     assert.deepEqual(missing({ containers: [one], ...resources({}, { memory: '1' }) }), []);
   });
 

@@ -134,7 +134,7 @@ class JsonPatchRun {
   private test(path: readonly string[], expected: unknown): void {
     const found = this.get(path) ?? null;
     if (!deepEqual(found, expected) && !deepEqual(withoutSpelling(found), withoutSpelling(expected))) {
-      throw fail(`test of ${show(path)} failed`);
+      throw Object.assign(fail(`test of ${show(path)} failed`), { isFailedTest: true });
     }
   }
 

@@ -8,6 +8,8 @@ export const unprocessablePatchMessage = 'the server rejected our request due to
 
 /** A patch that can't be applied; the object is unchanged. It is answered like any status error. */
 export class PatchError extends StatusError {
+  /** A `test` of a JSON patch found another value: the author of the patch did not want it to be applied. */
+  isFailedTest = false;
   override readonly reason: PatchErrorReason;
 
   /** @param fault what is wrong, for logs and for those who apply the patches of others; not part of the answer */

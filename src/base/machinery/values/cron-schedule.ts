@@ -68,7 +68,7 @@ export function parseSchedule(schedule: string): CronSchedule {
   if (schedule.startsWith('@')) return parseDescriptor(schedule);
   const fields = schedule.split(/\s+/).filter((field) => field !== '');
   if (fields.length !== fieldBounds.length) {
-    throw fault(`Expected exactly ${fieldBounds.length} fields, found ${fields.length}: ${schedule}`);
+    throw fault(`expected exactly ${fieldBounds.length} fields, found ${fields.length}: [${fields.join(' ')}]`);
   }
   const [minutes, hours, days, months, weekdays] = fieldBounds.map((bounds, i) =>
     parseField(fields[i] as string, bounds),
@@ -87,13 +87,13 @@ export function parseSchedule(schedule: string): CronSchedule {
 function parseDescriptor(text: string): CronSchedule {
   const fields = Object.hasOwn(descriptors, text) ? descriptors[text] : undefined;
   if (fields !== undefined) return parseSchedule(fields);
-  if (!text.startsWith(everyPrefix)) throw fault(`Unrecognized descriptor: ${text}`);
+  if (!text.startsWith(everyPrefix)) throw fault(`unrecognized descriptor: ${text}`);
   try {
     const seconds = parseDuration(text.slice(everyPrefix.length)) / 1_000_000_000n;
     return { kind: 'every', ms: Math.max(1, Number(seconds)) * 1000 };
   } catch (error) {
     if (!(error instanceof ValueFormatError)) throw error;
-    throw fault(`Failed to parse duration ${text}: ${error.message}`);
+    throw fault(`failed to parse duration ${text}: ${error.message}`);
   }
 }
 
@@ -124,16 +124,16 @@ function parseRange(expression: string, bounds: Bounds) {
   let end = bounds.max;
   if (!isStar) {
     start = parseNumber(low, bounds);
-    if (moreHyphens.length > 0) throw fault(`Too many hyphens: ${expression}`);
+    if (moreHyphens.length > 0) throw fault(`too many hyphens: ${expression}`);
     const last = high === undefined ? start : parseNumber(high, bounds);
     end = high === undefined && stepText !== undefined ? bounds.max : last;
   }
-  if (moreSteps.length > 0) throw fault(`Too many slashes: ${expression}`);
+  if (moreSteps.length > 0) throw fault(`too many slashes: ${expression}`);
   const step = stepText === undefined ? 1 : parseNumber(stepText, { ...bounds, names: [] });
-  if (step === 0) throw fault(`Step of range should be a positive number: ${expression}`);
-  if (start < bounds.min) throw fault(`Beginning of range (${start}) below minimum (${bounds.min}): ${expression}`);
-  if (end > bounds.max) throw fault(`End of range (${end}) above maximum (${bounds.max}): ${expression}`);
-  if (start > end) throw fault(`Beginning of range (${start}) beyond end of range (${end}): ${expression}`);
+  if (step === 0) throw fault(`step of range should be a positive number: ${expression}`);
+  if (start < bounds.min) throw fault(`beginning of range (${start}) below minimum (${bounds.min}): ${expression}`);
+  if (end > bounds.max) throw fault(`end of range (${end}) above maximum (${bounds.max}): ${expression}`);
+  if (start > end) throw fault(`beginning of range (${start}) beyond end of range (${end}): ${expression}`);
   return { start, end, step, isStar };
 }
 
@@ -142,7 +142,7 @@ function parseNumber(text: string, { min, names }: Bounds): number {
   if (name >= 0) return name + min;
   if (/^\+?\d{1,15}$/.test(text)) return Number(text);
   if (/^-\d{1,15}$/.test(text)) throw fault(`Negative number (${text}) not allowed: ${text}`);
-  throw fault(`Failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+  throw fault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
 }
 
 function fault(message: string): ValueFormatError {

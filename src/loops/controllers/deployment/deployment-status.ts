@@ -37,8 +37,11 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
     readyReplicas: sum(({ readyReplicas }) => readyReplicas),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sumOf(all, replicasOf) - available),
-    terminatingReplicas: sum(({ terminatingReplicas }) => terminatingReplicas),
   };
+  // Unlike the others, this one says that there are none; unknown as long as a set has not counted its own.
+  const terminating = all.some(({ status }) => status.terminatingReplicas === undefined)
+    ? undefined
+    : sum(({ terminatingReplicas }) => terminatingReplicas);
   const isAvailable = available >= wantedOf(deployment) - maxUnavailable(deployment);
   const conditions = withCondition(
     before.conditions ?? [],
@@ -52,6 +55,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0)),
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
     ...(collisionCount === undefined ? {} : { collisionCount }),
     conditions,
   };

@@ -130,7 +130,9 @@ describe('deployments', () => {
     assert.equal(pending.metadata.generation, 1);
     assert.equal(pending.metadata.annotations?.[revision], '1');
     const { conditions = [], ...counts } = pending.status;
-    assert.deepEqual(counts, { observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2 });
+    const { terminatingReplicas, ...others } = counts;
+    assert.deepEqual(others, { observedGeneration: 1, replicas: 2, updatedReplicas: 2, unavailableReplicas: 2 });
+    assert.equal(terminatingReplicas ?? 0, 0);
     assert.deepEqual(
       conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
       [

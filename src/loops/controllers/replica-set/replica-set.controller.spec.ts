@@ -126,7 +126,7 @@ describe('replica sets', () => {
       ({ replicas, terminatingReplicas }) => replicas === 1 && terminatingReplicas === 1,
     );
     await place.node.remove(name);
-    await statusOf(place, 'it has ended', ({ terminatingReplicas }) => terminatingReplicas === undefined);
+    await statusOf(place, 'it has ended', ({ terminatingReplicas }) => terminatingReplicas === 0);
   });
 
   it('scale up and down, and take the pods away that are missed least', async () => {

@@ -44,7 +44,7 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
     ...counted('fullyLabeledReplicas', labeled),
     ...counted('readyReplicas', ready),
     ...counted('availableReplicas', available),
-    ...counted('terminatingReplicas', terminating ?? 0),
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...(conditions.length === 0 ? {} : { conditions }),
   };

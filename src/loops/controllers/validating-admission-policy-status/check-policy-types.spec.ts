@@ -87,7 +87,7 @@ describe('type check of policies', () => {
       warningsOf({ validations: [{ expression: 'true' }, { expression: 'object.spec.replicaz > 5' }] }),
       {
         'spec.validations[1].expression':
-          "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'\n | object.spec.replicaz > 5\n | ...........^",
+          "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'\n | object.spec.replicaz > 5\n | ...........^\n",
       },
     );
   });

@@ -54,7 +54,7 @@ export function* checkPolicyTypes(spec: Spec, registry: Kinds): Steps<Expression
   const faults = new Map<string, string[]>();
   const note = (path: FieldPath, { name }: MatchedKind, fault: string): void => {
     const at = path.toString();
-    const text = `${name}: ${fault}`;
+    const text = `${name}: ${fault}\n`;
     const before = faults.get(at);
     if (before === undefined) faults.set(at, [text]);
     else before.push(text);
@@ -84,7 +84,7 @@ function bounded(paths: readonly string[], faults: ReadonlyMap<string, readonly 
   for (const fieldRef of paths) {
     const texts = faults.get(fieldRef);
     if (texts === undefined) continue;
-    const warning = texts.join('\n');
+    const warning = texts.join('');
     left -= fieldRef.length + warning.length;
     if (left < 0) break;
     warnings.push({ fieldRef, warning });

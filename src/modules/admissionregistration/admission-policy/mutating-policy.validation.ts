@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, forbidden, notSupported, required } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -60,11 +60,14 @@ function validateMutation(
     const at = path.child(field);
     if (patchType === type && value === undefined) {
       errors.push(required(at, `must be specified when patchType is ${type}`));
-    } else if (patchType !== type && value !== undefined) {
-      errors.push(forbidden(at, `must not be specified when patchType is not ${type}`));
-    } else if (value !== undefined) {
+    } else if (patchType === type && value !== undefined) {
       check.check(value.expression ?? '', at.child('expression'), environment.full, [result]);
     }
+  }
+  if (!patchTypes.includes(patchType)) return;
+  for (const { type, field, value } of forms) {
+    if (patchType === type || value === undefined) continue;
+    errors.push(invalid(path.child(field), `{${field}}`, `must not be specified when patchType is ${patchType}`));
   }
 }
 

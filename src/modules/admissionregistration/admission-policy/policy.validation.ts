@@ -1,5 +1,4 @@
 import {
-  duplicate,
   type FieldError,
   FieldPath,
   forbidden,
@@ -48,7 +47,7 @@ export interface PolicyNames {
 
 const specPath = FieldPath.of('spec');
 const failurePolicies = ['Fail', 'Ignore'];
-const notFoundActions = ['Allow', 'Deny'];
+const notFoundActions = ['Deny', 'Allow'];
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 const reservedNames = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
@@ -76,9 +75,9 @@ export function validatePolicySpec(
     if ((matchConstraints.resourceRules ?? []).length === 0)
       errors.push(required(constraintsPath.child('resourceRules')));
   }
-  const environment = validateVariables(spec, check, more);
-  check.checkConditions(spec.matchConditions ?? [], specPath.child('matchConditions'), environment.conditions);
-  return environment;
+  const conditions = policyEnvironment([], { ...more, hasParams: paramKind !== undefined }).conditions;
+  check.checkConditions(spec.matchConditions ?? [], specPath.child('matchConditions'), conditions);
+  return validateVariables(spec, check, more);
 }
 
 function validateVariables(
@@ -88,18 +87,15 @@ function validateVariables(
 ): PolicyEnvironment {
   const { errors } = check;
   const all = variables ?? [];
-  const names = new Set<string>();
   const fitting: Variable[] = [];
   for (const [i, variable] of all.entries()) {
     const at = specPath.child('variables').index(i);
     const { name, expression } = variable;
-    if (name.trim() === '') errors.push(required(at.child('name')));
+    if (name.trim() === '') errors.push(required(at.child('name'), 'name is not specified'));
     else if (!identifier.test(name) || reservedNames.has(name)) {
-      errors.push(invalid(at.child('name'), name, 'name is not a valid CEL identifier'));
+      errors.push(invalid(at.child('name'), name, 'must be a valid CEL identifier'));
     }
-    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
-    names.add(name);
-    if (expression.trim() === '') errors.push(required(at.child('expression')));
+    if (expression.trim() === '') errors.push(required(at.child('expression'), 'expression is not specified'));
     if (check.fits(expression, at.child('expression'))) fitting.push(variable);
   }
   const hasParams = paramKind !== undefined;
@@ -130,7 +126,10 @@ function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: Fiel
   }
   if (kind === '') errors.push(required(path.child('kind')));
   else
-    for (const message of isDns1035Label(kind.toLowerCase())) errors.push(invalid(path.child('kind'), kind, message));
+    for (const message of isDns1035Label(kind.toLowerCase())) {
+      const detail = `may have mixed case, but should otherwise match: ${message}`;
+      errors.push(invalid(path.child('kind'), kind, detail));
+    }
 }
 
 /** Broken rules that both kinds of bindings have. */
@@ -146,7 +145,7 @@ export function validateBindingSpec(
 }
 
 function validateParamRef(ref: ParamRef, path: FieldPath, errors: FieldError[]): void {
-  const { name = '', namespace = '', selector, parameterNotFoundAction: action } = ref;
+  const { name = '', selector, parameterNotFoundAction: action } = ref;
   if (name !== '') {
     for (const message of isPathSegmentName(name)) errors.push(invalid(path.child('name'), name, message));
     if (selector !== undefined) errors.push(forbidden(path.child('name'), 'name and selector are mutually exclusive'));
@@ -156,10 +155,6 @@ function validateParamRef(ref: ParamRef, path: FieldPath, errors: FieldError[]):
     if (name !== '') errors.push(forbidden(path.child('selector'), 'name and selector are mutually exclusive'));
   }
   if (name === '' && selector === undefined) errors.push(required(path, 'one of name or selector must be specified'));
-  if (namespace !== '') {
-    for (const message of isDns1123Subdomain(namespace))
-      errors.push(invalid(path.child('namespace'), namespace, message));
-  }
   const actionPath = path.child('parameterNotFoundAction');
   if (action === undefined || action === '') errors.push(required(actionPath));
   else if (!notFoundActions.includes(action)) errors.push(notSupported(actionPath, action, notFoundActions));

@@ -82,7 +82,9 @@ describe('validating policies', () => {
     [
       'another result',
       validation({ expression: '"a"' }),
-      ['FieldValueInvalid | spec.validations[0].expression | Invalid value: "\\"a\\"": must evaluate to bool'],
+      [
+        'FieldValueInvalid | spec.validations[0].expression | Invalid value: "\\"a\\"": must evaluate to bool but got string',
+      ],
     ],
     ['parameters without a kind', validation({ expression: 'params.a' }), [/undeclared reference to 'params'/]],
     ['an unknown variable', validation({ expression: 'variables.a' }), [/undefined field 'a'/]],
@@ -94,19 +96,13 @@ describe('validating policies', () => {
     [
       'names of variables',
       variables(['a-b', '1'], ['in', '1']),
-      [/spec\.variables\[0\]\.name .* name is not a valid CEL identifier/, /spec\.variables\[1\]\.name/],
+      [/spec\.variables\[0\]\.name .* must be a valid CEL identifier/, /spec\.variables\[1\]\.name/],
     ],
-    [
-      'one variable twice',
-      variables(['a', '1'], ['a', '1']),
-      ['FieldValueDuplicate | spec.variables[1].name | Duplicate value: "a"'],
-    ],
+    ['one variable twice', variables(['a', '1'], ['a', '1']), []],
     [
       'a message of two lines',
       validation({ message: 'a\nb' }),
-      [
-        'FieldValueInvalid | spec.validations[0].message | Invalid value: "a\\nb": message must not contain line breaks',
-      ],
+      ['FieldValueInvalid | spec.validations[0].message | Invalid value: "a\\nb": must not contain line breaks'],
     ],
     [
       'an expression of two lines',
@@ -116,7 +112,9 @@ describe('validating policies', () => {
     [
       'a message that is no text',
       validation({ messageExpression: '1' }),
-      ['FieldValueInvalid | spec.validations[0].messageExpression | Invalid value: "1": must evaluate to string'],
+      [
+        'FieldValueInvalid | spec.validations[0].messageExpression | Invalid value: "1": must evaluate to string but got int',
+      ],
     ],
     [
       'a message that asks the authorizer',
@@ -132,7 +130,7 @@ describe('validating policies', () => {
       'annotations of the wrong type',
       annotation({ valueExpression: '1' }),
       [
-        'FieldValueInvalid | spec.auditAnnotations[0].valueExpression | Invalid value: "1": must evaluate to string or null_type',
+        'FieldValueInvalid | spec.auditAnnotations[0].valueExpression | Invalid value: "1": must evaluate to one of [string null_type] but got int',
       ],
     ],
     ['keys of annotations', annotation({ key: 'a b' }), [/FieldValueInvalid \| spec\.auditAnnotations\[0\]\.key/]],
@@ -180,11 +178,7 @@ describe('bindings of validating policies', () => {
   const spec = { policyName: 'p', validationActions: ['Deny'] };
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
     ['no policy', { policyName: '' }, [required('policyName')]],
-    [
-      'no action',
-      { validationActions: [] },
-      [required('validationActions', ': at least one validation action is required')],
-    ],
+    ['no action', { validationActions: [] }, [required('validationActions', '')]],
     [
       'both answers',
       { validationActions: ['Deny', 'Warn'] },

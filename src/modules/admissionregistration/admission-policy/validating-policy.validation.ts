@@ -22,7 +22,7 @@ import { ExpressionCheck } from '../expression-check.js';
 import { validateBindingSpec, validatePolicySpec } from './policy.validation.js';
 
 const specPath = FieldPath.of('spec');
-const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const actions = ['Audit', 'Deny', 'Warn'];
 const maxAnnotations = 20;
 const maxAnnotationText = 5 * 1024;
@@ -60,9 +60,9 @@ function validateValidation(
   if (expression.trim() === '') errors.push(required(path.child('expression'), 'expression is not specified'));
   else check.check(expression, path.child('expression'), environment.full, [types.bool]);
   if (text !== '' && text.trim() === '') {
-    errors.push(invalid(path.child('message'), text, 'message must be non-empty if specified'));
+    errors.push(invalid(path.child('message'), text, 'must be non-empty if specified'));
   } else if (text.includes('\n')) {
-    errors.push(invalid(path.child('message'), text, 'message must not contain line breaks'));
+    errors.push(invalid(path.child('message'), text, 'must not contain line breaks'));
   } else if (text === '' && expression.trim().includes('\n')) {
     errors.push(required(path.child('message'), 'message must be specified if expression contains line breaks'));
   }
@@ -93,10 +93,8 @@ function validateAnnotations(
   const keys = new Set<string>();
   for (const [i, { key, valueExpression }] of annotations.entries()) {
     const path = listPath.index(i);
-    if (key === '') errors.push(required(path.child('key')));
-    else
-      for (const message of isQualifiedName(`${policyName}/${key}`))
-        errors.push(invalid(path.child('key'), key, message));
+    const fullName = `${policyName}/${key}`;
+    for (const message of isQualifiedName(fullName)) errors.push(invalid(path.child('key'), fullName, message));
     if (keys.has(key)) errors.push(duplicate(path.child('key'), key));
     keys.add(key);
     const at = path.child('valueExpression');
@@ -124,10 +122,9 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
 /** Broken rules of the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  validateBindingSpec(spec, errors);
   const path = specPath.child('validationActions');
   const chosen = spec.validationActions ?? [];
-  if (chosen.length === 0) errors.push(required(path, 'at least one validation action is required'));
+  if (chosen.length === 0) errors.push(required(path));
   const seen = new Set<string>();
   for (const [i, action] of chosen.entries()) {
     if (!actions.includes(action)) errors.push(notSupported(path.index(i), action, actions));
@@ -139,5 +136,6 @@ export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBin
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
     errors.push(invalid(path, chosen, detail));
   }
+  validateBindingSpec(spec, errors);
   return errors;
 }

@@ -136,7 +136,7 @@ describe('webhook configurations', () => {
     [
       'no host',
       url('https:///y'),
-      [`FieldValueInvalid | ${config}.url | Invalid value: "": host must be provided; ${urlForm}`],
+      [`FieldValueInvalid | ${config}.url | Invalid value: "": host must be specified; ${urlForm}`],
     ],
     [
       'URL with everything',
@@ -150,20 +150,24 @@ describe('webhook configurations', () => {
     [
       'no URL at all',
       url('https://x y/'),
-      [`FieldValueRequired | ${config}.url | Required value: url must be a valid URL; ${urlForm}`],
+      [
+        `FieldValueRequired | ${config}.url | Required value: url must be a valid URL: parse "https://x y/": invalid character " " in host name; ${urlForm}`,
+      ],
     ],
     [
       'bad escape',
       url('https://x/%zz'),
-      [`FieldValueRequired | ${config}.url | Required value: url must be a valid URL; ${urlForm}`],
+      [
+        `FieldValueRequired | ${config}.url | Required value: url must be a valid URL: parse "https://x/%zz": invalid URL escape "%zz"; ${urlForm}`,
+      ],
     ],
     ['service path', service({ path: '/a/b/' }), []],
     [
       'service without names',
       service({ name: '', namespace: '', port: 70000 }),
       [
-        `FieldValueRequired | ${config}.service.name | Required value: service name is required`,
-        `FieldValueRequired | ${config}.service.namespace | Required value: service namespace is required`,
+        `FieldValueRequired | ${config}.service.name | Required value`,
+        `FieldValueRequired | ${config}.service.namespace | Required value`,
         `FieldValueInvalid | ${config}.service.port | Invalid value: 70000: port is not valid: must be between 1 and 65535, inclusive`,
       ],
     ],
@@ -216,7 +220,7 @@ describe('webhook configurations', () => {
       [
         `FieldValueRequired | ${at}.matchConditions[1].expression | Required value`,
         `FieldValueDuplicate | ${at}.matchConditions[1].name | Duplicate value: "a"`,
-        `FieldValueInvalid | ${at}.matchConditions[2].expression | Invalid value: "1": must evaluate to bool`,
+        `FieldValueInvalid | ${at}.matchConditions[2].expression | Invalid value: "1": must evaluate to bool but got int`,
         `FieldValueRequired | ${at}.matchConditions[2].name | Required value`,
       ],
     ],

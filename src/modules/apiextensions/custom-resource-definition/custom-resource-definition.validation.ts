@@ -128,7 +128,7 @@ function storedVersionsErrors({ spec, status }: CustomResourceDefinition): Field
   const errors: FieldError[] = [];
   if (stored.length === 0) errors.push(invalid(path, stored, 'must have at least one stored version'));
   for (const { name, storage } of versions) {
-    if (storage && !stored.includes(name)) errors.push(invalid(path, name, `must have the storage version ${name}`));
+    if (storage && !stored.includes(name)) errors.push(invalid(path, stored, `must have the storage version ${name}`));
   }
   const known = new Set(versions.map(({ name }) => name));
   for (const [i, name] of stored.entries()) {

@@ -23,7 +23,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   for (const [i, { schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema !== undefined) continue;
     const at = versionsPath.index(i).child('schema').child('openAPIV3Schema');
-    errors.push(required(at, 'schemas are required'));
+    errors.push(required(at));
   }
   const names = new Set<string>();
   for (const [i, version] of versions.entries()) {

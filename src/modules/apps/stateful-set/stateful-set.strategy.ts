@@ -1,3 +1,4 @@
+import { isDns1123Label } from '../../../base/machinery/names.js';
 import type { StatefulSet } from '../../../objects/apis/apps/v1/stateful-set.types.js';
 import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
@@ -5,6 +6,7 @@ import { fractionalBytes } from '../../../objects/apis/core/v1/fractional-bytes.
 import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateStatefulSet, validateStatefulSetUpdate } from './stateful-set.validation.js';
 
@@ -28,6 +30,9 @@ export function statefulSetStrategy(options: PodValidationOptions): Strategy<Sta
       spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain';
       for (const claim of spec.volumeClaimTemplates ?? []) applyClaimDefaults(claim);
     },
+
+    // The pods of a set are named after it, and their names are host names.
+    validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
 
     prepareForCreate(_context, object) {
       object.status = { replicas: 0, availableReplicas: 0 };

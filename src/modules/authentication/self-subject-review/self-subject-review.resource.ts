@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import { unauthorizedError } from '../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
@@ -9,7 +10,7 @@ import { defineVirtualResource, type ResourceDefinition } from '../../../objects
 import { userInfoBody } from '../user-info.js';
 
 /** `selfsubjectreviews`: the user that the sender is to this server, after impersonation. */
-export function selfSubjectReviewResource(names: VendorNames): ResourceDefinition {
+export function selfSubjectReviewResource(names: VendorNames, clock: Clock): ResourceDefinition {
   return defineVirtualResource<SelfSubjectReview & ApiObject>({
     group: groupName('authentication', names),
     resource: 'selfsubjectreviews',
@@ -19,7 +20,8 @@ export function selfSubjectReviewResource(names: VendorNames): ResourceDefinitio
     versions: [{ version: 'v1', type: selfSubjectReview }],
     answer: ({ user }, review) => {
       if (user === undefined) throw unauthorizedError();
-      return { ...review, status: { userInfo: userInfoBody(user) } };
+      const metadata = { creationTimestamp: formatTime(clock.now()) };
+      return { ...review, metadata, status: { userInfo: userInfoBody(user) } };
     },
   });
 }

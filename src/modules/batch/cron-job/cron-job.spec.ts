@@ -21,7 +21,7 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
       failedJobsHistoryLimit: -2,
     },
     [
-      'FieldValueInvalid | spec.schedule | Invalid value: "every day": Expected exactly 5 fields, found 2: every day',
+      'FieldValueInvalid | spec.schedule | Invalid value: "every day": expected exactly 5 fields, found 2: [every day]',
       'FieldValueInvalid | spec.startingDeadlineSeconds | Invalid value: -1: must be greater than or equal to 0',
       'FieldValueNotSupported | spec.concurrencyPolicy | Unsupported value: "Odd": supported values: "Allow", "Forbid", "Replace"',
       'FieldValueInvalid | spec.successfulJobsHistoryLimit | Invalid value: -1: must be greater than or equal to 0',

@@ -61,18 +61,17 @@ function validateRequest(request: string | null): FieldError[] {
   }
 }
 
-/** Bytes in the form that existing clients know; long ones are cut, since they may have megabytes. */
+/** Bytes as JSON has them; long ones are cut, since they may have megabytes. */
 function showBytes(bytes: Buffer | undefined): string {
-  if (bytes === undefined) return '[]byte(nil)';
-  const shown = Array.from(bytes.subarray(0, maxBytesShown), (byte) => `0x${byte.toString(16)}`);
-  if (bytes.length > maxBytesShown) shown.push('...');
-  return `[]byte{${shown.join(', ')}}`;
+  if (bytes === undefined) return 'null';
+  const text = bytes.subarray(0, maxBytesShown).toString('base64');
+  return JSON.stringify(bytes.length > maxBytesShown ? `${text}...` : text);
 }
 
 function validateUsages(spec: CertificateSigningRequestSpec, rules: RequestRules, errors: FieldError[]): void {
   const path = specPath.child('usages');
   const usages = spec.usages ?? [];
-  if (usages.length === 0) errors.push(required(path, 'usages must be provided'));
+  if (usages.length === 0) errors.push(required(path));
   if (!rules.checkUsages) return;
   const seen = new Set<string>();
   for (const [i, usage] of usages.entries()) {

@@ -61,11 +61,13 @@ function validateConditions(conditions: readonly CertificateSigningRequestCondit
     if (status === '') errors.push(required(path.child('status')));
     else if (!allowed.includes(status)) errors.push(notSupported(path.child('status'), status, allowed));
     if (seen.has(type)) errors.push(duplicate(path.child('type'), type));
-    const contradicts = (type === 'Approved' && seen.has('Denied')) || (type === 'Denied' && seen.has('Approved'));
-    if (contradicts) {
-      errors.push(invalid(path.child('type'), type, 'Approved and Denied conditions are mutually exclusive'));
-    }
     seen.add(type);
+  }
+  if (seen.has('Approved') && seen.has('Denied')) {
+    const [approved, denied] = ['{"type": "Approved"}', '{"type": "Denied"}'];
+    const shown = `{conditions[${approved}], conditions[${denied}]}`;
+    const detail = `must specify at most one of: \`conditions[${approved}]\`, \`conditions[${denied}]\``;
+    errors.push(invalid(conditionsPath, shown, detail));
   }
   return errors;
 }

@@ -6,7 +6,7 @@ const maxSignerNameLength = 571;
 
 /** Broken rules of the name of a signer: a domain of two labels or more, a slash, and a name. */
 export function validateSignerName(signerName: string, path: FieldPath): FieldError[] {
-  if (signerName === '') return [required(path, 'signerName must be provided')];
+  if (signerName === '') return [required(path)];
   const [domain = '', name, ...more] = signerName.split('/');
   if (name === undefined || more.length > 0) {
     const detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";

@@ -31,7 +31,7 @@ describe('namespaces', () => {
     [
       'a name with a dot',
       { metadata: { name: 'a.b' } },
-      ['Invalid | metadata.name | Invalid value: "a.b": a lowercase'],
+      ['Invalid | metadata.name | Invalid value: "a.b": must not contain dots'],
     ],
     [
       'a finalizer without a domain',

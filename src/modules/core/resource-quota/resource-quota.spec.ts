@@ -67,10 +67,7 @@ describe('resource quotas', () => {
     [
       'scopes of other things',
       { spec: { hard: { pods: '1', cpu: '1', services: '1' }, scopes: ['BestEffort'] } },
-      [
-        'Invalid | spec.scopes | Invalid value: ["BestEffort"]: unsupported scope applied to resource',
-        'Invalid | spec.scopes | Invalid value: ["BestEffort"]: unsupported scope applied to resource',
-      ],
+      ['Invalid | spec.scopes | Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
     ],
     [
       'opposite scopes',
@@ -90,7 +87,7 @@ describe('resource quotas', () => {
     [
       'a choice in a plain scope',
       selecting({ scopeName: 'BestEffort', operator: 'In', values: ['a'] }),
-      [`Invalid | ${expressions}.operator | Invalid value: "In": must be 'Exist' only operator when scope is any of`],
+      [`Invalid | ${expressions}.operator | Invalid value: "In": must be 'Exists' when scope is any of`],
     ],
     [
       'unknown words',
@@ -103,7 +100,7 @@ describe('resource quotas', () => {
     [
       'opposites in a selector',
       selecting({ scopeName: 'BestEffort', operator: 'Exists' }, { scopeName: 'NotBestEffort', operator: 'Exists' }),
-      [`Invalid | ${expressions} | Invalid value: []: conflicting scopes`],
+      [`Invalid | ${expressions} | Invalid value: null: conflicting scopes`],
     ],
   ];
   for (const [name, body, expected] of bad) {

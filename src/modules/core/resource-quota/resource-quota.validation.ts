@@ -145,13 +145,13 @@ function validateScopeSelector(spec: ResourceQuotaSpec, errors: FieldError[]): v
     }
     if (plainScopes.has(scopeName) && operator !== 'Exists') {
       const detail =
-        "must be 'Exist' only operator when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort and ResourceQuotaScopeNotBestEffort";
+        "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
       errors.push(invalid(expressionsPath.child('operator'), operator, detail));
     }
     validateValues(operator, values, errors);
   }
   if (hasOpposites(expressions.map(({ scopeName }) => scopeName))) {
-    errors.push(invalid(expressionsPath, spec.scopes ?? [], 'conflicting scopes'));
+    errors.push(invalid(expressionsPath, spec.scopes ?? null, 'conflicting scopes'));
   }
 }
 

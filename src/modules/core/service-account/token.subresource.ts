@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
@@ -72,10 +73,11 @@ async function performToken(
   const { token, expiresAt } = action.dryRun
     ? { token: '', expiresAt: new Date(context.clock.now() + expirationSeconds * 1000) }
     : await issuer.issue(asked);
+  const creationTimestamp = formatTime(context.clock.now());
   return {
     kind: body.kind,
     apiVersion: body.apiVersion,
-    metadata: { ...body.metadata, name, namespace },
+    metadata: { ...body.metadata, name, namespace, uid: randomUUID(), creationTimestamp },
     spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: { token, expirationTimestamp: formatTime(expiresAt.getTime()) },
   } as unknown as ApiObject;

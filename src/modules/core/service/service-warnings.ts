@@ -34,6 +34,9 @@ export function serviceWarnings(
     const form = `IPv6 address ${JSON.stringify(ip)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`;
     warnings.push(`spec.externalIPs[${i}]: ${form}`);
   });
+  if (spec.type !== 'ExternalName' && spec.externalName) {
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  }
   if (spec.trafficDistribution === 'PreferClose') {
     warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
   }

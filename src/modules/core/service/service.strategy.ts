@@ -46,7 +46,7 @@ function chooseFamilies(object: Service, family: IpFamilyName): void {
   const { spec } = object;
   if (!needsClusterIp(object)) return;
   const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
-  spec.ipFamilyPolicy ??= isOpen && (spec.ipFamilies ?? []).length !== 1 ? 'RequireDualStack' : 'SingleStack';
+  spec.ipFamilyPolicy ??= isOpen ? 'RequireDualStack' : 'SingleStack';
   if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = [family];
   if (isOpen && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies?.length === 1) {
     spec.ipFamilies = [...spec.ipFamilies, spec.ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4'];

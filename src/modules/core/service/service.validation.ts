@@ -8,7 +8,7 @@ import {
   required,
 } from '../../../base/machinery/field-error.js';
 import { validateLabels } from '../../../base/machinery/label-rules.js';
-import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
+import { isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
@@ -21,12 +21,11 @@ export type IpFamilyName = 'IPv4' | 'IPv6';
 
 const specPath = FieldPath.of('spec');
 const clusterIPsPath = specPath.child('clusterIPs');
-const nodeAgentPort = 10250;
 const longestAffinitySeconds = 86_400;
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const affinities = ['ClientIP', 'None'];
 const policies = ['Cluster', 'Local'];
-const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
+const familyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 /** Broken rules of a service, in the order that clients of these messages know. */
 export function validateService(
@@ -43,7 +42,7 @@ export function validateService(
   validateServicePorts(object, errors);
   if (spec.selector !== undefined) errors.push(...validateLabels(spec.selector, specPath.child('selector')));
   validateAffinity(object, errors);
-  validateClusterIps(object, family, errors);
+  validateClusterIps(object, errors);
   spec.externalIPs?.forEach((ip, i) => {
     const path = specPath.child('externalIPs').index(i);
     const broken = validateIp(ip, path);
@@ -54,19 +53,11 @@ export function validateService(
   validateDuplicatePorts(object, errors);
   validateLoadBalancer(object, knownRanges, errors);
   validateTraffic(object, errors);
-  return errors;
+  return errors.length > 0 ? errors : unconfiguredFamilies(object, family);
 }
 
 function validateType(object: Service, errors: FieldError[]): void {
   const { spec } = object;
-  if (spec.type === 'LoadBalancer') {
-    spec.ports?.forEach(({ port }, i) => {
-      // An open port here would open every node's agent to the world.
-      if (port !== nodeAgentPort) return;
-      const detail = `may not expose port ${port} externally since it is used by kubelet`;
-      errors.push(invalid(specPath.child('ports').index(i), port, detail));
-    });
-  }
   if (mayHaveNodePorts(object) && isHeadless(object)) {
     errors.push(invalid(clusterIPsPath.index(0), 'None', `may not be set to 'None' for ${spec.type} services`));
   }
@@ -100,55 +91,78 @@ function validateAffinity({ spec }: Service, errors: FieldError[]): void {
   }
 }
 
-function validateClusterIps(object: Service, family: IpFamilyName, errors: FieldError[]): void {
+function validateClusterIps(object: Service, errors: FieldError[]): void {
   const { spec } = object;
   const ips = spec.clusterIPs ?? [];
   if (spec.type === 'ExternalName') return;
-  validateFamilies(object, family, errors);
   if (ips.length > 0 && !spec.clusterIP) {
-    errors.push(invalid(clusterIPsPath, ips, 'must be empty when clusterIP is empty'));
+    errors.push(invalid(clusterIPsPath, ips, 'must be empty when `clusterIP` is not specified'));
+  } else if (ips.length > 0 && ips[0] !== spec.clusterIP) {
+    errors.push(invalid(clusterIPsPath, ips, 'first value must match `clusterIP`'));
+  }
+  validateFamilies(object, errors);
+  if (ips[0] === 'None') {
+    if (ips.length > 1) errors.push(invalid(clusterIPsPath, ips, "'None' must be the first and only value"));
     return;
   }
-  if (ips.length > 0 && ips[0] !== spec.clusterIP) {
-    errors.push(invalid(clusterIPsPath, ips, 'element [0] must match clusterIP'));
-  }
-  ips.forEach((ip, i) => {
+  const countBefore = errors.length;
+  for (const [i, ip] of ips.entries()) {
     const path = clusterIPsPath.index(i);
-    if (i > 0 && (ip === 'None' || ips[0] === 'None')) {
-      errors.push(invalid(path, ip, 'None must be the first and only value'));
-    } else if (ip !== 'None') {
-      errors.push(...validateIp(ip, path));
+    const wanted = spec.ipFamilies?.[i];
+    const broken = validateIp(ip, path);
+    errors.push(...broken);
+    if (broken.length > 0 || (wanted !== 'IPv4' && wanted !== 'IPv6')) continue;
+    if (ipFamily(ip) !== wanted.toLowerCase()) {
+      errors.push(invalid(path, ip, `expected an ${wanted} value as indicated by \`ipFamilies[${i}]\``));
     }
-  });
-  const hasTwoOfOne =
-    ips.length === 2 && ips[0] !== 'None' && ipFamily(ips[0] as string) === ipFamily(ips[1] as string);
+  }
   if (ips.length > 2) errors.push(invalid(clusterIPsPath, ips, 'may only hold up to 2 values'));
-  else if (hasTwoOfOne) {
+  const known = new Set(ips.map(ipFamily));
+  if (errors.length === countBefore + (ips.length > 2 ? 1 : 0) && known.size < ips.length) {
     errors.push(invalid(clusterIPsPath, ips, 'may specify no more than one IP for each IP family'));
   }
 }
 
-function validateFamilies(object: Service, family: IpFamilyName, errors: FieldError[]): void {
-  const { spec } = object;
-  const policyPath = specPath.child('ipFamilyPolicy');
-  const policy = spec.ipFamilyPolicy;
-  const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
-  if (policy !== undefined && !familyPolicies.includes(policy)) {
-    errors.push(notSupported(policyPath, policy, familyPolicies));
-  } else if (policy === 'RequireDualStack' && !isOpen) {
-    errors.push(invalid(policyPath, policy, 'this cluster is not configured for dual-stack services'));
-  }
+function validateFamilies({ spec }: Service, errors: FieldError[]): void {
   const seen = new Set<string>();
   spec.ipFamilies?.forEach((name, i) => {
     const path = specPath.child('ipFamilies').index(i);
     if (name !== 'IPv4' && name !== 'IPv6') errors.push(notSupported(path, name, ['IPv4', 'IPv6']));
     else if (seen.has(name)) errors.push(duplicate(path, name));
-    else if (name !== family && !isOpen) errors.push(invalid(path, name, 'not configured on this cluster'));
     seen.add(name);
   });
-  if ((spec.ipFamilies ?? []).length > 2) {
-    errors.push(invalid(specPath.child('ipFamilies'), spec.ipFamilies, 'may only hold up to 2 values'));
+  const policy = spec.ipFamilyPolicy;
+  const policyPath = specPath.child('ipFamilyPolicy');
+  if (policy !== undefined && !familyPolicies.includes(policy)) {
+    errors.push(notSupported(policyPath, policy, familyPolicies));
+  } else if (policy === 'SingleStack' && seen.size > 1) {
+    const detail = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified";
+    errors.push(invalid(policyPath, policy, detail));
   }
+}
+
+/** What a service asks for that this cluster, with one family, does not have. A headless one without selector may. */
+function unconfiguredFamilies(object: Service, family: IpFamilyName): FieldError[] {
+  const { spec } = object;
+  if (spec.type === 'ExternalName') return [];
+  const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
+  if (isOpen) return [];
+  const ips = spec.clusterIPs ?? [];
+  for (const [i, ip] of ips.entries()) {
+    if (ip === 'None' || ipFamily(ip) === family.toLowerCase()) continue;
+    const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
+    return [invalid(clusterIPsPath.index(i), ips, `${other} is not configured on this cluster`)];
+  }
+  const errors: FieldError[] = [];
+  if (spec.ipFamilyPolicy === 'RequireDualStack') {
+    const detail = 'this cluster is not configured for dual-stack services';
+    errors.push(invalid(specPath.child('ipFamilyPolicy'), spec.ipFamilyPolicy, detail));
+  }
+  spec.ipFamilies?.forEach((name, i) => {
+    if (name === family) return;
+    errors.push(invalid(specPath.child('ipFamilies').index(i), name, 'not configured on this cluster'));
+  });
+  return errors;
 }
 
 function validateNodePorts({ spec }: Service, errors: FieldError[]): void {
@@ -163,7 +177,8 @@ function validateNodePorts({ spec }: Service, errors: FieldError[]): void {
   spec.ports?.forEach(({ nodePort, protocol }, i) => {
     if (!nodePort) return;
     const key = `${protocol}/${nodePort}`;
-    if (seen.has(key)) errors.push(duplicate(specPath.child('ports').index(i).child('nodePort'), nodePort));
+    const path = specPath.child('ports').index(i).child('nodePort');
+    if (seen.has(key)) errors.push(invalid(path, nodePort, 'provided port is already allocated'));
     seen.add(key);
   });
 }
@@ -197,7 +212,8 @@ function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[],
   if (spec.loadBalancerClass === undefined) return;
   const classPath = specPath.child('loadBalancerClass');
   if (!isLoadBalancer) errors.push(forbidden(classPath, onlyThere));
-  for (const m of isQualifiedName(spec.loadBalancerClass)) errors.push(invalid(classPath, spec.loadBalancerClass, m));
+  else
+    for (const m of isQualifiedName(spec.loadBalancerClass)) errors.push(invalid(classPath, spec.loadBalancerClass, m));
 }
 
 function validateTraffic(object: Service, errors: FieldError[]): void {
@@ -205,22 +221,18 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
   const externalPath = specPath.child('externalTrafficPolicy');
   const internalPath = specPath.child('internalTrafficPolicy');
   const checkPath = specPath.child('healthCheckNodePort');
-  const countBefore = errors.length;
   const external = spec.externalTrafficPolicy;
   const checkPort = spec.healthCheckNodePort ?? 0;
-  if (external && !policies.includes(external)) {
+  if (external && !isExternallyAccessible(object)) {
+    errors.push(invalid(externalPath, external, 'may only be set for externally-accessible services'));
+  } else if (external && !policies.includes(external)) {
     errors.push(notSupported(externalPath, external, policies));
   }
-  if (checkPort < 0) errors.push(invalid(checkPath, checkPort, 'HealthCheckNodePort must be not less than 0'));
-  if (errors.length === countBefore) {
-    if (external && !isExternallyAccessible(object)) {
-      const detail = 'may only be set for externally-accessible services';
-      errors.push(invalid(externalPath, external, detail));
-    }
-    if (checkPort !== 0 && !needsHealthCheckPort(object)) {
-      const detail = 'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local';
+  if (checkPort !== 0) {
+    if (!needsHealthCheckPort(object)) {
+      const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
       errors.push(invalid(checkPath, checkPort, detail));
-    }
+    } else for (const m of isPortNumber(checkPort)) errors.push(invalid(checkPath, checkPort, m));
   }
   const internal = spec.internalTrafficPolicy;
   if (internal !== undefined && !policies.includes(internal))
@@ -242,7 +254,8 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
     if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
     const hadFamilies = old.spec.ipFamilies?.[0];
     const families = object.spec.ipFamilies?.[0];
-    if (hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {
+    // An address of the other family is reported as such below.
+    if (ips[0] === 'None' && hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {
       errors.push(invalid(specPath.child('ipFamilies').index(0), object.spec.ipFamilies, 'may not change once set'));
     }
   }
@@ -268,15 +281,16 @@ export function validateServiceStatus(object: Service): FieldError[] {
   const ingresses = object.status.loadBalancer.ingress ?? [];
   if (ingresses.length > 0 && object.spec.type !== 'LoadBalancer') {
     errors.push(forbidden(listPath, "may only be used when `spec.type` is 'LoadBalancer'"));
+    return errors;
   }
   ingresses.forEach(({ ip, hostname, ipMode, ports = [] }, i) => {
     const path = listPath.index(i);
     errors.push(...validatePortStatuses(ports, path.child('ports')));
-    if (ip && ipFamily(ip) === undefined) errors.push(invalid(path.child('ip'), ip, 'must be a valid IP address'));
+    if (ip) errors.push(...validateIp(ip, path.child('ip')));
     if (ipMode !== undefined) {
       if (!ip) errors.push(forbidden(path.child('ipMode'), 'may not be specified when `ip` is not set'));
       if (ipMode !== 'VIP' && ipMode !== 'Proxy') {
-        errors.push(notSupported(path.child('ipMode'), ipMode, ['VIP', 'Proxy']));
+        errors.push(notSupported(path.child('ipMode'), ipMode, ['Proxy', 'VIP']));
       }
     }
     if (!hostname) return;

@@ -24,16 +24,18 @@ describe('EndpointSlice', () => {
     ],
     [
       'addresses of the wrong type',
-      { addressType: 'IPv4', endpoints: [{ addresses: ['::1', '01.2.3.4'] }] },
+      { addressType: 'IPv4', endpoints: [{ addresses: ['::2', '01.2.3.4'] }] },
       [
-        'FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "::1": must be a valid IPv4 address',
-        'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "01.2.3.4": must be a valid IPv4 address',
+        'FieldValueInvalid | endpoints[0].addresses | Invalid value: "::2": must be an IPv4 address',
+        'FieldValueInvalid | endpoints[0].addresses[1] | Invalid value: "01.2.3.4": must not have leading 0s',
       ],
     ],
     [
       'IPv6 with zone',
       { addressType: 'IPv6', endpoints: [{ addresses: ['fe80::1%eth0', 'fd00::1'] }] },
-      ['FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "fe80::1%eth0": must be a valid IPv6 address'],
+      [
+        'FieldValueInvalid | endpoints[0].addresses[0] | Invalid value: "fe80::1%eth0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      ],
     ],
     [
       'short names',
@@ -67,8 +69,8 @@ describe('EndpointSlice', () => {
         ports: Array.from({ length: 101 }, (_, i) => ({ name: `p${i}` })),
       },
       [
-        'FieldValueTooMany | endpoints | Too many: 1001: must have at most 1000 items',
         'FieldValueTooMany | ports | Too many: 101: must have at most 100 items',
+        'FieldValueTooMany | endpoints | Too many: 1001: must have at most 1000 items',
       ],
     ],
     [
@@ -111,7 +113,7 @@ describe('EndpointSlice', () => {
     ]);
     assert.deepEqual(
       tester.create({ addressType: 'IPv4', endpoints: [{ ...endpoint, zone: 'not valid!' }] }).causes.length,
-      1,
+      0,
     );
   });
 

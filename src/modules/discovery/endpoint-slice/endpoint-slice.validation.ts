@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import {
   duplicate,
   type FieldError,
@@ -15,8 +15,13 @@ import {
   isQualifiedName,
   isValidLabelValue,
 } from '../../../base/machinery/names.js';
-import { validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
+import {
+  badIp,
+  ipProblem,
+  validateNonSpecialIp,
+} from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
+import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
@@ -65,6 +70,10 @@ function missingAddresses({ endpoints }: EndpointSlice): FieldError[] {
 }
 
 function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldError[]): void {
+  const ports = slice.ports ?? [];
+  const seen = new Set<string>();
+  if (ports.length > maxPorts) errors.push(tooMany(portsPath, ports.length, maxPorts));
+  else for (const [i, port] of ports.entries()) validatePort(port, seen, portsPath.index(i), errors);
   const endpoints = slice.endpoints ?? [];
   if (endpoints.length > maxEndpoints) errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
   else {
@@ -72,13 +81,6 @@ function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldE
       validateEndpoint(endpoint, slice.addressType, place, endpointsPath.index(i), errors);
     }
   }
-  const ports = slice.ports ?? [];
-  if (ports.length > maxPorts) {
-    errors.push(tooMany(portsPath, ports.length, maxPorts));
-    return;
-  }
-  const seen = new Set<string>();
-  for (const [i, port] of ports.entries()) validatePort(port, seen, portsPath.index(i), errors);
 }
 
 function validateEndpoint(
@@ -93,7 +95,7 @@ function validateEndpoint(
   if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
   else {
     for (const [i, address] of addresses.entries()) {
-      errors.push(...addressErrors(address, addressType, addressesPath.index(i)));
+      errors.push(...addressErrors(address, addressType, addressesPath, i));
     }
   }
   const { nodeName, hostname, zone, deprecatedTopology = {}, hints } = endpoint;
@@ -101,14 +103,15 @@ function validateEndpoint(
     for (const m of isDns1123Subdomain(nodeName)) errors.push(invalid(path.child('nodeName'), nodeName, m));
   }
   const topologyPath = path.child(place);
-  const zonePath = place === 'topology' ? topologyPath : path.child('zone');
   const topologySize = Object.keys(deprecatedTopology).length + (zone !== undefined && place === 'topology' ? 1 : 0);
   if (topologySize > maxTopology) errors.push(tooMany(topologyPath, topologySize, maxTopology));
   errors.push(...validateLabels(deprecatedTopology, topologyPath));
   if (hostname !== undefined) {
     for (const m of isDns1123Label(hostname)) errors.push(invalid(path.child('hostname'), hostname, m));
   }
-  if (zone !== undefined) for (const m of isValidLabelValue(zone)) errors.push(invalid(zonePath, zone, m));
+  if (zone !== undefined && place === 'topology') {
+    for (const m of isValidLabelValue(zone)) errors.push(invalid(topologyPath, zone, m));
+  }
   if (hints !== undefined) {
     validateHints(hints.forZones ?? [], isValidLabelValue, path.child('hints').child('forZones'), errors);
     validateHints(hints.forNodes ?? [], isDns1123Subdomain, path.child('hints').child('forNodes'), errors);
@@ -134,28 +137,29 @@ function validateHints(
   }
 }
 
-function addressErrors(address: string, addressType: string, path: FieldPath): FieldError[] {
-  const isRight = addressType === 'IPv4' ? isIPv4(address) : isIPv6(address) && !address.includes('%');
-  const isIp = addressType === 'IPv4' || addressType === 'IPv6';
+function addressErrors(address: string, addressType: string, list: FieldPath, i: number): FieldError[] {
+  const path = list.index(i);
+  if (addressType === 'FQDN') return hostErrors(address).map((problem) => invalid(path, address, problem));
+  if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
+  const problem = ipProblem(address);
+  if (problem !== undefined || address.includes('%')) return [invalid(path, address, problem ?? badIp)];
+  const errors: FieldError[] = [];
+  if (isIPv4(address) !== (addressType === 'IPv4')) {
+    errors.push(invalid(list, address, `must be an ${addressType} address`));
+  }
+  const canonical = canonicalIp(address);
+  if (!isIPv4(address) && canonical !== undefined && canonical !== address) {
+    errors.push(invalid(path, address, `must be in canonical form ("${canonical}")`));
+  }
   // Traffic goes there from nodes: an address of the node itself would open it to whoever may write endpoints.
-  if (isIp && isRight) return validateNonSpecialIp(address, path);
-  return nameErrors(address, addressType).map((problem) => invalid(path, address, problem));
+  return [...errors, ...validateNonSpecialIp(address, path)];
 }
 
-function nameErrors(address: string, addressType: string): string[] {
-  switch (addressType) {
-    case 'IPv4':
-    case 'IPv6':
-      return [`must be a valid ${addressType} address`];
-    case 'FQDN': {
-      const name = address.endsWith('.') ? address.slice(0, -1) : address;
-      const broken = isDns1123Subdomain(name);
-      if (broken.length > 0) return broken;
-      return name.includes('.') ? [] : ['should be a domain with at least two segments separated by dots'];
-    }
-    default:
-      return [];
-  }
+function hostErrors(address: string): string[] {
+  const name = address.endsWith('.') ? address.slice(0, -1) : address;
+  const broken = isDns1123Subdomain(name);
+  if (broken.length > 0) return broken;
+  return name.includes('.') ? [] : ['should be a domain with at least two segments separated by dots'];
 }
 
 function validatePort(port: EndpointPort, seen: Set<string>, path: FieldPath, errors: FieldError[]): void {

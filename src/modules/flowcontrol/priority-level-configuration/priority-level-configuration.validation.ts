@@ -37,18 +37,23 @@ const exemptPath = specPath.child('exempt');
 export function validatePriorityLevelConfiguration({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
   const errors: FieldError[] = [];
   const isKnownType = spec.type === 'Exempt' || spec.type === 'Limited';
-  if (!isKnownType) errors.push(notSupported(specPath.child('type'), spec.type, ['Exempt', 'Limited']));
+  if (spec.type === '') errors.push(required(specPath.child('type')));
+  else if (!isKnownType) errors.push(notSupported(specPath.child('type'), spec.type, ['Exempt', 'Limited']));
   else if ((metadata.name === exemptName) !== (spec.type === 'Exempt')) {
-    const detail = "type must be 'Exempt' if and only if name is 'exempt'";
+    const detail = "must be 'Exempt' if and only if `name` is 'exempt'";
     errors.push(invalid(specPath.child('type'), spec.type, detail));
   }
+  if (metadata.name === exemptName && spec.type === 'Limited') {
+    const detail = `spec of '${exemptName}' except the 'spec.exempt' field must equal the fixed value`;
+    errors.push(invalid(specPath, spec, detail));
+  }
   if (spec.type === 'Exempt') {
-    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, 'must be nil if the type is not Limited'));
+    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, ''));
     if (spec.exempt !== undefined) checkExempt(spec.exempt, errors);
   } else if (spec.type === 'Limited') {
-    if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, 'must be nil if the type is Limited'));
-    if (spec.limited === undefined) errors.push(required(limitedPath, 'must not be empty when type is Limited'));
+    if (spec.limited === undefined) errors.push(required(limitedPath));
     else checkLimited(spec.limited, errors);
+    if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, ''));
   }
   if (metadata.name === catchAllName && !deepEqual(spec, catchAllSpec)) {
     errors.push(invalid(specPath, spec, `spec of '${catchAllName}' must equal the fixed value`));
@@ -79,13 +84,14 @@ function checkLimitResponse({ type, queuing }: LimitResponse, path: FieldPath, e
   const queuingPath = path.child('queuing');
   if (type === 'Queue') {
     if (queuing === undefined) {
-      errors.push(required(queuingPath, 'must not be empty if limited.limitResponse.type is Limited'));
+      errors.push(required(queuingPath));
     } else checkQueuing(queuing, queuingPath, errors);
   } else if (type === 'Reject') {
     if (queuing !== undefined) {
-      errors.push(forbidden(queuingPath, 'must be nil if limited.limitResponse.type is not Limited'));
+      errors.push(forbidden(queuingPath, ''));
     }
-  } else errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
+  } else if (type === '') errors.push(required(path.child('type')));
+  else errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
 }
 
 function checkQueuing(queuing: QueuingConfiguration, path: FieldPath, errors: FieldError[]): void {

@@ -1,11 +1,12 @@
 import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
 import {
-  isDns1035Label,
+  isDns1123Label,
   isDns1123Subdomain,
   isPortName,
   isPortNumber,
   isWildcardDns1123Subdomain,
 } from '../../../base/machinery/names.js';
+import { validateIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
 import type {
   HTTPIngressPath,
@@ -32,8 +33,9 @@ const forbiddenPathEnds = ['/..', '/.'];
 export function validateIngressCreate(ingress: Ingress, classAnnotation: string): FieldError[] {
   const errors = validateIngressSpec(ingress.spec);
   const annotated = ingress.metadata.annotations?.[classAnnotation];
-  if (annotated !== undefined && ingress.spec.ingressClassName !== undefined) {
-    const detail = 'can not be set when the class field is also set';
+  const { ingressClassName } = ingress.spec;
+  if (annotated !== undefined && ingressClassName !== undefined && annotated !== ingressClassName) {
+    const detail = 'must match `ingressClassName` when both are specified';
     errors.push(invalid(annotationsPath.child(classAnnotation), annotated, detail));
   }
   return errors;
@@ -65,9 +67,7 @@ export function validateIngressStatus(status: IngressStatus): FieldError[] {
   const path = statusPath.child('loadBalancer').child('ingress');
   for (const [i, point] of (status.loadBalancer.ingress ?? []).entries()) {
     const at = path.index(i);
-    if (point.ip !== undefined && ipFamily(point.ip) === undefined) {
-      errors.push(invalid(at.child('ip'), point.ip, 'must be a valid IP address'));
-    }
+    if (point.ip !== undefined) errors.push(...validateIp(point.ip, at.child('ip')));
     if (point.hostname !== undefined) {
       for (const m of isDns1123Subdomain(point.hostname)) errors.push(invalid(at.child('hostname'), point.hostname, m));
       if (ipFamily(point.hostname) !== undefined) {
@@ -143,7 +143,7 @@ function validateServiceBackend(
   const servicePath = path.child('service');
   const portPath = servicePath.child('port');
   if (name === '') errors.push(required(servicePath.child('name')));
-  else for (const m of isDns1035Label(name)) errors.push(invalid(servicePath.child('name'), name, m));
+  else for (const m of isDns1123Label(name)) errors.push(invalid(servicePath.child('name'), name, m));
   const hasName = (port.name ?? '') !== '';
   const hasNumber = (port.number ?? 0) !== 0;
   if (hasName && hasNumber) errors.push(invalid(path, '', 'cannot set both port name & port number'));

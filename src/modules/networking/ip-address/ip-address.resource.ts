@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain, isPathSegmentName } from '../../../base/machinery/names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { ipProblem } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { type IPAddress, ipAddress } from '../../../objects/apis/networking/v1/service-cidr.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
@@ -43,8 +44,10 @@ export function ipAddressResource(names: VendorNames, stores: ResourceStores): R
 
 /** Broken rules of an IPAddress's name: the address in its canonical form. */
 function ipAddressNameErrors(name: string): string[] {
+  const problem = ipProblem(name);
+  if (problem !== undefined) return [problem];
   const canonical = canonicalIp(name);
-  if (canonical === undefined) return ['must be a valid IP address'];
+  if (canonical?.startsWith('::ffff:') && canonical.includes('.')) return ['must not be an IPv4-mapped IPv6 address'];
   return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
 }
 

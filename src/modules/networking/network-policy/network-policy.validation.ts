@@ -113,11 +113,12 @@ function validateIpBlock(
   // What was accepted before stays acceptable; programs that read it have their own opinion of it anyway.
   if (!known.has(cidr)) errors.push(...validateCidr(cidr, path.child('cidr')));
   const network = parseIpNetwork(cidr);
+  if (network === undefined) return;
   for (const [i, text] of (except ?? []).entries()) {
     const excluded = parseIpNetwork(text);
     const at = path.child('except').index(i);
     if (!known.has(text)) errors.push(...validateCidr(text, at));
-    if (network === undefined || excluded === undefined) continue;
+    if (excluded === undefined) continue;
     if (!isStrictSubset(excluded, network)) errors.push(invalid(at, text, 'must be a strict subset of `cidr`'));
   }
 }

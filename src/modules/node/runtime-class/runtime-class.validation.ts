@@ -1,4 +1,4 @@
-import { duplicate, type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { duplicate, type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import { validateLabels } from '../../../base/machinery/label-rules.js';
 import { isDns1123Label } from '../../../base/machinery/names.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
@@ -11,7 +11,7 @@ const schedulingPath = FieldPath.of('scheduling');
 
 /** Broken rules of a new RuntimeClass. */
 export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): FieldError[] {
-  const errors = isDns1123Label(object.handler).map((m) => invalid(handlerPath, object.handler, m));
+  const errors: FieldError[] = [];
   const limits = object.overhead?.podFixed;
   if (limits !== undefined) validateResourceRequirements({ limits }, FieldPath.of('overhead'), names, errors);
   const { nodeSelector, tolerations = [] } = object.scheduling ?? {};
@@ -25,6 +25,8 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
     if (seen.has(text)) errors.push(duplicate(tolerationsPath.index(i), toleration));
     seen.add(text);
   }
+  if (object.handler === '') errors.push(required(handlerPath));
+  else for (const m of isDns1123Label(object.handler)) errors.push(invalid(handlerPath, object.handler, m));
   return errors;
 }
 

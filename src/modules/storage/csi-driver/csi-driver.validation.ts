@@ -41,7 +41,9 @@ export function validateCsiDriverUpdate(object: CSIDriver, old: CSIDriver): Fiel
   const errors = validateSpec(object.spec);
   for (const field of immutableFields) {
     if (!isDeepStrictEqual(object.spec[field], old.spec[field])) {
-      errors.push(invalid(specPath.child(field), object.spec[field], 'field is immutable'));
+      // Clients know the first field by this name.
+      const shown = field === 'attachRequired' ? 'attachedRequired' : field;
+      errors.push(invalid(specPath.child(shown), object.spec[field], 'field is immutable'));
     }
   }
   return errors;
@@ -78,7 +80,10 @@ function validateTokenRequests(requests: NonNullable<CSIDriverSpec['tokenRequest
   const path = specPath.child('tokenRequests');
   const audiences = new Set<string>();
   for (const [i, { audience, expirationSeconds }] of requests.entries()) {
-    if (audiences.has(audience)) errors.push(duplicate(path.index(i).child('audience'), audience));
+    if (audiences.has(audience)) {
+      errors.push(duplicate(path.index(i).child('audience'), audience));
+      continue;
+    }
     audiences.add(audience);
     if (expirationSeconds === undefined) continue;
     const at = path.index(i).child('expirationSeconds');

@@ -1,4 +1,4 @@
-import { CelCompileError } from '../cel-error.js';
+import { CelCompileError, type CelIssue } from '../cel-error.js';
 import { unescapeLiteral } from './escapes.js';
 
 export type TokenKind = 'identifier' | 'quoted' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'end';
@@ -14,6 +14,9 @@ export interface Token {
 
 /** More tokens than an expression within the other limits has. */
 const maxTokens = 25_000;
+/** Most unreadable places of one text that are reported, and most of the text of one. */
+const maxIssues = 10;
+const longestShown = 64;
 const operators = ['==', '!=', '<=', '>=', '&&', '||'];
 const singles = new Set('()[]{}.,:?!<>+-*/%');
 const identifierPattern = /[A-Za-z_][A-Za-z0-9_]*/y;
@@ -22,9 +25,16 @@ const spacePattern = /(?:[ \t\n\r\f]|\/\/[^\n]*)+/y;
 const literalStart = /(?:[rR][bB]?|[bB][rR]?)?("""|'''|"|')/y;
 const quotedPattern = /`([A-Za-z0-9_.\-/ ]+)`/y;
 
+/** The tokens of a text, and what is none; that is left out. */
+export interface Tokens {
+  readonly tokens: readonly Token[];
+  readonly issues: readonly CelIssue[];
+}
+
 /** Splits the text of an expression into tokens; the last one has the kind `end`. Time is linear in the text. */
-export function tokenize(text: string): Token[] {
+export function tokenize(text: string): Tokens {
   const tokens: Token[] = [];
+  const issues: CelIssue[] = [];
   let at = 0;
   while (at < text.length) {
     if (tokens.length >= maxTokens) {
@@ -35,12 +45,18 @@ export function tokenize(text: string): Token[] {
       at += space.length;
       continue;
     }
-    const token = literalToken(text, at) ?? plainToken(text, at);
-    tokens.push(token.token);
-    at = token.end;
+    const read = literalToken(text, at) ?? plainToken(text, at);
+    if ('end' in read) {
+      tokens.push(read.token);
+      at = read.end;
+      continue;
+    }
+    const message = `Syntax error: token recognition error at: '${read.unknown.slice(0, longestShown)}'`;
+    if (issues.length < maxIssues) issues.push({ at, message });
+    at += read.unknown.length;
   }
   tokens.push({ kind: 'end', at: text.length, text: '', bytes: undefined });
-  return tokens;
+  return { tokens, issues };
 }
 
 interface Read {
@@ -48,12 +64,17 @@ interface Read {
   readonly end: number;
 }
 
+/** Text that is no token. */
+interface Unreadable {
+  readonly unknown: string;
+}
+
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
 }
 
-function plainToken(text: string, at: number): Read {
+function plainToken(text: string, at: number): Read | Unreadable {
   const make = (kind: TokenKind, value: string, length = value.length): Read => ({
     token: { kind, at, text: value, bytes: undefined },
     end: at + length,
@@ -72,11 +93,10 @@ function plainToken(text: string, at: number): Read {
   if (operators.includes(pair)) return make('operator', pair);
   const char = text[at] as string;
   if (singles.has(char)) return make('operator', char);
-  const shown = JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number));
-  throw new CelCompileError(text, [{ at, message: `Syntax error: token recognition error at: ${shown}` }]);
+  return { unknown: String.fromCodePoint(text.codePointAt(at) as number) };
 }
 
-function literalToken(text: string, at: number): Read | undefined {
+function literalToken(text: string, at: number): Read | Unreadable | undefined {
   const start = matchAt(literalStart, text, at);
   if (start === undefined) return undefined;
   const quote = /["']+$/.exec(start)?.[0] as string;
@@ -84,7 +104,8 @@ function literalToken(text: string, at: number): Read | undefined {
   const isRaw = prefix.includes('r');
   const end = literalEnd(text, at + start.length, quote, isRaw);
   if (end === undefined) {
-    throw new CelCompileError(text, [{ at, message: 'Syntax error: unterminated string literal' }]);
+    const lineEnd = text.indexOf('\n', at);
+    return { unknown: text.slice(at, lineEnd < 0 || quote.length === 3 ? text.length : lineEnd) };
   }
   const body = text.slice(at + start.length, end);
   const isBytes = prefix.includes('b');

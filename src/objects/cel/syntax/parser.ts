@@ -31,6 +31,9 @@ const sums: Readonly<Record<string, string>> = { '+': '_+_', '-': '_-_' };
 const products: Readonly<Record<string, string>> = { '*': '_*_', '/': '_/_', '%': '_%_' };
 const maxInt = (1n << 63n) - 1n;
 const maxUint = (1n << 64n) - 1n;
+/** What an expression may begin with, as messages list it. */
+const expressionStarts =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /**
  * Parses the text of an expression.
@@ -43,7 +46,19 @@ export function parseExpression(text: string, work?: CompileWork): Expression {
     const message = `expression code point size exceeds limit: size: ${text.length}, limit ${expressionLimits.length}`;
     throw new CelCompileError(text, [{ at: 0, message }]);
   }
-  return new Parser(text, tokenize(text), work).parse();
+  const { tokens, issues } = tokenize(text);
+  let parsed: Expression | undefined;
+  try {
+    parsed = new Parser(text, tokens, work).parse();
+  } catch (error) {
+    if (!(error instanceof CelCompileError) || issues.length === 0) throw error;
+    throw new CelCompileError(
+      text,
+      [...issues, ...error.issues].sort((a, b) => a.at - b.at),
+    );
+  }
+  if (issues.length > 0) throw new CelCompileError(text, issues);
+  return parsed;
 }
 
 class Parser {
@@ -60,7 +75,8 @@ class Parser {
 
   parse(): Expression {
     const expression = this.expression();
-    if (this.token.kind !== 'end') this.unexpected();
+    if (this.token.kind !== 'end')
+      this.fail(this.token.at, `Syntax error: extraneous input ${this.shown()} expecting <EOF>`);
     return expression;
   }
 
@@ -72,12 +88,14 @@ class Parser {
     throw new CelCompileError(this.text, [{ at, message }]);
   }
 
-  private unexpected(): never {
-    const { kind, text, at } = this.token;
-    this.fail(
-      at,
-      `Syntax error: ${kind === 'end' ? 'unexpected end of expression' : `unexpected ${kind} '${text.slice(0, 64)}'`}`,
-    );
+  /** The token is none of those that may be here, in words that clients of this language know. */
+  private unexpected(expected: string): never {
+    this.fail(this.token.at, `Syntax error: mismatched input ${this.shown()} expecting ${expected}`);
+  }
+
+  private shown(): string {
+    const { kind, text } = this.token;
+    return kind === 'end' ? "'<EOF>'" : `'${text.slice(0, 64)}'`;
   }
 
   private isOperator(text: string): boolean {
@@ -90,8 +108,11 @@ class Parser {
     return true;
   }
 
-  private expect(text: string): void {
-    if (!this.accept(text)) this.unexpected();
+  private expect(text: string, others: readonly string[] = []): void {
+    if (this.accept(text)) return;
+    if (others.length > 0) this.unexpected(`{${[text, ...others].map((other) => `'${other}'`).join(', ')}}`);
+    if (this.token.kind === 'end') this.fail(this.token.at, `Syntax error: missing '${text}' at '<EOF>'`);
+    this.unexpected(`'${text}'`);
   }
 
   /** Counts a node and its depth, so that code that walks the tree later can recurse. */
@@ -201,7 +222,7 @@ class Parser {
 
   private selection(operand: Expression, at: number, isOptional: boolean): Expression {
     const { kind, text: field } = this.token;
-    if (kind !== 'identifier' && kind !== 'quoted') this.unexpected();
+    if (kind !== 'identifier' && kind !== 'quoted') this.unexpected('{IDENTIFIER, ESC_IDENTIFIER}');
     this.position++;
     if (isOptional || kind === 'quoted' || !this.isOperator('(')) {
       return this.made({ kind: 'select', at, operand, field, isOptional }, operand);
@@ -219,9 +240,10 @@ class Parser {
   private list(end: string): Expression[] {
     const items: Expression[] = [];
     if (this.accept(end)) return items;
+    if (this.token.kind === 'end') this.unexpected(expressionStarts.replace("'(', ", `'(', '${end}', `));
     do items.push(this.expression());
     while (this.accept(','));
-    this.expect(end);
+    this.expect(end, [',']);
     return items;
   }
 
@@ -254,7 +276,7 @@ class Parser {
         }
     }
     this.position--;
-    return this.unexpected();
+    return this.unexpected(expressionStarts);
   }
 
   private literal(at: number, value: Value): Expression {
@@ -278,7 +300,7 @@ class Parser {
     if (name === 'null') return this.literal(at, null);
     if (name === 'in') {
       this.position--;
-      this.unexpected();
+      this.unexpected(expressionStarts);
     }
     if (this.isOperator('(')) return this.call(name, this.token.at, undefined);
     if (reserved.has(name)) this.fail(at, `reserved identifier: ${name}`);
@@ -290,8 +312,9 @@ class Parser {
     while (!this.accept(']')) {
       const isOptional = this.accept('?');
       elements.push({ value: this.expression(), isOptional });
-      if (this.accept(']')) break;
-      this.expect(',');
+      if (this.accept(',')) continue;
+      this.expect(']', [',']);
+      break;
     }
     return this.made({ kind: 'list', at, elements }, ...elements.map((element) => element.value));
   }
@@ -303,8 +326,9 @@ class Parser {
       const key = this.expression();
       this.expect(':');
       entries.push({ key, value: this.expression(), isOptional });
-      if (this.accept('}')) break;
-      this.expect(',');
+      if (this.accept(',')) continue;
+      this.expect('}', [',']);
+      break;
     }
     return this.made({ kind: 'map', at, entries }, ...entries.flatMap((entry) => [entry.key, entry.value]));
   }
@@ -315,12 +339,13 @@ class Parser {
     while (!this.accept('}')) {
       const isOptional = this.accept('?');
       const { kind, text, at: fieldAt } = this.token;
-      if (kind !== 'identifier' && kind !== 'quoted') this.unexpected();
+      if (kind !== 'identifier' && kind !== 'quoted') this.unexpected('{IDENTIFIER, ESC_IDENTIFIER}');
       this.position++;
       this.expect(':');
       fields.push({ at: fieldAt, name: text, value: this.expression(), isOptional });
-      if (this.accept('}')) break;
-      this.expect(',');
+      if (this.accept(',')) continue;
+      this.expect('}', [',']);
+      break;
     }
     return this.made({ kind: 'message', at, name, fields }, ...fields.map((field) => field.value));
   }

@@ -123,7 +123,7 @@ function compileRule(
     program: compiled.program,
     fault: compiled.fault,
     message: message?.program,
-    messageFault: message?.fault,
+    messageFault: message?.fault?.replace(/^compilation failed/, 'messageExpression compilation failed'),
     isTransition: compiled.program?.variables.has('oldSelf') === true,
   };
 }

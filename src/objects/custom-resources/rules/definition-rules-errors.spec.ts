@@ -14,12 +14,12 @@ describe('rules of a definition', () => {
     [
       'an empty message',
       rule({ message: ' ' }),
-      [`Invalid ${at}.message Invalid value: " ": message must be non-empty if specified`],
+      [`Invalid ${at}.message Invalid value: " ": must be non-empty if specified`],
     ],
     [
       'a message of two lines',
       rule({ message: 'a\nb' }),
-      [`Invalid ${at}.message Invalid value: "a\\nb": message must not contain line breaks`],
+      [`Invalid ${at}.message Invalid value: "a\\nb": must not contain line breaks`],
     ],
     [
       'a rule of two lines',
@@ -29,7 +29,7 @@ describe('rules of a definition', () => {
     [
       'an empty message expression',
       rule({ messageExpression: ' ' }),
-      [`Required ${at}.messageExpression Required value: messageExpression must be non-empty if specified`],
+      [`Required ${at}.messageExpression Required value: must be non-empty if specified`],
     ],
     [
       'a reason',
@@ -41,35 +41,41 @@ describe('rules of a definition', () => {
     [
       'a path that leads nowhere',
       rule({ fieldPath: '.b' }),
-      [`Invalid ${at}.fieldPath Invalid value: ".b": fieldPath must be a valid path: does not refer to a valid field`],
+      [`Invalid ${at}.fieldPath Invalid value: ".b": must be a valid path`],
     ],
     [
       'a result that is no bool',
       rule({ rule: 'self.a' }),
-      [`Invalid ${at}.rule Invalid value: "self.a": cel expression must evaluate to a bool`],
+      [
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.a","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool`,
+      ],
     ],
     [
       'a message that is no text',
       rule({ messageExpression: 'self.a' }),
-      [`Invalid ${at}.messageExpression Invalid value: "self.a": messageExpression must evaluate to a string`],
+      [
+        `Invalid ${at}.messageExpression Invalid value: {"Rule":"true","Message":"","MessageExpression":"self.a","Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate to a string`,
+      ],
     ],
     [
       'a fault',
       rule({ rule: 'self.b == 1' }),
-      [`Invalid ${at}.rule Invalid value: "self.b == 1": compilation failed: ERROR: <input>:1:5: undefined field 'b'`],
+      [
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.b == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:5: undefined field 'b'`,
+      ],
     ],
     [
       'wrong types',
       rule({ rule: 'self.a == "x"' }),
       [
-        `Invalid ${at}.rule Invalid value: "self.a == \\"x\\"": compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'`,
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.a == \\"x\\"","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'`,
       ],
     ],
     [
       'keys of an object',
       rule({ rule: 'self.all(k, true)' }),
       [
-        `Invalid ${at}.rule Invalid value: "self.all(k, true)": compilation failed: ERROR: <input>:1:1: expression of type 'object' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.all(k, true)","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:1: expression of type 'object' cannot be range of a comprehension (must be list, map, or dynamic)`,
       ],
     ],
     [
@@ -100,14 +106,14 @@ describe('rules of a definition', () => {
       'no type',
       { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-validations': [{ rule: 'true' }] },
       [
-        `Invalid ${at}.rule Invalid value: "true": rules are not possible where the schema does not say the type of the values`,
+        `Invalid ${at}.rule Invalid value: {"Rule":"true","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: rules are not possible where the schema does not say the type of the values`,
       ],
     ],
     [
       'a pattern that can not be compiled',
       object({ t: { ...text, maxLength: 9 } }, 'self.t.matches("[")'),
       [
-        `Invalid ${at}.rule Invalid value: "self.t.matches(\\"[\\")": compilation failed: ERROR: <input>:1:16: invalid matches argument`,
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.t.matches(\\"[\\")","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:16: invalid matches argument`,
       ],
     ],
   ];
@@ -123,7 +129,7 @@ describe('rules of a definition', () => {
     const a = { ...withRules(int, 'self < 5'), default: 7 };
     const b = { ...withRules(int, 'self == oldSelf'), default: 1 };
     assert.deepEqual(refused(object({ a, b })), [
-      'Invalid s.properties[a].default Invalid value: "integer": failed rule: self < 5',
+      'Invalid s.properties[a].default Invalid value: 7: failed rule: self < 5',
     ]);
   });
 

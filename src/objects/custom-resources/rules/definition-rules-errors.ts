@@ -48,9 +48,9 @@ export function* definitionRulesErrors(schema: StructuralSchema, path: FieldPath
   judge(compiled, path, 1, undefined, costs, errors);
   if (costs.total > schemaCostLimit) {
     const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
-    errors.push(forbidden(path, tooExpensive(name, costs.total / schemaCostLimit)));
     const detail = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
     for (const place of costs.mostExpensive()) errors.push(forbidden(place, detail));
+    errors.push(forbidden(path, tooExpensive(name, costs.total / schemaCostLimit)));
   }
   return errors;
 }
@@ -74,27 +74,24 @@ function checkRule(rule: ValidationRule, schema: StructuralSchema, at: FieldPath
   const shown = message.trim();
   if (text === '') errors.push(required(at.child('rule'), 'rule is not specified'));
   else if (message !== '' && shown === '') {
-    errors.push(invalid(at.child('message'), message, 'message must be non-empty if specified'));
+    errors.push(invalid(at.child('message'), message, 'must be non-empty if specified'));
   } else if (hasNewline(shown)) {
-    errors.push(invalid(at.child('message'), message, 'message must not contain line breaks'));
+    errors.push(invalid(at.child('message'), message, 'must not contain line breaks'));
   } else if (hasNewline(text) && shown === '') {
     errors.push(required(at.child('message'), 'message must be specified if rule contains line breaks'));
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
-    errors.push(required(at.child('messageExpression'), 'messageExpression must be non-empty if specified'));
+    errors.push(required(at.child('messageExpression'), 'must be non-empty if specified'));
   }
   if (reason !== undefined && !reasons.includes(reason)) {
     errors.push(notSupported(at.child('reason'), reason, reasons));
   }
   if (fieldPath === '') return;
   const fieldAt = at.child('fieldPath');
-  if (fieldPath.trim() === '') errors.push(invalid(fieldAt, fieldPath, 'fieldPath must be non-empty if specified'));
-  else if (hasNewline(fieldPath)) {
-    errors.push(invalid(fieldAt, fieldPath, 'fieldPath must not contain line breaks'));
-  } else {
-    const found = followSchemaPath(fieldPath.trim(), schema, true);
-    if ('fault' in found) errors.push(invalid(fieldAt, fieldPath, `fieldPath must be a valid path: ${found.fault}`));
-  }
+  if (fieldPath.trim() === '') errors.push(invalid(fieldAt, fieldPath, 'must be non-empty if specified'));
+  else if (hasNewline(fieldPath)) errors.push(invalid(fieldAt, fieldPath, 'must not contain line breaks'));
+  const found = hasNewline(fieldPath) ? { fault: '' } : followSchemaPath(fieldPath.trim(), schema, true);
+  if ('fault' in found) errors.push(invalid(fieldAt, fieldPath, 'must be a valid path'));
 }
 
 function hasNewline(text: string): boolean {
@@ -146,7 +143,7 @@ function judgeRule(
   errors: FieldError[],
 ): void {
   const ruleAt = at.child('rule');
-  if (program === undefined) errors.push(invalid(ruleAt, source.rule, fault ?? ''));
+  if (program === undefined) errors.push(invalid(ruleAt, shownRule(source), fault ?? ''));
   else {
     const cost = costs.add(ruleAt, program.cost.max, count, part.type?.minSize ?? 0);
     if (cost > expressionCostLimit) {
@@ -161,7 +158,7 @@ function judgeRule(
     }
   }
   const messageAt = at.child('messageExpression');
-  if (messageFault !== undefined) errors.push(invalid(messageAt, source.messageExpression, messageFault));
+  if (messageFault !== undefined) errors.push(invalid(messageAt, shownRule(source), messageFault));
   else if (message !== undefined) {
     // The newest release counts one message for each object.
     const cost = costs.add(messageAt, message.cost.max, 1, 0);
@@ -169,6 +166,19 @@ function judgeRule(
       errors.push(forbidden(messageAt, tooExpensive('estimated messageExpression cost', cost / expressionCostLimit)));
     }
   }
+}
+
+/** A rule as messages show it, with all its fields. */
+function shownRule(source: ValidationRule): object {
+  const { rule, message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf = null } = source;
+  return {
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf,
+  };
 }
 
 function tooExpensive(what: string, factor: number): string {

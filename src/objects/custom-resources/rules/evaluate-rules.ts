@@ -1,9 +1,11 @@
 import {
   duplicate,
+  duplicateOmitted,
   type FieldError,
   FieldPath,
   forbidden,
   invalid,
+  invalidOmitted,
   required,
 } from '../../../base/machinery/field-error.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
@@ -18,6 +20,8 @@ export const objectCostLimit = 10_000_000;
 /** The budget of one evaluation. */
 const evaluationCostLimit = 1_000_000;
 const longestMessage = 5 * 1024;
+/** Longest text that a message repeats. */
+const longestShown = 10_000;
 /** More errors than this help nobody. */
 const mostErrors = 100;
 
@@ -145,31 +149,30 @@ class RulesWalk {
     if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
     const { source, program, fault } = rule;
     const at = path ?? wholeObject;
-    const kind = part.schema.type ?? '';
     if (program === undefined || part.type === undefined) {
-      this.report(invalid(at, kind, `rule compile error: ${fault}`));
+      this.report(wrong(at, value, `rule compile error: ${fault}`));
       return;
     }
     const budget = new Budget(evaluationCostLimit);
     try {
       const variables = this.variablesOf(rule, part, value, old, budget);
       if (program.evaluate(variables, budget) === true) return;
-      this.report(violation(rule, at, kind, this.messageOf(rule, variables)));
+      this.report(violation(rule, at, value, this.messageOf(rule, variables)));
     } catch (error) {
       if (error instanceof CostLimitExceeded) {
         const text = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(source)}`;
-        this.report(invalid(at, kind, text));
+        this.report(wrong(at, value, text));
         throw new OutOfBudget();
       }
       if (!(error instanceof CelError)) throw error;
-      this.report(invalid(at, kind, faultText(error, source)));
+      this.report(wrong(at, value, faultText(error, source)));
     } finally {
-      this.spend(budget.spent, at, kind);
+      this.spend(budget.spent, at, value);
     }
   }
 
   /** Deducts the cost of an evaluation from the budget of the object. */
-  private spend(units: number, at: FieldPath, kind: string): void {
+  private spend(units: number, at: FieldPath, value: unknown): void {
     this.spent += units + evaluationUnits;
     let isOver = this.spent > objectCostLimit;
     if (this.spent > this.nextLook) {
@@ -180,7 +183,7 @@ class RulesWalk {
     }
     if (!isOver) return;
     const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
-    this.report(invalid(at, kind, text));
+    this.report(wrong(at, value, text));
     throw new OutOfBudget();
   }
 
@@ -222,7 +225,7 @@ class RulesWalk {
   }
 }
 
-function violation({ source, place }: CompiledRule, path: FieldPath, kind: string, detail: string): FieldError {
+function violation({ source, place }: CompiledRule, path: FieldPath, value: unknown, detail: string): FieldError {
   const at = pathBelow(path === wholeObject ? undefined : path, place) ?? path;
   switch (source.reason) {
     case 'FieldValueForbidden':
@@ -230,10 +233,19 @@ function violation({ source, place }: CompiledRule, path: FieldPath, kind: strin
     case 'FieldValueRequired':
       return required(at, detail);
     case 'FieldValueDuplicate':
-      return duplicate(at, kind);
+      return isShown(value) ? duplicate(at, value) : duplicateOmitted(at);
     default:
-      return invalid(at, kind, detail);
+      return wrong(at, value, detail);
   }
+}
+
+function wrong(at: FieldPath, value: unknown, detail: string): FieldError {
+  return isShown(value) ? invalid(at, value, detail) : invalidOmitted(at, detail);
+}
+
+/** Objects, lists and long texts are left out of messages. */
+function isShown(value: unknown): boolean {
+  return typeof value === 'string' ? value.length <= longestShown : typeof value !== 'object';
 }
 
 function processorMs(): number {

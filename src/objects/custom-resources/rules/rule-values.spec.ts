@@ -132,7 +132,7 @@ describe('values of a schema in rules', () => {
         kind: 'K',
         metadata: { name: 'abc' },
       }),
-      ['Invalid <nil> Invalid value: "object": failed rule: self.metadata.name.size() < 3 && self.kind == "K"'],
+      ['Invalid <nil> Invalid value: failed rule: self.metadata.name.size() < 3 && self.kind == "K"'],
     );
     assert.deepEqual(refused(object({}, 'self.metadata.labels.size() < 3')), [
       'Invalid s.x-kubernetes-validations[0].rule Invalid value: "self.metadata.labels.size() < 3": compilation failed: ERROR: <input>:1:14: undefined field \'labels\'',

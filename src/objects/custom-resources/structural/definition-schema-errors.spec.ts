@@ -340,7 +340,7 @@ const fields: readonly [schema: JSONSchemaProps, ...errors: string[]][] = [
     'Invalid .properties[y].default: Invalid value: {"z":1}: must not have unknown fields',
   ],
   [{ ...embedded, ...free, default: { kind: 5 } }, 'Invalid .default.kind: Invalid value: 5: must be a string'],
-  [{ ...embedded, ...free, default: { kind: 'X' } }, 'Required .default.apiVersion: Required value: must not be empty'],
+  [{ ...embedded, ...free, default: { kind: 'X' } }, 'Required .default.apiVersion: Required value'],
   [
     { ...embedded, properties: { apiVersion: { ...text, default: 5 } } },
     'Invalid .properties[apiVersion].default: Invalid value: 5: must result in valid metadata: apiVersion: Invalid value: 5: must be a string',

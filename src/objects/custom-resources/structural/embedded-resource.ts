@@ -12,6 +12,7 @@ import { validateAnnotations, validateLabels } from '../../../base/machinery/lab
 import { isDns1035Label, isDns1123Label, isPathSegmentName, isQualifiedName } from '../../../base/machinery/names.js';
 import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
 import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
+import { validateReferenceFields } from '../../registry/metadata/validate-metadata.js';
 import type { Fault } from './faults.js';
 import type { JsonRecord } from './json-objects.js';
 
@@ -40,7 +41,7 @@ export function metaFieldFaults(field: string, value: unknown): readonly FieldEr
 }
 
 function apiVersionErrors({ apiVersion }: JsonRecord, path: FieldPath): FieldError[] {
-  if (apiVersion === undefined) return [required(path, 'must not be empty')];
+  if (apiVersion === undefined) return [required(path)];
   if (typeof apiVersion !== 'string') return [invalid(path, apiVersion, 'must be a string')];
   if (apiVersion === '') return [invalid(path, apiVersion, 'must not be empty')];
   if (parseApiVersion(apiVersion) !== undefined) return [];
@@ -48,7 +49,7 @@ function apiVersionErrors({ apiVersion }: JsonRecord, path: FieldPath): FieldErr
 }
 
 function kindErrors({ kind }: JsonRecord, path: FieldPath): FieldError[] {
-  if (kind === undefined) return [required(path, 'must not be empty')];
+  if (kind === undefined) return [required(path)];
   if (typeof kind !== 'string') return [invalid(path, kind, 'must be a string')];
   if (kind === '') return [invalid(path, kind, 'must not be empty')];
   const messages = isDns1035Label(kind.toLowerCase());
@@ -87,21 +88,15 @@ function metadataErrors({ metadata }: JsonRecord, path: FieldPath): FieldError[]
 
 function ownerErrors({ ownerReferences }: ObjectMeta, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  for (const { apiVersion, kind, name, uid } of ownerReferences ?? []) {
-    if (!parseApiVersion(apiVersion ?? '')?.version) {
-      errors.push(invalid(path.child('apiVersion'), apiVersion ?? '', 'version must not be empty'));
-    }
-    if (!kind) errors.push(invalid(path.child('kind'), '', 'kind must not be empty'));
-    if (!name) errors.push(invalid(path.child('name'), '', 'name must not be empty'));
-    if (!uid) errors.push(invalid(path.child('uid'), '', 'uid must not be empty'));
-  }
+  for (const [i, reference] of (ownerReferences ?? []).entries())
+    validateReferenceFields(reference, path.index(i), errors);
   return errors;
 }
 
 function finalizerErrors({ finalizers }: ObjectMeta, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [i, finalizer] of (finalizers ?? []).entries()) {
-    for (const message of isQualifiedName(finalizer)) errors.push(invalid(path.index(i), finalizer, message));
+  for (const finalizer of finalizers ?? []) {
+    for (const message of isQualifiedName(finalizer)) errors.push(invalid(path, finalizer, message));
   }
   return errors;
 }

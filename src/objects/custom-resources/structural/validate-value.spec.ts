@@ -355,8 +355,8 @@ const embedded = object({ t: { type: 'object', ...free, 'x-kubernetes-embedded-r
 const embeddedCases: readonly [value: unknown, ...errors: (string | RegExp)[]][] = [
   [{ apiVersion: 'v1', kind: 'Pod' }],
   [{ apiVersion: 'a.b/v1', kind: 'X', metadata: { name: 'x', labels: { a: 'b' } } }],
-  [{ kind: 'X' }, 'Required t.apiVersion: Required value: must not be empty'],
-  [{ apiVersion: 'v1' }, 'Required t.kind: Required value: must not be empty'],
+  [{ kind: 'X' }, 'Required t.apiVersion: Required value'],
+  [{ apiVersion: 'v1' }, 'Required t.kind: Required value'],
   [
     { apiVersion: '', kind: '' },
     'Invalid t.apiVersion: Invalid value: "": must not be empty',
@@ -497,7 +497,7 @@ const updates: readonly [title: string, schema: JSONSchemaProps, old: unknown, v
       embedded,
       { t: { kind: 'X' } },
       { t: { kind: 'X' } },
-      'Required t.apiVersion: Required value: must not be empty',
+      'Required t.apiVersion: Required value',
     ],
   ];
 

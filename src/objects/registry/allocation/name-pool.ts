@@ -33,6 +33,21 @@ export class NamePool {
     return this.takeFromSurvey(owner);
   }
 
+  /** A name that is free now, without taking it; undefined when there is none. */
+  async findAny(owner: AllocationOwner, except: ReadonlySet<string>): Promise<string | undefined> {
+    const { size, keptForAsking } = this.range;
+    for (let i = 0; i < blindTries; i++) {
+      const name = this.range.at(randomInt(keptForAsking, size));
+      if (!except.has(name) && !(await this.allocations.isTaken(name, owner))) return name;
+    }
+    const { taken } = await this.allocations.survey();
+    for (let offset = size - 1; offset >= 0; offset--) {
+      const name = this.range.at(offset);
+      if (!taken.has(name) && !except.has(name)) return name;
+    }
+    return undefined;
+  }
+
   private async takeFromSurvey(owner: AllocationOwner): Promise<Allocation | undefined> {
     const { taken, settled } = await this.allocations.survey();
     const { size, keptForAsking } = this.range;

@@ -22,6 +22,6 @@ export function keepOwnersOnce(context: RequestContext, object: ApiObject, since
   object.metadata.ownerReferences = [...kept.values()];
   addWarning(
     context,
-    `.metadata.ownerReferences contains duplicate entries${since}; each is kept once, and later releases may refuse them; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries${since}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
   );
 }

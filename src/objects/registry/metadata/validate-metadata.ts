@@ -137,16 +137,11 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
     return;
   }
   let controller: OwnerReference | undefined;
-  for (const reference of references) {
-    const groupVersion = parseApiVersion(reference.apiVersion ?? '');
-    if (!groupVersion?.version) {
-      errors.push(invalid(path.child('apiVersion'), reference.apiVersion ?? '', 'version must not be empty'));
-    }
-    if (!reference.kind) errors.push(invalid(path.child('kind'), reference.kind ?? '', 'kind must not be empty'));
-    if (!reference.name) errors.push(invalid(path.child('name'), reference.name ?? '', 'name must not be empty'));
-    if (!reference.uid) errors.push(invalid(path.child('uid'), reference.uid ?? '', 'uid must not be empty'));
+  for (const [i, reference] of references.entries()) {
+    const at = path.index(i);
+    const groupVersion = validateReferenceFields(reference, at, errors);
     if (groupVersion?.group === '' && groupVersion.version === 'v1' && reference.kind === 'Event') {
-      errors.push(invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'));
+      errors.push(invalid(at, reference, '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (reference.controller !== true) continue;
     // The message shows all references, so it is not repeated for each when there are very many.
@@ -156,6 +151,29 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
     }
     controller = reference;
   }
+}
+
+/**
+ * What a reference to an owner must have.
+ *
+ * @returns the parsed version of the owner, if it is one
+ */
+export function validateReferenceFields(
+  reference: Partial<OwnerReference>,
+  path: FieldPath,
+  errors: FieldError[],
+): ReturnType<typeof parseApiVersion> {
+  const missing = 'must not be empty';
+  const { apiVersion = '', kind, name, uid } = reference;
+  const groupVersion = apiVersion === '' ? undefined : parseApiVersion(apiVersion);
+  if (apiVersion === '') errors.push(required(path.child('apiVersion'), missing));
+  else if (!groupVersion?.version) {
+    errors.push(invalid(path.child('apiVersion'), apiVersion, 'must be <group>/<version> or <version>'));
+  }
+  if (!kind) errors.push(required(path.child('kind'), missing));
+  if (!name) errors.push(required(path.child('name'), missing));
+  if (!uid) errors.push(required(path.child('uid'), missing));
+  return groupVersion;
 }
 
 /** Most bytes of all finalizer names together; far above the needs of controllers. */
@@ -176,18 +194,18 @@ function validateFinalizers(finalizers: readonly string[], mayBePlain: boolean, 
     errors.push(tooLong(path, maxFinalizerBytes));
     return;
   }
-  finalizers.forEach((finalizer, i) => {
-    const messages = isQualifiedName(finalizer);
-    for (const m of messages) errors.push(invalid(path.index(i), finalizer, m));
-    if (mayBePlain || messages.length > 0) return;
-    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
-      const detail = 'name is neither a standard finalizer name nor is it fully qualified';
-      errors.push(invalid(path.index(i), finalizer, detail));
-    }
-  });
+  for (const finalizer of finalizers) {
+    for (const m of isQualifiedName(finalizer)) errors.push(invalid(path, finalizer, m));
+  }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'));
   }
+  if (mayBePlain) return;
+  finalizers.forEach((finalizer, i) => {
+    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) return;
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    errors.push(invalid(path.index(i), finalizer, detail));
+  });
 }
 
 /** The most entries of one object. Updaters are merged beyond ten, appliers are not. */

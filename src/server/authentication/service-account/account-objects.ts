@@ -15,7 +15,7 @@ export type TokenResource = (typeof tokenResources)[number];
 /** An object that a token needs is missing or differs from the token's claim. The message is meant for reviewers. */
 export class TokenObjectError extends Error {}
 
-const invalidated = 'Token has been invalidated';
+const invalidated = 'service account token has been invalidated';
 
 /** Reads the objects that one token depends on from the store, and collects the name of each object read. */
 export class AccountObjects {

@@ -202,14 +202,14 @@ describe('service account tokens', () => {
       const bound = { kind, name: 'thing', uid: 'thing-1' };
       const { token } = await tokenIssuer().issue({ ...account, expirationSeconds: 600, bound });
       const ask = () => authenticator().authenticateToken(token, audiences);
-      assert.equal(reasonOf(await ask()), 'Token has been invalidated');
+      assert.equal(reasonOf(await ask()), 'service account token has been invalidated');
       await put(resource, namespace, 'thing', 'thing-1');
       const alive = await ask();
       assert.equal(alive.kind, 'user');
       assert.ok(alive.kind === 'user' && alive.dependsOn?.includes(`${resource}/${namespace}/thing`));
       await remove(resource, namespace, 'thing');
       await put(resource, namespace, 'thing', 'thing-2');
-      assert.equal(reasonOf(await ask()), 'Token has been invalidated');
+      assert.equal(reasonOf(await ask()), 'service account token has been invalidated');
     });
   }
 
@@ -228,7 +228,7 @@ describe('service account tokens', () => {
     }));
     assert.equal((await ask()).kind, 'user');
     clock.time = start + 60_001;
-    assert.equal(reasonOf(await ask()), 'Token has been invalidated');
+    assert.equal(reasonOf(await ask()), 'service account token has been invalidated');
     clock.time = start;
     await remove('serviceaccounts', 'ns', 'gone');
     assert.equal(reasonOf(await ask()), 'serviceaccounts "gone" not found');
@@ -240,7 +240,7 @@ describe('service account tokens', () => {
     const claimed = { namespace: 'ns', secretName: 's', accountName: 'robot', accountUid: 'robot-uid' };
     const token = await signSecretToken(claimed, key, names);
     const ask = (lookup = true) => authenticator({ lookup }).authenticateToken(token, audiences);
-    assert.equal(reasonOf(await ask()), 'Token has been invalidated');
+    assert.equal(reasonOf(await ask()), 'service account token has been invalidated');
     assert.equal((await ask(false)).kind, 'user');
     await put('secrets', 'ns', 's', 's-uid', { data: { token: Buffer.from('another').toString('base64') } });
     assert.equal(reasonOf(await ask()), "Token does not match server's copy");

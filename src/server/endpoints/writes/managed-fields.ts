@@ -35,7 +35,7 @@ export function trackFields(
       time: formatTime(services.clock.now()),
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...(live === undefined ? {} : resetOptions(resource, subresource?.name)),
+      ...resetOptions(resource, subresource?.name),
     });
   if (!hasRemoteVersions(resource)) {
     setOwners(next, entriesIn(versionViews(services.registry, resource)));

@@ -26,6 +26,8 @@ const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 class Taken {
   readonly allocations: { readonly from: Allocations; readonly allocation: Allocation }[] = [];
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
+  /** What a dry run has named; addresses and ports never look the same. */
+  readonly shown = new Set<string>();
 }
 
 /** The dependencies of the allocator. */
@@ -73,7 +75,7 @@ export class ServiceAllocator {
     ];
   }
 
-  /** Allocates for a new service; a dry run allocates nothing and only checks the requested names. */
+  /** Allocates for a new service; a dry run allocates nothing, but checks the requested names and shows free ones. */
   reserveForCreate(service: Service, dryRun: boolean): Promise<Reservation | undefined> {
     return this.reserve(service, undefined, dryRun);
   }
@@ -130,12 +132,10 @@ export class ServiceAllocator {
       }
       return;
     }
-    if (dryRun) return;
-    const allocation = await this.addressPool.takeAny(owner);
-    if (allocation === undefined) throw full('failed to allocate a serviceIP: range is full');
-    taken.allocations.push({ from: this.addresses, allocation });
-    service.spec.clusterIP = allocation.name;
-    service.spec.clusterIPs = [allocation.name];
+    const address = await anyName(this.addressPool, this.addresses, owner, dryRun, taken);
+    if (address === undefined) throw full('failed to allocate a serviceIP: range is full');
+    service.spec.clusterIP = address;
+    service.spec.clusterIPs = [address];
   }
 
   private async takeAddress(
@@ -147,9 +147,11 @@ export class ServiceAllocator {
     taken: Taken,
   ): Promise<void> {
     const refuse = (reason: string): Error =>
-      refusal(service, invalid(clusterIPsPath, wanted, `failed to allocated ip:${address} with error:${reason}`));
+      refusal(service, invalid(clusterIPsPath, wanted, `failed to allocate IP ${address}: ${reason}`));
     if (this.range.offsetOf(address) === undefined) {
-      throw refuse(`provided IP is not in the valid range. The range of valid IPs is ${this.range.cidr}`);
+      if (!dryRun) throw refuse('the provided network does not match the current range');
+      const { cidr } = this.range;
+      throw refuse(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${cidr}`);
     }
     if (!(await takeNamed(this.addresses, address, owner, dryRun, taken))) {
       throw refuse('provided IP is already allocated');
@@ -177,7 +179,7 @@ export class ServiceAllocator {
       await this.takePort(spec.healthCheckNodePort, healthCheckPath, service, owner, dryRun, taken);
     }
 
-    if (!dryRun) await this.fillPorts(service, owner, taken);
+    await this.fillPorts(service, owner, dryRun, taken);
     const kept = nodePortsOf(service);
     for (const port of had) {
       if (!kept.has(port) && !dryRun) taken.given.push({ from: this.ports, name: String(port) });
@@ -185,8 +187,13 @@ export class ServiceAllocator {
   }
 
   /** Gives a node port to each port that named none; the same port over two protocols gets one for both. */
-  private async fillPorts(service: Service, owner: AllocationOwner, taken: Taken): Promise<void> {
+  private async fillPorts(service: Service, owner: AllocationOwner, dryRun: boolean, taken: Taken): Promise<void> {
     const { spec } = service;
+    const anyPort = async () => {
+      const name = await anyName(this.portPool, this.ports, owner, dryRun, taken);
+      if (name === undefined) throw full('failed to allocate a nodePort: range is full');
+      return Number(name);
+    };
     if (needsNodePorts(service)) {
       const ports = spec.ports ?? [];
       // Ports with a node port, by their number; each number has at most one port per protocol.
@@ -202,20 +209,13 @@ export class ServiceAllocator {
         if (port.nodePort) continue;
         const twin = byNumber.get(port.port)?.find(({ protocol }) => protocol !== port.protocol);
         const isFree = twin !== undefined && !used.has(`${twin.nodePort}/${port.protocol}`);
-        port.nodePort = isFree ? (twin.nodePort as number) : await this.anyPort(owner, taken);
+        port.nodePort = isFree ? (twin.nodePort as number) : await anyPort();
         note(port);
       }
     }
     if (needsHealthCheckPort(service) && !spec.healthCheckNodePort) {
-      spec.healthCheckNodePort = await this.anyPort(owner, taken);
+      spec.healthCheckNodePort = await anyPort();
     }
-  }
-
-  private async anyPort(owner: AllocationOwner, taken: Taken): Promise<number> {
-    const allocation = await this.portPool.takeAny(owner);
-    if (allocation === undefined) throw full('failed to allocate a nodePort: range is full');
-    taken.allocations.push({ from: this.ports, allocation });
-    return Number(allocation.name);
   }
 
   private async takePort(
@@ -235,6 +235,25 @@ export class ServiceAllocator {
       throw refusal(service, invalid(path, port, 'provided port is already allocated'));
     }
   }
+}
+
+/** A free name: taken, or only shown by a dry run, which takes none. Undefined: there is none. */
+async function anyName(
+  pool: NamePool,
+  from: Allocations,
+  owner: AllocationOwner,
+  dryRun: boolean,
+  taken: Taken,
+): Promise<string | undefined> {
+  if (dryRun) {
+    const name = await pool.findAny(owner, taken.shown);
+    if (name !== undefined) taken.shown.add(name);
+    return name;
+  }
+  const allocation = await pool.takeAny(owner);
+  if (allocation === undefined) return undefined;
+  taken.allocations.push({ from, allocation });
+  return allocation.name;
 }
 
 async function takeNamed(

@@ -24,12 +24,12 @@ interface UrlParts {
 
 function validateUrl(url: string, path: FieldPath): FieldError[] {
   const parts = splitUrl(url);
-  if (parts === undefined) return [required(path, `url must be a valid URL; ${urlForm}`)];
+  if (parts === undefined) return [required(path, `url must be a valid URL: ${urlFault(url)}; ${urlForm}`)];
   const errors: FieldError[] = [];
   if (parts.scheme !== 'https') {
     errors.push(invalid(path, parts.scheme, `'https' is the only allowed URL scheme; ${urlForm}`));
   }
-  if (parts.host === '') errors.push(invalid(path, parts.host, `host must be provided; ${urlForm}`));
+  if (parts.host === '') errors.push(invalid(path, parts.host, `host must be specified; ${urlForm}`));
   if (parts.userInfo !== undefined) {
     errors.push(invalid(path, parts.userInfo, 'user information is not permitted in the URL'));
   }
@@ -59,6 +59,15 @@ function splitUrl(text: string): UrlParts | undefined {
   return { scheme, userInfo: at < 0 ? undefined : authority.slice(0, at), host, query, fragment };
 }
 
+/** Why a text is no URL, in the words of other servers where it is known. */
+function urlFault(url: string): string {
+  const shown = `parse ${JSON.stringify(url)}`;
+  const faulty = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(url)?.[0];
+  if (faulty !== undefined) return `${shown}: invalid URL escape ${JSON.stringify(faulty)}`;
+  const unfit = /^[^/]*\/\/[^/]*?([\s<>"\\^`{}|])/.exec(url)?.[1];
+  return `${shown}: ${unfit === undefined ? 'invalid URL' : `invalid character ${JSON.stringify(unfit)} in host name`}`;
+}
+
 function cut(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
@@ -70,8 +79,8 @@ function isHostAndPort(host: string): boolean {
 
 function validateService(service: ServiceReference, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  if (service.name === '') errors.push(required(path.child('name'), 'service name is required'));
-  if (service.namespace === '') errors.push(required(path.child('namespace'), 'service namespace is required'));
+  if (service.name === '') errors.push(required(path.child('name')));
+  if (service.namespace === '') errors.push(required(path.child('namespace')));
   const port = service.port ?? 0;
   for (const m of isPortNumber(port)) errors.push(invalid(path.child('port'), port, `port is not valid: ${m}`));
   if (service.path !== undefined) validateServicePath(service.path, path.child('path'), errors);

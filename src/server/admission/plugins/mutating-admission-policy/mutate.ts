@@ -36,12 +36,13 @@ function asJson(value: Value): unknown {
   }
 }
 
-/** The object after the JSON patch that an expression made; not canonical. */
+/** The object after the JSON patch that an expression made; not canonical. Unchanged when a `test` of the patch fails. */
 export function patchedObject(before: ApiObject, value: Value): unknown {
   try {
     return applyJsonPatch(before, operationsOf(value));
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
+    if (error.isFailedTest) return before;
     throw new MutationError(`JSON Patch: ${error.fault}`);
   }
 }

@@ -1,12 +1,19 @@
 import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
 import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-network.js';
 
-const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+/** What is wrong with a text that is no IP address. */
+export const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** Broken rules of an IP address. */
 export function validateIp(text: string, path: FieldPath): FieldError[] {
-  if (ipFamily(text) !== undefined) return [];
-  return [invalid(path, text, hasLeadingZeros(text) ? 'must not have leading 0s' : badIp)];
+  const problem = ipProblem(text);
+  return problem === undefined ? [] : [invalid(path, text, problem)];
+}
+
+/** Why a text is no IP address; undefined if it is one. */
+export function ipProblem(text: string): string | undefined {
+  if (ipFamily(text) !== undefined) return undefined;
+  return hasLeadingZeros(text) ? 'must not have leading 0s' : badIp;
 }
 
 /**
