@@ -202,7 +202,7 @@ describe('quotas', () => {
       });
     const refused = await bare();
     assert.equal(refused.status, 403);
-    assert.match(refused.body.message, /is forbidden: failed quota: q: must specify requests.cpu$/);
+    assert.match(refused.body.message, /is forbidden: failed quota: q: must specify requests.cpu for: /);
     const dry = await cluster.second.client.post(`${path('pods')}?dryRun=All`, {
       metadata: { name: 'x' },
       spec: { containers: [{ name: 'c', image: 'i' }] },

@@ -102,7 +102,7 @@ describe('the definition of a custom resource', () => {
       ({ field, message }: { field: string; message: string }) => `${field} ${message.split('\n')[0]}`,
     );
     assert.deepEqual(causes, [
-      `spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule Invalid value: "self.none == 1": compilation failed: ERROR: <input>:1:5: undefined field 'none'`,
+      `spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule Invalid value: {"Rule":"self.none == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:5: undefined field 'none'`,
       'spec.versions Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":false}]: must contain unique version names',
     ]);
   });
@@ -200,7 +200,7 @@ describe('the definition of a custom resource', () => {
     assert.equal(wrong.status, 422, wrong.text);
     assert.equal(
       wrong.body.message,
-      'Range.test.example "r" is invalid: spec.min: Invalid value: "object": min is larger than 2',
+      'Range.test.example "r" is invalid: spec.min: Invalid value: min is larger than 2',
     );
     assert.equal((await cluster.first.client.post(path, range(1, 5))).status, 201);
     const shrunk = await cluster.second.client.patch(`${path}/r`, 'merge', { spec: { max: 4 } });

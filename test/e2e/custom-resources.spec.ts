@@ -320,7 +320,7 @@ describe('rules of a schema', () => {
     for (const { client } of [first, second]) {
       const odd = await client.post(path, counter('a', { n: 3 }));
       assert.equal(odd.status, 422, odd.text);
-      assert.deepEqual(causes(odd.body), ['spec.n: Invalid value: "object": odd: 3']);
+      assert.deepEqual(causes(odd.body), ['spec.n: Invalid value: odd: 3']);
     }
     assert.equal((await first.client.post(path, counter('a', { n: 4 }))).status, 201);
     const shrunk = await second.client.patch(`${path}/a`, 'merge', { spec: { n: 2 } });

@@ -88,7 +88,7 @@ describe('resourceVersion zero of a write', () => {
         await client.put(`${leases}/${name}`, { metadata, spec: { leaseDurationSeconds: 3 } }),
         await patch(`${leases}/${name}`, merge, { metadata: { resourceVersion: version } }),
       ]) {
-        const fault = 'metadata.resourceVersion: Invalid value: 0x0: must be specified for an update';
+        const fault = 'metadata.resourceVersion: Invalid value: 0: must be specified for an update';
         assert.equal(answered(answer, 422).body.message, `leases.coordination.k8s.io "${name}" is invalid: ${fault}`);
       }
     });

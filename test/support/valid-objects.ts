@@ -76,6 +76,7 @@ const bodies: Readonly<Record<string, Body>> = {
     spec: {
       matchConstraints: { resourceRules: [policyRule] },
       mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+      reinvocationPolicy: 'Never',
     },
   },
   'mutatingadmissionpolicybindings.admissionregistration': { spec: { policyName: 'x' } },

@@ -37,7 +37,6 @@ export function mutatingAdmissionPolicyResource(context: PolicyContext): Resourc
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.failurePolicy ??= 'Fail';
-        spec.reinvocationPolicy ??= 'Never';
         applyMatchDefaults(spec.matchConstraints);
       },
       authorizeWrite: (request, { spec, metadata }, old) =>

@@ -135,7 +135,7 @@ describe('values of a schema in rules', () => {
       ['Invalid <nil> Invalid value: failed rule: self.metadata.name.size() < 3 && self.kind == "K"'],
     );
     assert.deepEqual(refused(object({}, 'self.metadata.labels.size() < 3')), [
-      'Invalid s.x-kubernetes-validations[0].rule Invalid value: "self.metadata.labels.size() < 3": compilation failed: ERROR: <input>:1:14: undefined field \'labels\'',
+      'Invalid s.x-kubernetes-validations[0].rule Invalid value: {"Rule":"self.metadata.labels.size() \\u003c 3","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:14: undefined field \'labels\'',
     ]);
   });
 
