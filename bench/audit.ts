@@ -66,7 +66,7 @@ function request() {
   const headers = { 'user-agent': 'kubectl/v1.33.0 (linux/amd64) kubernetes/60a317e', accept: 'application/json' };
   const raw = { url, headers, socket: { remoteAddress: '10.0.0.7' } };
   const context = new HttpRequestContext({ method: 'GET', raw, headers } as never);
-  const response = { statusCode: 200, headersSent: false, setHeader: () => undefined };
+  const response = { statusCode: 200, headersSent: false, getHeader: () => undefined, setHeader: () => undefined };
   return { context, raw, response };
 }
 

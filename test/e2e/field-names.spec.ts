@@ -19,12 +19,27 @@ it('health checks answer to the names that probes know', async () => {
     '/livez/poststarthook/rbac/bootstrap-roles',
     '/livez/poststarthook/start-kube-apiserver-admission-initializer',
     '/readyz/poststarthook/bootstrap-controller',
+    '/livez/poststarthook/start-serving',
+    '/readyz/etcd-readiness',
+    '/readyz/storage',
     '/livez/poststarthook/scheduling/bootstrap-system-priority-classes',
   ]) {
     const { status, text } = await client.get(path);
     assert.deepEqual([path, status, text], [path, 200, 'ok']);
   }
-  assert.equal((await client.get('/livez/nothing')).status, 404);
+  const missing = await client.get('/livez/nothing');
+  assert.deepEqual([missing.status, missing.text], [404, '404 page not found\n']);
+  const live = (await client.get('/livez?verbose')).text;
+  const ready = (await client.get('/readyz?verbose')).text;
+  for (const name of [
+    'etcd',
+    'poststarthook/rbac/bootstrap-roles',
+    'poststarthook/crd-informer-synced',
+    'autoregister-completion',
+  ]) {
+    for (const text of [live, ready]) assert.ok(text.includes(`[+]${name} ok\n`), `${name} in ${text}`);
+  }
+  assert.equal(new Set(ready.split('\n')).size, ready.split('\n').length, 'each check has one line');
   const { status, text } = await client.get('/livez?verbose&exclude=etcd');
   assert.equal(status, 200);
   assert.doesNotMatch(text, /warn/);
@@ -93,4 +108,44 @@ it('the system classes of pods are there and stay', async () => {
   );
   assert.equal((await client.post(classes, { metadata: { name: 'mine' }, value: 5 })).status, 201);
   assert.equal((await client.delete(`${classes}/mine`)).status, 200);
+});
+
+it('paths outside the API answer pages, those of served groups a Status', async () => {
+  const { client } = cluster.first;
+  for (const path of ['/nothing', '/apis/none', '/apis/none/v1/x', '/metrics/x', '/healthz/nothing', '/logs/']) {
+    const { status, text, headers } = await client.get(path);
+    assert.deepEqual([path, status, text], [path, 404, '404 page not found\n']);
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.ok(headers['audit-id']);
+  }
+  assert.equal((await client.get('/debug/pprof/cmdline')).text, 'Unknown profile\n');
+  for (const path of ['/apis/apps/v2', '/apis/apps/v2/x', '/api/v2', '/api/v1/nothing', '/version/x']) {
+    const { status, body } = await client.get(path);
+    assert.deepEqual([path, status, body?.kind], [path, 404, 'Status']);
+  }
+});
+
+it('the verbosity can be changed while the process runs', async () => {
+  const { client } = cluster.first;
+  const put = (raw: string) => client.send('PUT', '/debug/flags/v', { raw, contentType: 'text/plain' });
+  assert.deepEqual(
+    [(await put('5')).text, (await put('0')).text],
+    [5, 0].map((v) => `successfully set klog.logging.verbosity to ${v}`),
+  );
+  assert.equal((await put('x')).status, 400);
+  assert.equal((await put('1'.repeat(100))).status, 413);
+  assert.equal((await client.get('/debug/flags/v')).status, 406);
+});
+
+it('aggregated discovery comes in protobuf, with the same groups', async () => {
+  const { client } = cluster.first;
+  const form = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const { headers, text } = await client.get('/apis', {
+    headers: { accept: `application/vnd.kubernetes.protobuf;${form}` },
+  });
+  assert.equal(headers['content-type'], `application/vnd.kubernetes.protobuf;${form}`);
+  assert.match(text, /^k8s\0/);
+  const { body } = await client.get('/apis', { headers: { accept: `application/json;${form}` } });
+  for (const { metadata } of body.items) assert.ok(text.includes(metadata.name));
 });

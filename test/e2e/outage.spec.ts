@@ -47,7 +47,7 @@ describe('a database that goes away', () => {
       const answer = await cluster.first.client.get('/readyz');
       return answer.status === 500 && answer;
     }, 'readiness to fail');
-    assert.match(ready.text, /\[-\]storage failed/);
+    assert.match(ready.text, /\[-\]etcd failed/);
     assert.equal((await cluster.first.client.get('/livez')).status, 200);
 
     const before = acknowledged.size;
@@ -119,8 +119,8 @@ describe('a server that starts while the database is away', () => {
       const anybody = cluster.clientFor(server);
       const ready = await anybody.get('/readyz');
       assert.match(ready.text, /^\[\+\]ping ok$/m);
-      assert.match(ready.text, /^\[-\]poststarthook\/start-serving failed: reason withheld$/m);
-      assert.match(ready.text, /^\[-\]storage failed: reason withheld$/m);
+      assert.match(ready.text, /^\[-\]poststarthook\/bootstrap-controller failed: reason withheld$/m);
+      assert.match(ready.text, /^\[-\]etcd failed: reason withheld$/m);
       assert.equal((await anybody.get('/livez')).text, 'ok');
       assert.equal((await anybody.get('/readyz/ping')).status, 200);
       assert.equal((await anybody.get('/readyz/etcd')).status, 500);

@@ -59,6 +59,7 @@ export interface StatusErrorOptions {
   readonly cause?: unknown;
   readonly continueToken?: string;
   readonly isSelfDefence?: boolean;
+  readonly page?: string;
 }
 
 /** An error with its own Status, which is the answer. The filter turns all other errors into an InternalError. */
@@ -69,6 +70,8 @@ export class StatusError extends Error {
   readonly continueToken: string | undefined;
   /** The server refuses the request to protect itself, whatever the request asks for. */
   readonly isSelfDefence: boolean;
+  /** Text that is answered in place of the Status: pages outside the API have no kinds. */
+  readonly page: string | undefined;
 
   constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -78,6 +81,7 @@ export class StatusError extends Error {
     this.details = options.details;
     this.continueToken = options.continueToken;
     this.isSelfDefence = options.isSelfDefence === true;
+    this.page = options.page;
   }
 
   /** Answers to what clients do tell nothing more by the place where they were made: logs need no stack. */
@@ -204,6 +208,11 @@ export function statedError(detail: string): StatusError {
 /** No route exists for the path, or its resource or version is not served. */
 export function unknownPathError(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+}
+
+/** The 404 of a path outside the API, which is plain text. */
+export function pageNotFoundError(page = '404 page not found\n'): StatusError {
+  return new StatusError('NotFound', page.trimEnd(), { details: {}, page });
 }
 
 export function methodNotAllowedError(

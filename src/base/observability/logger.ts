@@ -14,12 +14,17 @@ const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 
 /** Writes one line per entry to standard error, as text for people or as JSON for collectors. */
 export class Logger {
   constructor(
-    private readonly level: LogLevel = 'info',
+    private level: LogLevel = 'info',
     private readonly format: LogFormat = 'text',
     private readonly write: (line: string) => void = (line) => void process.stderr.write(line),
     /** Fields of every line. */
     private readonly always: LogFields = {},
   ) {}
+
+  /** The level from now on. */
+  setLevel(level: LogLevel): void {
+    this.level = level;
+  }
 
   debug(message: string, fields?: LogFields): void {
     this.log('debug', message, fields);

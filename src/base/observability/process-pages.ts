@@ -68,11 +68,17 @@ export function activitiesPage(): string {
 
 /** The text of `/debug/pprof/`. */
 export const profilesPage = [
-  'Profiles of this process:',
-  '',
-  'profile?seconds=30    where the processor spends its time; a .cpuprofile, which the tools of Chrome and editors open',
-  'heap?seconds=10       what is allocated meanwhile and still in use at the end; a .heapprofile',
-  'allocs?seconds=10     what is allocated meanwhile, in use or not; a .heapprofile',
-  'goroutine             open connections, timers and calls, by kind',
+  '<!doctype html>',
+  '<title>/debug/pprof/</title>',
+  '<h1>Profiles of this process</h1>',
+  '<ul>',
+  '<li><a href="profile?seconds=30">profile?seconds=30</a>: where the processor spends its time; a .cpuprofile, which the tools of Chrome and editors open</li>',
+  '<li><a href="heap?seconds=10">heap?seconds=10</a>: what is allocated meanwhile and still in use at the end; a .heapprofile</li>',
+  '<li><a href="allocs?seconds=10">allocs?seconds=10</a>: what is allocated meanwhile, in use or not; a .heapprofile</li>',
+  '<li><a href="goroutine">goroutine</a>: open connections, timers and calls, by kind</li>',
+  '</ul>',
   '',
 ].join('\n');
+
+/** Flags that can be changed while the process runs. */
+export const flagNamesPage = ['<!doctype html>', '<title>/debug/flags/</title>', '<p>v</p>', ''].join('\n');

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { AuditTrail } from '../../base/machinery/audit-trail.js';
 import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
@@ -6,11 +5,9 @@ import type { AuditInfo, ResponseInfo } from './audit-event.js';
 import type { Auditor } from './auditor.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
 import type { AuditStage, PolicyRule } from './policy.js';
+import { requestIdOf } from './request-id.js';
 import { sourceAddresses } from './source-addresses.js';
 
-/** The field in which a client may send the id of its request, and receives it. */
-const idField = 'audit-id';
-const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 /** Longer ones are cut, as upstream does. */
 export const maxUserAgentLength = 1024;
 /** Longer objects are left out. Every single object fits; only lists are longer. */
@@ -35,7 +32,12 @@ export interface AuditedRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
     readonly socket?: { readonly remoteAddress?: string | undefined } | null;
   };
-  readonly response: { statusCode: number; headersSent: boolean; setHeader(name: string, value: string): unknown };
+  readonly response: {
+    statusCode: number;
+    headersSent: boolean;
+    getHeader(name: string): unknown;
+    setHeader(name: string, value: string): unknown;
+  };
 }
 
 /** What another thread needs to know about a rule. */
@@ -225,11 +227,6 @@ export class RequestAudit implements AuditTrail {
     return { annotations, requestObject, responseObject, identity, answer, written, isFault, isLeftOut };
   }
 
-  /** The id of the request, which its answer names; empty while its sender is not known. */
-  get auditId(): string {
-    return this.id;
-  }
-
   /** Takes over what another thread has found out. */
   join(part: TrailPart): void {
     if (this.state !== 'noted') return;
@@ -263,8 +260,8 @@ export class RequestAudit implements AuditTrail {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
     this.state = this.rule === undefined ? 'ignored' : 'noted';
-    const given = raw.headers[idField];
-    this.id = typeof given === 'string' && saneId.test(given) ? given : randomUUID();
+    const named = response.getHeader('Audit-Id');
+    this.id = typeof named === 'string' ? named : requestIdOf(raw.headers);
     if (!response.headersSent) response.setHeader('Audit-Id', this.id);
     if (this.rule === undefined) return false;
     this.hide = hiderFor(context.requestInfo, this.auditor.names);

@@ -12,6 +12,8 @@ export interface MetaKinds {
   readonly watchEvent: StructType;
   readonly versionInfo: StructType;
   readonly apiVersions: KindType;
+  /** An item of aggregated discovery. */
+  readonly apiGroupDiscovery: KindType;
   readonly apiGroup: KindType;
   readonly apiGroupList: KindType;
   readonly apiResourceList: KindType;

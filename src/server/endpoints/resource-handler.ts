@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LargeWork } from '../../base/machinery/large-work.js';
 import { addWarning } from '../../base/machinery/request-context.js';
-import { methodNotAllowedError, unknownPathError } from '../../base/machinery/status-error.js';
+import { methodNotAllowedError } from '../../base/machinery/status-error.js';
 import type { SubresourceDefinition } from '../../objects/registry/subresource-definition.js';
 import { readOnlyPaths } from './discovery/read-only-paths.js';
 import type { EndpointServices } from './endpoint-services.js';
@@ -21,6 +21,7 @@ import { handleRemote } from './remote/handle-remote.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { type ResourceRequest, resolveRequest } from './resource-request.js';
 import { handleConnect } from './streams/handle-connect.js';
+import { unknownPath } from './unknown-path.js';
 
 /**
  * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves something
@@ -136,7 +137,9 @@ function handleAnyPatch(request: ResourceRequest): Promise<void> {
 function plainPathError(services: EndpointServices, path: string): Error {
   // As for reads, a trailing slash makes no difference.
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  return plain === '/' || readOnlyPaths(services).includes(plain) ? methodNotAllowedError() : unknownPathError();
+  return plain === '/' || readOnlyPaths(services).includes(plain)
+    ? methodNotAllowedError()
+    : unknownPath(services, path);
 }
 
 /** Requests to a deprecated version get a warning, an audit annotation and a metric (specification 6.2, 6.3). */

@@ -16,6 +16,7 @@ import {
 import type { RequestAdmission } from '../admission/request-admission.js';
 import type { EndpointServices } from './endpoint-services.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
+import { unknownPath } from './unknown-path.js';
 
 /**
  * One request for a resource, with everything that its handler needs. Created once the path is resolved, and never
@@ -81,7 +82,7 @@ export function resolveRequest(
 ): ResourceRequest {
   const info = context.requestInfo;
   const resource = services.registry.findServed(info.apiGroup, info.apiVersion, info.resource);
-  if (resource === undefined) throw unknownPathError();
+  if (resource === undefined) throw unknownPath(services, info.path);
   const { definition } = resource;
   const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();

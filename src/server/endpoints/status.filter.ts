@@ -12,11 +12,11 @@ import {
   badRequestError,
   internalError,
   methodNotAllowedError,
+  pageNotFoundError,
   requestTooLargeError,
   type Status,
   StatusError,
   timeoutError,
-  unknownPathError,
   unsupportedMediaTypeError,
 } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
@@ -38,7 +38,7 @@ export function toAnswer(error: unknown): StatusError {
     case 400:
       return badRequestError('the request could not be understood', error);
     case 404:
-      return unknownPathError();
+      return pageNotFoundError();
     case 405:
       return methodNotAllowedError();
     case 413:
@@ -66,7 +66,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The one place where errors become answers: every failure is a `Status` (specification 7). */
+/** The one place where errors become answers: every failure is a `Status`, but for those of pages outside the API. */
 @Injectable()
 @Catch()
 export class StatusFilter implements ExceptionFilter {
@@ -132,6 +132,10 @@ export class StatusFilter implements ExceptionFilter {
     const status = answer.toStatus();
     if (context === undefined) this.noteUnread(request, answer);
     else context.audit?.answered(answer.code, status);
+    if (answer.page !== undefined) {
+      sendPage(reply, answer.code, answer.page);
+      return;
+    }
     const pretty = accepted.pretty || (context !== undefined && wantsPretty(context.query, context.userAgent));
     reply
       .code(answer.code)
@@ -164,4 +168,13 @@ export class StatusFilter implements ExceptionFilter {
 function pathOf(request: FastifyRequest): string {
   const query = request.url.indexOf('?');
   return query < 0 ? request.url : request.url.slice(0, query);
+}
+
+function sendPage(reply: FastifyReply, code: number, page: string): void {
+  reply
+    .code(code)
+    .header('cache-control', 'no-cache, private')
+    .header('content-type', 'text/plain; charset=utf-8')
+    .header('x-content-type-options', 'nosniff')
+    .send(Buffer.from(page));
 }

@@ -43,6 +43,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
   );
   const authorizer = new RbacAuthorizer(index, group);
   let isPrepared = false;
+  let hasGivenUp = false;
   return {
     authorizer: new FreshPolicyAuthorizer(authorizer, informer),
     rules: authorizer,
@@ -55,19 +56,27 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
           await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {
-          if (signal.aborted) return;
+          if (signal.aborted) break;
           logger.warn('the default access policy could not be written yet', { error });
           await delay(retryMs, undefined, { signal }).catch(() => undefined);
         }
       }
+      hasGivenUp = !isPrepared;
     },
     healthChecks: [
       {
         name: 'poststarthook/rbac/bootstrap-roles',
         paths: ['healthz', 'readyz'],
-        alonePaths: ['livez'],
         check: () => {
           if (!isPrepared) throw new Error('the default access policy is not in force yet');
+        },
+      },
+      {
+        // A restart would not bring the policy into force: alive is who has it or still tries.
+        name: 'poststarthook/rbac/bootstrap-roles',
+        paths: ['livez'],
+        check: () => {
+          if (hasGivenUp) throw new Error('the default access policy will not come into force');
         },
       },
     ],

@@ -2,15 +2,18 @@ import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
 import { DebuggingOptions } from '../../../base/config/debugging.options.js';
+import { debugVerbosity, LoggingOptions } from '../../../base/config/logging.options.js';
 import {
   badRequestError,
   methodNotAllowedError,
+  pageNotFoundError,
   StatusError,
-  unknownPathError,
 } from '../../../base/machinery/status-error.js';
+import { Logger } from '../../../base/observability/logger.js';
 import { Metrics } from '../../../base/observability/metrics.js';
 import {
   activitiesPage,
+  flagNamesPage,
   flagsFields,
   flagsPage,
   type ProcessInfo,
@@ -26,6 +29,7 @@ import {
 } from '../../../base/observability/profiles.js';
 import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
 import { EndpointServices } from '../endpoint-services.js';
+import { readBytes } from '../negotiation/read-body.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { labelsOf } from '../request-info/request-labels.js';
@@ -58,17 +62,19 @@ export class DebugController {
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(EndpointServices) private readonly services: EndpointServices,
+    @Inject(LoggingOptions) private readonly logging: LoggingOptions,
+    @Inject(Logger) private readonly logger: Logger,
   ) {}
 
   @Get('statusz')
   status(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!this.services.features.isOn('ComponentStatusz')) throw unknownPathError();
+    if (!this.services.features.isOn('ComponentStatusz')) throw pageNotFoundError();
     this.sendKind(request, reply, 'Statusz', statusPage, statusFields);
   }
 
   @Get('flagz')
   flags(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!this.services.features.isOn('ComponentFlagz')) throw unknownPathError();
+    if (!this.services.features.isOn('ComponentFlagz')) throw pageNotFoundError();
     this.sendKind(request, reply, 'Flagz', flagsPage, flagsFields);
   }
 
@@ -76,7 +82,7 @@ export class DebugController {
   @Get('debug/watch_cache')
   caches(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { statistics } = this.storage as { statistics?: () => Iterable<CacheState> };
-    if (statistics === undefined) throw unknownPathError();
+    if (statistics === undefined) throw pageNotFoundError();
     const states = [...statistics.call(this.storage)].sort((a, b) => b.bytes - a.bytes);
     const rows = states.map(({ resource, objects, bytes, watchers }) =>
       [resource, objects, bytes, watchers].join('\t'),
@@ -84,15 +90,36 @@ export class DebugController {
     this.sendPage(request, reply, `${['resource\tobjects\tbytes\twatchers', ...rows].join('\n')}\n`);
   }
 
+  /** The flags that can be changed while the process runs. */
+  @Get('debug/flags')
+  changeable(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (!this.debugging.profiling) throw pageNotFoundError();
+    this.sendPage(request, reply, flagNamesPage, 'text/html; charset=utf-8');
+  }
+
+  /** Sets the verbosity of this process: its body is the number. */
+  @All('debug/flags/v')
+  async verbosity(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (!this.debugging.profiling) throw pageNotFoundError();
+    const context = request.plinthContext as HttpRequestContext;
+    const send = (code: number, text: string) => sendText({ context, reply }, code, 'text/plain', text);
+    if (request.method !== 'PUT') return send(406, 'unsupported http method');
+    const text = (await readBytes(request.raw, 64, context.seat)).toString();
+    if (!/^\d{1,9}$/.test(text))
+      return send(400, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax\n`);
+    this.logger.setLevel(Number(text) >= debugVerbosity ? 'debug' : this.logging.logLevel);
+    send(200, `successfully set klog.logging.verbosity to ${Number(text)}`);
+  }
+
   @All(['debug/pprof', 'debug/pprof/*'])
   async profile(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (!this.debugging.profiling) throw unknownPathError();
+    if (!this.debugging.profiling) throw pageNotFoundError();
     if (request.method !== 'GET') throw methodNotAllowedError();
     const context = request.plinthContext as HttpRequestContext;
     const kind = context.requestInfo.path.split('/')[3] ?? '';
-    if (kind === '') return this.sendPage(request, reply, profilesPage);
+    if (kind === '') return this.sendPage(request, reply, profilesPage, 'text/html; charset=utf-8');
     if (kind === 'goroutine') return this.sendPage(request, reply, activitiesPage());
-    if (!isProfileKind(kind)) throw unknownPathError();
+    if (!isProfileKind(kind)) throw pageNotFoundError('Unknown profile\n');
     const profile = await this.take(kind, context);
     const ending = kind === 'profile' ? 'cpuprofile' : 'heapprofile';
     reply.header('content-disposition', `attachment; filename="plinth-${process.pid}.${ending}"`);
@@ -139,8 +166,8 @@ export class DebugController {
     sendText({ context, reply }, 200, form.contentType, text);
   }
 
-  private sendPage(request: FastifyRequest, reply: FastifyReply, text: string): void {
+  private sendPage(request: FastifyRequest, reply: FastifyReply, text: string, type = plainText): void {
     reply.header('x-content-type-options', 'nosniff');
-    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, plainText, text);
+    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, type, text);
   }
 }

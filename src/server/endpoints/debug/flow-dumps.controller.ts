@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unknownPathError } from '../../../base/machinery/status-error.js';
+import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import type { FlowPage } from '../../../base/observability/flow-table.js';
 import { Metrics } from '../../../base/observability/metrics.js';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
@@ -38,7 +38,7 @@ export class FlowDumpsController {
 
   private async send(request: FastifyRequest, reply: FastifyReply, page: FlowPage): Promise<void> {
     const { control, metrics } = this;
-    if (control === undefined) throw unknownPathError();
+    if (control === undefined) throw pageNotFoundError();
     const table = (await metrics.worker?.gatherFlows(page)) ?? flowTable(page, control.levels());
     reply.header('x-content-type-options', 'nosniff');
     const context = request.plinthContext as HttpRequestContext;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { decode, type KindType } from '../../../base/machinery/schema/index.js';
 import {
   isStoredKind,
   type StoredResource,
@@ -15,6 +16,7 @@ import {
 import type { OrderedGroup } from '../../aggregation/group-order.js';
 import type { RemoteResource } from '../../aggregation/remote-resources.js';
 import { jsonText } from '../negotiation/json-text.js';
+import { protobufCodec } from '../negotiation/protobuf-codec.js';
 
 interface ApiResource {
   readonly name: string;
@@ -114,18 +116,53 @@ export interface RemoteVersion {
 /**
  * The aggregated form: every resource of the groups in one document, made group by group.
  *
- * @param remotes group versions of extension servers by `<group>/<version>`
+ * @param items from {@link aggregatedGroups}
  */
-export function* aggregatedDiscovery(
-  registry: ResourceRegistry,
-  groups: readonly OrderedGroup[],
-  apiVersion: string,
-  remotes: ReadonlyMap<string, RemoteVersion>,
-): Generator<string, void, undefined> {
+export function* aggregatedText(items: Iterable<object>, apiVersion: string): Generator<string, void, undefined> {
   const head = JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion, metadata: {}, items: [] });
   yield head.slice(0, -']}'.length);
-  for (const [i, { group, versions }] of groups.entries()) {
-    const item = {
+  let separator = '';
+  for (const item of items) {
+    yield separator;
+    yield* jsonText(item);
+    separator = ',';
+  }
+  yield ']}';
+}
+
+/** The same as protobuf. @param type declares the items */
+export function* aggregatedBytes(
+  items: Iterable<object>,
+  apiVersion: string,
+  type: KindType,
+): Generator<Uint8Array, void, undefined> {
+  const { encodeProtobuf, encodeEnvelopeHead, repeatedHead } = protobufCodec();
+  // The message of the list: its metadata, which is empty, and the items.
+  const parts: Uint8Array[] = [Uint8Array.of(0x0a, 0)];
+  for (const item of items) {
+    const bytes = encodeProtobuf(type, decode(type, item).value);
+    parts.push(repeatedHead(2, bytes.length), bytes);
+    yield noBytes;
+  }
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  yield encodeEnvelopeHead(apiVersion, 'APIGroupDiscoveryList', length);
+  yield* parts;
+}
+
+const noBytes = new Uint8Array();
+
+/**
+ * The items of the aggregated form.
+ *
+ * @param remotes group versions of extension servers by `<group>/<version>`
+ */
+export function* aggregatedGroups(
+  registry: ResourceRegistry,
+  groups: readonly OrderedGroup[],
+  remotes: ReadonlyMap<string, RemoteVersion>,
+): Generator<object, void, undefined> {
+  for (const { group, versions } of groups) {
+    yield {
       metadata: { name: group === '' ? undefined : group },
       versions: versions.map((version) => {
         const remote = remotes.get(`${group}/${version}`);
@@ -134,10 +171,7 @@ export function* aggregatedDiscovery(
         return { version, resources, freshness: remote?.isCurrent === false ? 'Stale' : 'Current' };
       }),
     };
-    if (i > 0) yield ',';
-    yield* jsonText(item);
   }
-  yield ']}';
 }
 
 function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {

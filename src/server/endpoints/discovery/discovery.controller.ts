@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KindType } from '../../../base/machinery/schema/index.js';
-import { notAcceptableError, unknownPathError } from '../../../base/machinery/status-error.js';
+import { notAcceptableError, pageNotFoundError } from '../../../base/machinery/status-error.js';
 import type { OrderedGroup } from '../../aggregation/group-order.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
@@ -14,8 +14,11 @@ import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { unknownPath } from '../unknown-path.js';
 import {
-  aggregatedDiscovery,
+  aggregatedBytes,
+  aggregatedGroups,
+  aggregatedText,
   apiGroup,
   apiGroupList,
   apiResourceList,
@@ -67,7 +70,7 @@ export class DiscoveryController {
 
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const checks = this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`));
+    const checks = new Set(this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`)));
     const paths = [...readOnlyPaths(this.services), '/healthz', '/livez', '/readyz', ...checks];
     this.sendPlain(request, reply, { paths: paths.sort() });
   }
@@ -95,14 +98,14 @@ export class DiscoveryController {
   group(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { group } = request.params as { group: string };
     const found = group === '' ? undefined : this.services.orderedGroups().find((g) => g.group === group);
-    if (found === undefined) throw unknownPathError();
+    if (found === undefined) throw pageNotFoundError();
     this.send(request, reply, apiGroup(found), this.services.kinds.apiGroup);
   }
 
   @Get('apis/:group/:version')
   async groupVersion(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { group, version } = request.params as { group: string; version: string };
-    if (group === '') throw unknownPathError();
+    if (group === '') throw pageNotFoundError();
     const remote = this.services.aggregation?.services.remote(group, version);
     if (remote !== undefined) return handleRemote(this.services, remote, request, reply);
     this.sendResources(request, reply, group, version);
@@ -115,7 +118,9 @@ export class DiscoveryController {
 
   private sendResources(request: FastifyRequest, reply: FastifyReply, group: string, version: string): void {
     const { registry, kinds } = this.services;
-    if (!registry.hasGroupVersion(group, version)) throw unknownPathError();
+    if (!registry.hasGroupVersion(group, version)) {
+      throw unknownPath(this.services, group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+    }
     this.send(request, reply, apiResourceList(registry, group, version), kinds.apiResourceList);
   }
 
@@ -138,7 +143,7 @@ export class DiscoveryController {
     key: string,
     groups: readonly OrderedGroup[],
     remotes: ReadonlyMap<string, RemoteVersion>,
-    make: () => Iterable<string>,
+    make: () => Iterable<string | Uint8Array>,
   ): Promise<Packed> {
     const { changes } = this.services.registry;
     const order = groups.map((one) => `${one.group}/${one.versions.join(',')}`).join(' ');
@@ -154,15 +159,20 @@ export class DiscoveryController {
 
   /** Sends the aggregated document when the client prefers it; returns whether it did. */
   private async sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): Promise<boolean> {
-    const { registry, aggregation } = this.services;
-    const { suffix } = this.services.names;
-    const group = `apidiscovery.${suffix}`;
-    const version = aggregatedVersion(request.headers.accept, group);
-    if (version === undefined) return false;
+    const { registry, aggregation, names, kinds } = this.services;
+    const group = `apidiscovery.${names.suffix}`;
+    const asked = aggregatedForm(request.headers.accept, group, names.protobufMediaTypes);
+    if (asked === undefined) return false;
+    const { version, mediaType } = asked;
+    const isJson = mediaType === jsonType;
     const remotes = core || aggregation === undefined ? noRemotes : await remoteVersions(aggregation);
     const groups = this.services.orderedGroups().filter((one) => (one.group === '') === core);
-    const make = () => aggregatedDiscovery(registry, groups, `${group}/${version}`, remotes);
-    const packed = await this.held(`${version} ${core}`, groups, remotes, make);
+    const make = () => {
+      const items = aggregatedGroups(registry, groups, remotes);
+      const apiVersion = `${group}/${version}`;
+      return isJson ? aggregatedText(items, apiVersion) : aggregatedBytes(items, apiVersion, kinds.apiGroupDiscovery);
+    };
+    const packed = await this.held(`${version} ${core} ${isJson}`, groups, remotes, make);
     const etag = `"${packed.digest}"`;
     const context = request.plinthContext as HttpRequestContext;
     const isLong = packed.length > compressionThresholdBytes;
@@ -171,7 +181,7 @@ export class DiscoveryController {
       reply.code(304).send();
       return true;
     }
-    const type = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
+    const type = `${mediaType};g=${group};v=${version};as=APIGroupDiscoveryList`;
     setCommonHeaders(context, reply);
     await sendPacked(reply, type, packed, isLong && wantsGzip(reply));
     return true;
@@ -190,18 +200,25 @@ function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, Re
   return true;
 }
 
+const jsonType = 'application/json';
+
 /**
- * The version of aggregated discovery that the first clause requests: clients that want the aggregated form name it
- * first.
+ * The version and media type of aggregated discovery that the first clause asks for: clients that want the aggregated form
+ * name it first.
  */
-function aggregatedVersion(accept: string | undefined, group: string): string | undefined {
+function aggregatedForm(
+  accept: string | undefined,
+  group: string,
+  protobufTypes: readonly string[],
+): { readonly version: string; readonly mediaType: string } | undefined {
   for (const clause of (accept ?? '').split(',')) {
     const parts = clause.split(';').map((p) => p.trim());
-    if (parts[0] !== 'application/json') continue;
+    const [mediaType = ''] = parts;
+    if (mediaType !== jsonType && !protobufTypes.includes(mediaType)) continue;
     if (!parts.includes('as=APIGroupDiscoveryList')) return undefined;
     if (!parts.includes(`g=${group}`)) continue;
     const version = aggregatedVersions.find((v) => parts.includes(`v=${v}`));
-    if (version !== undefined) return version;
+    if (version !== undefined) return { version, mediaType };
   }
   return undefined;
 }

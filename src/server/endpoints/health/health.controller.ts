@@ -1,6 +1,6 @@
 import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unknownPathError } from '../../../base/machinery/status-error.js';
+import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import { Logger } from '../../../base/observability/logger.js';
 import type { MetricsPage } from '../../../base/observability/metrics.js';
 import { EndpointServices } from '../endpoint-services.js';
@@ -57,7 +57,7 @@ export class HealthController {
     // Names may contain slashes.
     const name = rest.join('/');
     const check = findCheck(this.checks, path ?? '', name);
-    if (check === undefined) throw unknownPathError();
+    if (check === undefined) throw pageNotFoundError();
     const outcome = await runCheck(check);
     this.note(outcome, path as HealthPath);
     if (isPassed(outcome)) sendText({ context, reply }, 200, plainText, 'ok');

@@ -4,15 +4,47 @@ import type { HealthCheck, HealthPath } from './health-checks.js';
 
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
-/** Startup steps that are complete before requests are accepted, by the names that probes know. */
-const doneBeforeServing: readonly string[] = [
-  'autoregister-completion',
-  'poststarthook/bootstrap-controller',
+/**
+ * Steps of the start by the names that probes know; all are complete before requests are accepted. The policy of RBAC has a
+ * check of its own, which lasts longer.
+ */
+const startupSteps: readonly string[] = [
+  'poststarthook/start-apiserver-admission-initializer',
   'poststarthook/generic-apiserver-start-informers',
-  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/priority-and-fairness-config-consumer',
+  'poststarthook/priority-and-fairness-filter',
+  'poststarthook/storage-object-count-tracker-hook',
+  'poststarthook/start-apiextensions-informers',
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/start-system-namespaces-controller',
+  'poststarthook/peer-endpoint-reconciler-controller',
   'poststarthook/start-cluster-authentication-info-controller',
-  'poststarthook/start-kube-apiserver-admission-initializer',
+  'poststarthook/start-kube-apiserver-identity-lease-controller',
+  'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',
+  'poststarthook/storage-readiness',
+  'poststarthook/start-legacy-token-tracking-controller',
+  'poststarthook/start-service-ip-repair-controllers',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/priority-and-fairness-config-producer',
+  'poststarthook/bootstrap-controller',
+  'poststarthook/start-kubernetes-service-cidr-controller',
+  'poststarthook/start-kube-aggregator-informers',
+  'poststarthook/apiservice-status-local-available-controller',
+  'poststarthook/apiservice-status-remote-available-controller',
+  'poststarthook/apiservice-registration-controller',
+  'poststarthook/apiservice-discovery-controller',
+  'poststarthook/kube-apiserver-autoregistration',
+  'autoregister-completion',
+  'poststarthook/apiservice-openapi-controller',
+  'poststarthook/apiservice-openapiv3-controller',
 ];
+
+/** Names that steps had in other releases. */
+const formerNames: Readonly<Record<string, readonly string[]>> = {
+  'poststarthook/start-apiserver-admission-initializer': ['poststarthook/start-kube-apiserver-admission-initializer'],
+  'poststarthook/generic-apiserver-start-informers': ['poststarthook/start-serving'],
+};
 
 /** A process that does not hear from the store for this long may answer from outdated data, in milliseconds. */
 const mostLostMs = 60_000;
@@ -38,17 +70,17 @@ export function followerHealthChecks(
 ): HealthCheck[] {
   const paths = ['healthz', 'readyz'] as const;
   const alonePaths = ['livez'] as const;
-  const limited = (name: string, what: string, age: () => number): HealthCheck => ({
+  const limited = (name: string, what: string, age: () => number, own: readonly HealthPath[] = paths): HealthCheck => ({
     name,
-    paths,
-    alonePaths,
+    paths: own,
+    alonePaths: ['healthz', ...alonePaths],
     check: () => {
       const ms = age();
       if (ms > mostLostMs) throw new Error(`${what} for ${Math.round(ms / 1000)} s`);
     },
   });
   return [
-    limited('informer-sync', 'informers have not heard from the store', follower.informersLostMs),
+    limited('informer-sync', 'informers have not heard from the store', follower.informersLostMs, ['readyz']),
     limited('log-reader', 'the change log was not read', follower.logAgeMs),
     {
       name: 'database-lag',
@@ -71,26 +103,33 @@ export function startingHealthChecks(state: ServingState, graceMs: number): Heal
 }
 
 /**
- * The checks of a serving process. Liveness ignores the database: restarting this process does not repair a database,
- * it only drops watches that would have survived the outage.
+ * The checks of a serving process. Liveness ignores an outage of the database: restarting this process does not repair a
+ * database, it only drops watches that would have survived. What a restart repairs is a start that does not end.
  */
 export function serverHealthChecks(
   storage: Pick<Storage, 'ping'>,
   state: ServingState,
   graceMs: number,
 ): HealthCheck[] {
+  const isStarting = (ms: number) => {
+    if (!state.isStarted && Date.now() - state.startedAt >= ms) throw new Error('the start has not finished');
+  };
+  const started = (name: string, paths: readonly HealthPath[], ms: number): HealthCheck => {
+    const aliases = formerNames[name];
+    return { name, paths, ...(aliases === undefined ? {} : { aliases }), check: () => isStarting(ms) };
+  };
+  const ready = ['healthz', 'readyz'] as const;
   return [
     { name: 'ping', paths: everywhere, check: () => undefined },
     { name: 'log', paths: everywhere, check: () => undefined },
-    {
-      name: 'storage',
-      aliases: ['etcd'],
-      paths: ['healthz', 'readyz'],
-      alonePaths: ['livez'],
-      check: () => storage.ping(),
-    },
-    startCheck(['healthz', 'readyz'], state, 0),
-    startCheck(['livez'], state, graceMs),
+    started('loopback-serving-certificate', ['healthz'], 0),
+    started('loopback-serving-certificate', ['livez'], graceMs),
+    { name: 'etcd', aliases: ['storage'], paths: ready, check: () => storage.ping() },
+    // Whether this process has opened its storage.
+    { ...started('etcd', ['livez'], graceMs), aliases: ['storage'] },
+    { name: 'etcd-readiness', paths: ['readyz'], check: () => storage.ping() },
+    ...startupSteps.map((name) => started(name, ready, 0)),
+    ...startupSteps.map((name) => started(name, ['livez'], graceMs)),
     {
       name: 'shutdown',
       paths: ['readyz'],
@@ -99,17 +138,4 @@ export function serverHealthChecks(
       },
     },
   ];
-}
-
-/** Fails while the process starts, after a given time. */
-function startCheck(paths: readonly HealthPath[], state: ServingState, graceMs: number): HealthCheck {
-  return {
-    name: 'poststarthook/start-serving',
-    paths,
-    aliases: doneBeforeServing,
-    check: () => {
-      if (state.isStarted || Date.now() - state.startedAt < graceMs) return;
-      throw new Error('the start has not finished');
-    },
-  };
 }

@@ -31,7 +31,8 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   return prepareBody(body, context.contentType);
 }
 
-function readBytes(
+/** Reads the whole body of a request, up to a limit (413). */
+export function readBytes(
   request: IncomingMessage | Http2ServerRequest,
   limitBytes: number,
   seat: Seat | undefined,

@@ -20,6 +20,7 @@ const kinds: MetaKinds = {
   watchEvent: struct('meta.v1.WatchEvent', { type: optional(1, string) }),
   versionInfo: struct('version.Info', { major: optional(1, string) }),
   apiVersions: empty('APIVersions'),
+  apiGroupDiscovery: empty('APIGroupDiscovery'),
   apiGroup: empty('APIGroup'),
   apiGroupList: empty('APIGroupList'),
   apiResourceList: empty('APIResourceList'),

@@ -90,8 +90,9 @@ async function exchange(
     hasBody: body !== undefined,
     identities: await backend.identity(),
   });
-  // The same id lets the trails of both servers be joined.
-  if (context.audit !== undefined) headers['audit-id'] = context.audit.auditId;
+  // By the same id, the trails of both servers can be joined.
+  const id = reply.raw.getHeader('Audit-Id');
+  if (typeof id === 'string') headers['audit-id'] = id;
   const answer = await ask(backend, context, {
     method: http.method,
     path,
@@ -148,8 +149,8 @@ export async function passAnswer(
   }
   const headers = answerHeaders(response.rawHeaders);
   adjust(headers);
-  // The answer names the request in this server's trail, not in that of the other one.
-  if (context.audit !== undefined) delete headers['audit-id'];
+  // The answer names the request in this server, not in the other one.
+  delete headers['audit-id'];
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
   }

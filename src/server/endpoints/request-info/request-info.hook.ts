@@ -15,6 +15,7 @@ import { type RequestTracer, remoteSpanOf, runInTrace } from '../../../base/obse
 import { isForNodeAgent } from '../../../base/outgoing/node-agent-client.js';
 import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
+import { requestIdOf } from '../../audit/request-id.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
@@ -93,6 +94,8 @@ export function registerRequestHooks(
     if (!isLong) underWay++;
     // Until the query has been read.
     context.timeLimitMs = options.requestTimeoutMs;
+    // The thread for large requests passes on the answer of one that has its id.
+    if (unread !== undefined) reply.raw.setHeader('Audit-Id', requestIdOf(request.raw.headers));
     if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.

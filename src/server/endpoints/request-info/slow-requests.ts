@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../base/observability/logger.js';
+import { requestIdOf } from '../../audit/request-id.js';
 import type { HttpRequestContext } from './http-request-context.js';
 
 /** A finished request. */
@@ -44,12 +44,9 @@ export function logSlowRequest(
   });
 }
 
-const saneId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
-
-/** The id of a request in logs: that of its audit events, or the one that its client sent. */
+/** The id of a request in logs: that of its audit events, or the one that its client gave. */
 export function requestId({ raw }: FastifyRequest, reply: FastifyReply): string {
   const audited = reply.raw.getHeader('audit-id');
   if (typeof audited === 'string') return audited;
-  const given = raw.headers['audit-id'];
-  return typeof given === 'string' && saneId.test(given) ? given : randomUUID();
+  return requestIdOf(raw.headers);
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { unknownPathError } from '../../../base/machinery/status-error.js';
+import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import type { IssuerDocuments } from '../../authentication/service-account/issuer-documents.js';
 
 /** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} answers from. */
@@ -33,7 +33,7 @@ export class ServiceAccountIssuerController {
   }
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
-    if (text === undefined) throw unknownPathError();
+    if (text === undefined) throw pageNotFoundError();
     // Sent as a string, it would get a charset, which neither type has.
     const bytes = Buffer.from(text);
     // A timeout may have answered already.

@@ -37,6 +37,11 @@ export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: 
   return Buffer.concat([magic, writer.finish()]);
 }
 
+/** What comes before an element of a repeated field of messages. */
+export function repeatedHead(number: number, length: number): Uint8Array {
+  return protobuf.Writer.create().uint32(lengthDelimited(number)).uint32(length).finish();
+}
+
 /** Whether data begins like a protobuf body. */
 export function isEnvelope(data: Uint8Array): boolean {
   return data.length >= magic.length && magic.equals(data.subarray(0, magic.length));

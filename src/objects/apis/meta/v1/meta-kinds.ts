@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { FieldDescriptions, PublishedFacts } from '../../../../base/machinery/schema/index.js';
+import { apiGroupDiscovery } from '../../apidiscovery/v2/api-group-discovery.types.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.types.js';
 import { listMeta, partialObjectMetadata } from './object-meta.types.js';
 import { deleteOptions } from './options.types.js';
@@ -16,6 +17,7 @@ export const metaKinds = {
   watchEvent,
   versionInfo,
   apiVersions,
+  apiGroupDiscovery,
   apiGroup,
   apiGroupList,
   apiResourceList,

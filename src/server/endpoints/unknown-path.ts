@@ -1,0 +1,15 @@
+import { pageNotFoundError, type StatusError, unknownPathError } from '../../base/machinery/status-error.js';
+import type { EndpointServices } from './endpoint-services.js';
+
+/** Roots below which every answer is of the API. */
+const apiRoots: ReadonlySet<string> = new Set(['api', 'version']);
+
+/**
+ * The 404 of a path that nothing serves: a `Status` below the core group and groups that are served, whatever their
+ * versions, and a page elsewhere.
+ */
+export function unknownPath(services: Pick<EndpointServices, 'orderedGroups'>, path: string): StatusError {
+  const [, root = '', group = ''] = path.split('/');
+  const isServed = root === 'apis' && services.orderedGroups().some((served) => served.group === group);
+  return isServed || apiRoots.has(root) ? unknownPathError() : pageNotFoundError();
+}
