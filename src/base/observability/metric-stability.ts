@@ -20,6 +20,7 @@ const names = {
     apiserver_validating_admission_policy_check_duration_seconds
     apiserver_validating_admission_policy_check_total apiserver_watch_events_sizes
     apiserver_watch_events_total kubernetes_build_info kubernetes_feature_enabled
+    registered_metrics_total
     serviceaccount_legacy_tokens_total serviceaccount_stale_tokens_total serviceaccount_valid_tokens_total
     workqueue_adds_total workqueue_depth workqueue_longest_running_processor_seconds
     workqueue_queue_duration_seconds workqueue_retries_total workqueue_unfinished_work_seconds
@@ -59,6 +60,7 @@ const names = {
     attach_detach_controller_attachdetach_controller_forced_detaches authenticated_user_requests
     authentication_attempts authentication_duration_seconds authentication_token_cache_request_total
     authorization_attempts_total authorization_duration_seconds
+    etcd_request_duration_seconds etcd_request_errors_total etcd_requests_total
     ephemeral_volume_controller_create_failures_total ephemeral_volume_controller_create_total
     pod_security_evaluations_total pod_security_exemptions_total rest_client_request_duration_seconds
     rest_client_requests_total
@@ -74,10 +76,15 @@ const stabilities: ReadonlyMap<string, string> = new Map(
   ),
 );
 
+/** The stability that the release gives a metric; undefined for those of this program alone. */
+export function stabilityOf(name: string): string | undefined {
+  return stabilities.get(name);
+}
+
 /** The text of a scrape in which the help of each metric that the field knows begins with its stability: `[STABLE]`. */
 export function markStability(text: string): string {
   return text.replaceAll(/^# HELP (\S+) /gm, (line, name: string) => {
-    const stability = stabilities.get(name);
+    const stability = stabilityOf(name);
     return stability === undefined ? line : `${line}[${stability}] `;
   });
 }
