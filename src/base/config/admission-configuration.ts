@@ -7,7 +7,7 @@ import { readYaml } from '../machinery/yaml/read-yaml.js';
 export interface PluginConfiguration {
   /** The document, as read; the plugin checks it. */
   readonly value: unknown;
-  /** Names the place in messages: the file, and the plugin if it stands in the common file. */
+  /** Names the place in messages: the file, and the plugin if it is in the common file. */
   readonly source: string;
   /** The folder that paths in the document are relative to. */
   readonly folder: string;
@@ -17,7 +17,7 @@ export interface PluginConfiguration {
 export interface AdmissionConfiguration {
   /** By plugin. */
   readonly plugins: Readonly<Record<string, PluginConfiguration>>;
-  /** Everything that is wrong with the file and with those it names. */
+  /** All faults of the file and of those it names. */
   readonly problems: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const flag = '--admission-control-config-file';
 
 /**
  * Reads the file with the configuration of the admission plugins (specification 5.5): kind AdmissionConfiguration, with
- * `plugins[]` of `name` and either `path` or an inline `configuration`. Throws nothing: what is wrong is in `problems`.
+ * `plugins[]` of `name` and either `path` or an inline `configuration`. Throws nothing: faults are in `problems`.
  *
  * @param known names of all plugins
  */
@@ -73,7 +73,7 @@ type Report = (problem: string) => void;
 
 function checkRoot(root: Entry, names: VendorNames, report: Report): void {
   const group = `apiserver.config.${names.suffix}`;
-  // The older name of the group is still found in files of today.
+  // The older name of the group still occurs in present files.
   const versions = [`${group}/v1`, `apiserver.${names.suffix}/v1alpha1`];
   if (root.kind !== 'AdmissionConfiguration') report('must be of kind AdmissionConfiguration');
   if (!versions.some((version) => version === root.apiVersion)) report(`apiVersion must be ${versions.join(' or ')}`);

@@ -2,7 +2,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { declareIgnored, type FlagsWithoutEffect } from './ignored-flags.js';
 
-/** Flags of the usual store that mean nothing to a PostgreSQL that is shared and thrown away. */
+/** Flags of the usual store that have no meaning for a PostgreSQL that is shared and thrown away. */
 const ignoredEtcdFlags: FlagsWithoutEffect = {
   why: 'the store is PostgreSQL',
   flags: `
@@ -34,7 +34,7 @@ function clientUrlsProblem(urls: readonly string[]): string | undefined {
   return unix === undefined ? undefined : `has ${unix}: sockets are not supported, use http://127.0.0.1:2379`;
 }
 
-/** What stands in for the usual store in test suites. */
+/** The replacement for the usual store in test suites. */
 export class EtcdOptions {
   @Flag({ name: 'name', type: 'string', usage: 'Names the folder of the data when --data-dir is not set.' })
   readonly name: string = 'default';

@@ -29,7 +29,7 @@ function throttleProblem(enabled: string) {
     all[enabled] === true && value <= 0 ? 'must be more than 0 when the throttle is on' : undefined;
 }
 
-/** What of the requests is noted, and where (specification 6.2 and 8). */
+/** What is recorded of the requests, and where (specification 6.2 and 8). */
 export class AuditOptions {
   @Flag({
     name: 'audit-policy-file',

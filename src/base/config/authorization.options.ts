@@ -37,7 +37,7 @@ function configurationProblem(_file: string, all: Siblings): string | undefined 
     : 'names authorizers itself: leave out --authorization-mode and --authorization-webhook-*';
 }
 
-/** Refuses a file that no mode reads: the administrator would believe that it is in force. */
+/** Refuses a file that no mode reads: the administrator would believe it to be in force. */
 function onlyWith(mode: AuthorizationMode): (value: string, all: Siblings) => string | undefined {
   return (_value, all) =>
     (all.authorizationMode as readonly string[]).includes(mode) ||

@@ -35,12 +35,14 @@ export class BackupSelectionOptions {
   readonly exclude: readonly string[] = [];
 }
 
-/** The passphrase or key of sealed objects. It is never an argument, since everybody on the machine sees those. */
+/**
+ * The passphrase or key of sealed objects. It is never an argument, since everybody on the machine can see arguments.
+ */
 export class BackupKeyOptions {
   @Flag({
     name: 'passphrase',
     type: 'bool',
-    // Somebody may take its variable for the passphrase itself.
+    // Somebody may mistake its variable for the passphrase itself.
     secret: true,
     usage: 'Ask for a passphrase on the terminal.',
   })

@@ -9,7 +9,7 @@ export function parseBindAddress(text: string): { readonly host: string; readonl
   return { host: match[1] ?? (match[2] || '::'), port };
 }
 
-/** What a process that only runs control loops has besides. */
+/** The additional options of a process that only runs control loops. */
 export class ControllersServingOptions {
   @Flag({
     name: 'controllers-metrics-bind-address',

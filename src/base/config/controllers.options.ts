@@ -93,7 +93,7 @@ function ownName(entry: string): string {
   return `${dash}${Object.hasOwn(controllerDefaults, name) ? name : (loopOfRelease(name) ?? name)}`;
 }
 
-/** Loops of the release that are named and that this program does not have. */
+/** Named loops of the release that this program does not have. */
 function missingLoops(list: readonly string[]): readonly string[] {
   const names = list.map((entry) => ownName(entry).replace(/^-/, ''));
   const missing = names.filter((name) => releaseLoopNames.includes(name) && !Object.hasOwn(controllerDefaults, name));

@@ -22,7 +22,7 @@ export class ProfilingOptions {
   readonly contentionProfiling: boolean = false;
 }
 
-/** What a serving process tells about its own work. */
+/** What a serving process reports about its own work. */
 export class DebuggingOptions extends ProfilingOptions {
   @Flag({
     name: 'slow-request-threshold',

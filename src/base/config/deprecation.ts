@@ -8,7 +8,7 @@ export interface Deprecation {
   readonly advice: string;
 }
 
-/** When it ends and what to do: what follows on `is deprecated`, and in the help on `Deprecated`. */
+/** When it ends and what to do: the text after `is deprecated`, and in the help after `Deprecated`. */
 export function describeDeprecation({ since, until, advice }: Deprecation): string {
   return `${describeEnd({ since, until })}: ${advice}`;
 }

@@ -5,7 +5,7 @@ import { readYaml } from '../machinery/yaml/read-yaml.js';
 /** Larger files are refused: reading one holds the process. */
 const maxDocumentBytes = 512 * 1024;
 
-/** Everything that is wrong with a configuration file, a line each: the path of the field and the problem. */
+/** All faults of a configuration file, a line each: the path of the field and the problem. */
 export class DocumentError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
@@ -51,8 +51,8 @@ export class DocumentProblems {
 }
 
 /**
- * Reads the fields of an object strictly: a value of another type is a problem, and so is every field that nobody has
- * asked for by {@link done}. A missing field and null are the same.
+ * Reads the fields of an object strictly: a value of another type is a problem, and so is every field that was not read
+ * before {@link done}. A missing field and null are the same.
  */
 export class DocumentFields {
   private readonly asked = new Set<string>();
@@ -137,7 +137,7 @@ export class DocumentFields {
     });
   }
 
-  /** Reports the fields that nobody has asked for. Call it last. */
+  /** Reports the fields that were not read. Call it last. */
   done(): void {
     for (const name of Object.keys(this.entry)) {
       if (!this.asked.has(name)) this.problems.add(forbidden(this.at(name), 'there is no such field'));

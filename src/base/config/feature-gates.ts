@@ -10,7 +10,7 @@ interface FeatureDeclaration {
   readonly isOnByDefault: boolean;
   /** The feature can no longer be switched. */
   readonly isLocked?: boolean;
-  /** What is otherwise while it is off; for a locked one, what it is. Nothing for a gate that changes nothing here. */
+  /** The effect of switching it off; for a locked one, its meaning. Nothing for a gate that changes nothing here. */
   readonly off?: string;
 }
 
@@ -65,7 +65,7 @@ const featureDeclarations = {
   WatchList: { ...beta, off: 'sendInitialEvents is refused' },
 } as const satisfies Readonly<Record<string, FeatureDeclaration>>;
 
-/** A feature that can be asked for. */
+/** A feature that can be queried. */
 export type FeatureName = keyof typeof featureDeclarations;
 
 /** The stage, the default and the lock of a gate of the release are those of the release. */
@@ -90,7 +90,7 @@ const groups: ReadonlyMap<string, FeatureStage> = new Map([
   ['AllBeta', 'BETA'],
 ]);
 
-/** One gate as it stands. */
+/** The state of one gate. */
 export interface FeatureState {
   readonly name: string;
   readonly stage: FeatureStage;
@@ -124,7 +124,7 @@ export class FeatureGates {
   /** All gates, by name. */
   states(): readonly FeatureState[] {
     const states = [...declarations].map(([name, { stage }]) => ({ name, stage, isOn: this.on.has(name) }));
-    // The groups are gates themselves: they say whether a whole stage was switched.
+    // The groups are gates themselves: they show whether a whole stage was switched.
     for (const [name, stage] of groups) states.push({ name, stage, isOn: this.on.has(name) });
     return states.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -231,7 +231,7 @@ function words(text: string): string[] {
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
-/** A name may stand behind `kube:`, the component that these gates belong to. */
+/** A name may follow `kube:`, the component that these gates belong to. */
 function readPair(pair: string): { readonly name: string; readonly value: boolean | undefined } {
   const equals = pair.indexOf('=');
   const name = (equals < 0 ? pair : pair.slice(0, equals)).trim().replace(/^kube:/, '');

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { atOnce, inTurns, type Steps } from '../machinery/turns.js';
 
-/** Bytes of a file that are looked at in one go. */
+/** Bytes of a file that are read in one go. */
 const bytesOfStep = 1024 * 1024;
 
 /** Waits, and rejects as soon as the signal is aborted. */
@@ -21,9 +21,9 @@ export class FilePoll {
   private digest: string | undefined;
 
   /**
-   * @param onChange gets all contents in the order of `paths`, once for each new state of the files. It throws, or
-   *   rejects, to refuse a state. The next look comes after it.
-   * @param onFault gets the reason why a new state was refused or could not be read, once per state.
+   * @param onChange receives all contents in the order of `paths`, once for each new state of the files. It throws, or
+   *   rejects, to refuse a state. The next check comes after it.
+   * @param onFault receives the reason why a new state was refused or could not be read, once per state.
    */
   constructor(
     private readonly paths: readonly string[],

@@ -18,7 +18,7 @@ export interface FlagDeclaration {
   readonly unit?: string;
   /** A one-letter form, with a single dash. */
   readonly short?: string;
-  /** What shells offer: the only texts it takes, or usual ones; for a list those of each entry. */
+  /** What shells offer: the only accepted texts, or usual ones; for a list those of each entry. */
   readonly values?: readonly string[];
   /** Other names of it, without leading dashes. */
   readonly aliases?: readonly string[];

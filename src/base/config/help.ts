@@ -74,7 +74,7 @@ export interface DescribedFlag {
   readonly flag: BoundFlag;
   /** `-v, --log-level <level>`. */
   readonly head: string;
-  /** Its usage, and when it ends if it is deprecated. */
+  /** Its usage, and the announced end if it is deprecated. */
   readonly usage: string;
   /** The default as it would be written; empty for none. */
   readonly defaultText: string;
@@ -113,7 +113,7 @@ export function formatFlags(groups: OptionGroups, defaults: Readonly<Record<stri
 }
 
 /**
- * What the flags of a group are about, such as `Storage`.
+ * The topic of a group of flags, such as `Storage`.
  *
  * @throws Error for a group without a title
  */

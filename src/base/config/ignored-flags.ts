@@ -2,7 +2,7 @@ import { Flag, type FlagType, flagsOf, type OptionsClass, readFlagValue } from '
 
 /** Flags that change nothing, and why. */
 export interface FlagsWithoutEffect {
-  /** What follows on `has no effect: `. */
+  /** The text after `has no effect: `. */
   readonly why: string;
   /** A line for each type of values: `duration: first=5s second`, with the defaults of other programs. */
   readonly flags: string;
@@ -12,7 +12,7 @@ export interface FlagsWithoutEffect {
 const reasons = new WeakMap<OptionsClass, Map<string, string>>();
 
 /**
- * Declares flags that existing command lines have and that mean nothing to this program, so that they are accepted. The
+ * Declares flags of existing command lines that have no meaning for this program, so that they are accepted. The
  * program reports once which of them were given ({@link ignoredFlagsNotes}).
  */
 export function declareIgnored(optionsClass: OptionsClass, sets: readonly FlagsWithoutEffect[]): void {

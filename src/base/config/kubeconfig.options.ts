@@ -15,7 +15,7 @@ function nameProblem(...names: readonly string[]): string | undefined {
   return names.some((name) => /[\u0000-\u001f\u007f]/.test(name)) ? 'has a control character' : undefined;
 }
 
-/** Whom a new kubeconfig is for, and where it goes. */
+/** The user of a new kubeconfig, and where the file is written. */
 export class KubeconfigOptions {
   @Flag({ name: 'user', type: 'string', unit: 'name', usage: 'Name of the user that the certificate identifies.' })
   @Check<string>('user', (name) => nameProblem(name))

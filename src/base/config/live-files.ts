@@ -9,7 +9,7 @@ export interface LiveFilesOptions<T> {
   readonly load: () => T;
   /** The same in turns with other work, for files that take long; used when they have changed. Default: `load`. */
   readonly reload?: () => Promise<T>;
-  /** Told of every changed state of the files: whether it is in use. */
+  /** Receives every changed state of the files: whether it is in use. */
   readonly outcome?: (status: 'success' | 'failure') => void;
   readonly logger: { info(text: string, fields?: object): void; error(text: string, fields?: object): void };
   /** The content of the files, for messages: `keys of service account tokens`. */

@@ -2,9 +2,9 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { type AddressRange, parseCidr } from './network.js';
 
-/** The length of the prefixes of nodes where no flag says it. */
+/** The length of the prefixes of nodes unless a flag sets it. */
 const defaultMask = { 4: 24, 6: 64 } as const;
-/** A range has no more parts for nodes than 2 to this power. */
+/** A range has at most 2 to this power of parts for nodes. */
 const mostBits = { 4: 20, 6: 16 } as const;
 
 type Family = AddressRange['family'];
@@ -108,7 +108,7 @@ export interface NodeRanges {
   readonly mask: number;
 }
 
-/** The ranges that nodes get theirs from, in the order of `--cluster-cidr`; none when nodes shall get none. */
+/** The ranges that nodes get theirs from, in the order of `--cluster-cidr`; none when nodes get none. */
 export function nodeRangesOf(options: Readonly<NodeIpamOptions>): NodeRanges[] {
   if (!options.allocateNodeCidrs) return [];
   return rangesOf(options.clusterCidr).map((range) => {

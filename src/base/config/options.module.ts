@@ -7,8 +7,8 @@ import type { OptionGroups, ParsedOptions } from './parse-options.js';
 
 /**
  * The options of the process. Every options class is the token of its own object, so a provider injects only the
- * options it depends on. The module also provides what follows from the options, the vendor's names and the feature gates,
- * and the system's clock.
+ * options it depends on. The module also provides values derived from the options (the vendor's names and the feature
+ * gates) and the system's clock.
  */
 @Module({})
 export class OptionsModule {

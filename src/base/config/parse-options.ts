@@ -61,7 +61,7 @@ export interface SeparatedArguments {
   readonly flags: readonly string[];
 }
 
-/** Takes the arguments that are neither flags nor values of flags out of a command line, wherever they stand. */
+/** Removes the arguments that are neither flags nor values of flags from a command line, wherever they are. */
 export function separateOperands(groups: OptionGroups, argv: readonly string[]): SeparatedArguments {
   const bySpelling = spellings(Object.values(groups).flatMap(flagsOf));
   const operands: string[] = [];
@@ -169,7 +169,7 @@ function readArguments(
   return given;
 }
 
-/** Where a flag belongs that this command does not know, or which one was meant. */
+/** Which command has an unknown flag, or which flag was probably meant. */
 function remedy(spelling: string, commands: readonly string[], known: Iterable<string>): string {
   if (commands.length > 0) return `; it belongs to ${commands.map((name) => `plinth ${name}`).join(', ')}`;
   const meant = nearest(spelling, known);

@@ -5,7 +5,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * The name of a serving process among those of the cluster: the same after a restart, another one on another host, port
- * or, with several processes behind one port, for another of them. Says nothing readable about them.
+ * or, with several processes behind one port, for another of them. The name reveals nothing readable about them.
  *
  * @param host default: this machine's name
  */

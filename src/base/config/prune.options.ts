@@ -1,6 +1,6 @@
 import { Flag } from './flag.js';
 
-/** What `plinth prune` does with what it finds. */
+/** What `plinth prune` does with its findings. */
 export class PruneOptions {
   @Flag({
     name: 'remove',

@@ -1,8 +1,8 @@
 import type { FlagsWithoutEffect } from './ignored-flags.js';
 
 /**
- * Flags of the programs of release 1.37 that are accepted here and change nothing, each with the reason, by what they are
- * about. A line has a type of values and names, with their defaults there.
+ * Flags of the programs of release 1.37 that are accepted here and change nothing, each with the reason, grouped by
+ * topic. A line has a type of values and names, with their defaults there.
  */
 export const releaseFlags = {
   /** Of all three programs. */

@@ -1,4 +1,4 @@
-/** What the loops of release 1.37 are called here, where they have another name. */
+/** The names of release 1.37's loops here, where they differ. */
 const here: Readonly<Record<string, string>> = {
   'certificatesigningrequest-approving-controller': 'csrapproving',
   'certificatesigningrequest-cleaner-controller': 'csrcleaner',
@@ -35,7 +35,7 @@ const here: Readonly<Record<string, string>> = {
   'validatingadmissionpolicy-status-controller': 'validatingadmissionpolicy-status',
 };
 
-/** Those that have no other name here, or are not here. */
+/** Loops that have the same name here, or do not exist here. */
 const others = `
   bootstrap-signer-controller device-taint-eviction-controller ephemeral-volume-controller
   kube-apiserver-serving-clustertrustbundle-publisher-controller legacy-serviceaccount-token-cleaner-controller
@@ -49,7 +49,7 @@ const others = `
 /** The names of all loops of release 1.37. */
 export const releaseLoopNames: readonly string[] = [...Object.keys(here), ...others.trim().split(/\s+/)];
 
-/** What a loop of release 1.37 is called here; undefined when it has no other name. */
+/** The name here of a loop of release 1.37; undefined when it is the same. */
 export function loopOfRelease(name: string): string | undefined {
   return Object.hasOwn(here, name) ? here[name] : undefined;
 }

@@ -4,7 +4,7 @@ import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
 import type { OptionGroups } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
-// All flags that the specification names, with the defaults that it gives them; '' for none.
+// All flags that the specification names, with the defaults that it gives; '' for none.
 
 type Row = readonly [flag: string, value: string];
 

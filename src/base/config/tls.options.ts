@@ -94,7 +94,7 @@ export class TlsOptions {
   readonly disableHttp2Serving: boolean = false;
 }
 
-/** What these options mean to the library. Nothing is set that keeps its own default. */
+/** These options in the form of the TLS library. Options that keep their default are not set. */
 export function tlsSettings(options: Readonly<TlsOptions>): {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly ciphers?: string;
@@ -102,7 +102,7 @@ export function tlsSettings(options: Readonly<TlsOptions>): {
 } {
   const { tlsMinVersion, tlsCipherSuites, tlsCurvePreferences } = options;
   const named = tlsCipherSuites.map((name) => suites[name]).filter((name) => name !== undefined);
-  // The suites of TLS 1.3 are a list of their own to the library, which an explicit one would replace.
+  // The suites of TLS 1.3 are a separate list in the library, which an explicit list would replace.
   const ciphers = [...fixedSuites, ...named].join(':');
   return {
     minVersion: tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',

@@ -16,7 +16,7 @@ const versions = ['v1', 'v1beta1', 'v1alpha1'];
 /**
  * Reads the file of `--tracing-config-file`.
  *
- * @throws OptionsError with everything that is wrong with it.
+ * @throws OptionsError with all its faults.
  */
 export function readTracingConfiguration(file: string, names: VendorNames): TracingConfiguration {
   try {

@@ -6,11 +6,11 @@ const partOfHeap = 0.5;
 const partOfMachine = 0.25;
 
 /**
- * What `--watch-cache-max-bytes` says, or its default: half of the heap, and with all workers together no more than a
+ * The value of `--watch-cache-max-bytes`, or its default: half of the heap, and for all workers together no more than a
  * quarter of the memory.
  *
  * @param workers as `--workers` says
- * @param cores how many workers 0 stands for
+ * @param cores the number of workers that 0 stands for
  */
 export function watchCacheBytes(
   flag: number | undefined,

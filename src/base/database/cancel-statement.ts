@@ -6,8 +6,9 @@ const cancelCode = 80_877_102;
 const patienceMs = 10_000;
 
 /**
- * Asks the server to end what a connection runs, on a connection of its own that is protected in the same way: the number
- * that it sends lets anybody cancel statements of that session. Resolves when the server has read it, or can't be reached.
+ * Requests that the server cancel the statement of a connection, on a connection of its own that is protected in the
+ * same way: the number that it sends lets anybody cancel statements of that session. Resolves when the server has read
+ * it, or can't be reached.
  */
 export async function cancelStatement({ client, protection, tls }: DatabaseConnection): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as {
@@ -31,6 +32,6 @@ export async function cancelStatement({ client, protection, tls }: DatabaseConne
     stream.end(request);
     await new Promise<void>((resolve) => stream.once('close', () => resolve()));
   } catch {
-    // The server ends the statement by its time limit then.
+    // The server then ends the statement by its time limit.
   }
 }

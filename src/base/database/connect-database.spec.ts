@@ -181,7 +181,7 @@ describe('the connection to the database', () => {
     assert.equal((await connect(url('?sslmode=require'))).protection.verified, 'nothing');
     await assert.rejects(named('?sslmode=verify-full'), /certificate/);
     await assert.rejects(named('?sslrootcert=system'), /certificate/);
-    // An authority that somebody names is not ignored, in any mode.
+    // An explicitly named authority is not ignored, in any mode.
     for (const mode of ['', 'sslmode=prefer&', 'sslmode=require&', 'sslmode=verify-ca&', 'sslmode=verify-full&']) {
       await assert.rejects(named(`?${mode}sslrootcert=${file('other.pem')}`), /certificate/, mode);
     }
@@ -202,7 +202,7 @@ describe('the connection to the database', () => {
     await assert.rejects(guarded('?sslmode=disable&channel_binding=require'), /no pg_hba.conf entry/);
   });
 
-  /** Somebody who has taken the place of the server. */
+  /** An attacker in the place of the server. */
   async function pretender(
     talk: (socket: Socket) => void,
   ): Promise<{ readonly at: string; readonly arrived: Buffer[] }> {
@@ -277,7 +277,7 @@ describe('the connection to the database', () => {
     assert.equal((await right.first).readInt32BE(4), 196_608, 'the first message of the protocol');
     await assert.rejects(connect((await direct()).at), /did not agree to speak/);
     await assert.rejects(connect((await direct(['http/1.1'])).at), /ALPN|application protocol|did not agree|alert/i);
-    // This release of the server does not know it, or does.
+    // This release of the server may or may not know it.
     const { client } = await connect(server.adminUrl);
     const { rows } = await client.query(`select current_setting('server_version_num')::int >= 170000 as knows`);
     const attempt = connect(url('?sslmode=require&sslnegotiation=direct')).then(
@@ -358,7 +358,7 @@ describe('the connection to the database', () => {
       .flat()
       .find((found) => found?.family === 'IPv4' && !found.internal)?.address;
     if (address !== undefined) {
-      // The address is one that others have a way to, though this connection stays here.
+      // The address is reachable by others, though this connection stays here.
       const relay = createServer((socket) => {
         const onward = dial(plain.port, '127.0.0.1');
         socket.on('error', () => onward.destroy()).pipe(onward);

@@ -8,7 +8,7 @@ import type { TlsSettings } from './tls-settings.js';
 /** Where to connect, and for how long to try. */
 export interface ConnectOptions {
   readonly target: DatabaseTarget;
-  /** Everything but the way to the server. */
+  /** Everything but the host and the path to the server. */
   readonly config: Omit<pg.ClientConfig, 'connectionString' | 'connectionTimeoutMillis' | 'ssl' | 'stream'>;
   /** Of connection, handshake and authentication together. */
   readonly timeoutMs: number;
@@ -39,9 +39,9 @@ const refusesUser = '28000';
 const unbound = 'the server does not bind the password to its certificate, which channel_binding=require asks for';
 
 /**
- * Connects a client. TLS is not left to the driver, which reads `sslmode` in another way than libpq, takes a server
- * without TLS for a failure, and would connect twice for `prefer`. Rejects with the error of the system, of the handshake
- * or of the server.
+ * Connects a client. TLS is not left to the driver, which reads `sslmode` differently from libpq, treats a server
+ * without TLS as a failure, and would connect twice for `prefer`. Rejects with the error of the system, of the
+ * handshake or of the server.
  */
 export async function connectDatabase(options: ConnectOptions): Promise<DatabaseConnection> {
   const { target } = options;
@@ -51,7 +51,8 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   } catch (error) {
     const { encrypt, verify } = target.tls;
     const isRefused = error instanceof pg.DatabaseError && error.code === refusesUser;
-    // A server that asked for a password has taken the encrypted connection: it is not sent again in the clear.
+    // A server that requested a password has accepted the encrypted connection: the password is not sent again in plain
+    // text.
     if (!isRefused || encrypt !== 'prefer' || verify !== 'nothing' || !attempt.isEncrypted || attempt.wasAsked)
       throw error;
     try {
@@ -115,7 +116,7 @@ class Attempt {
     }
   }
 
-  /** The driver connects its stream itself: this one is connected, and reports that once it is asked. */
+  /** The driver connects its stream itself: this one is connected already, and reports that when requested. */
   private hand(stream: Socket): void {
     const { config } = this.options;
     if (config.keepAlive === true) stream.setKeepAlive(true, config.keepAliveInitialDelayMillis ?? 0);
@@ -136,7 +137,7 @@ class Attempt {
     this.parts.connection.stream = stream;
   }
 
-  /** Without channel binding, whoever has taken the place of the server may pass the password on to it. */
+  /** Without channel binding, an attacker in the place of the server may pass the password on to the real one. */
   private watchPassword(): void {
     const { connection } = this.parts;
     const isRequired = this.tls.channelBinding === 'require';

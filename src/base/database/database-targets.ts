@@ -4,12 +4,12 @@ import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** One of the ways to connect that a connection URL names. */
 export interface DatabaseTarget {
-  /** For the driver, without what it reads differently from libpq. */
+  /** For the driver, without the parameters that it reads differently from libpq. */
   readonly connectionString: string;
   readonly tls: TlsSettings;
 }
 
-/** This program needs a server that takes writes. These values ask for one, and `any` leaves the choice to us. */
+/** This program needs a server that accepts writes. These values request one, and `any` leaves the choice to us. */
 const writable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 const portEnd = /:(\d+)$/;
 
@@ -29,10 +29,10 @@ export function databaseTargets(url: string, variables = environment): readonly 
     );
   }
   parameters.delete('target_session_attrs');
-  // Nothing of a unix socket is on the way of others, so variables that protect connections do not concern it.
+  // A unix socket is out of reach of attackers on the network, so variables that protect connections do not concern it.
   const hosts = (parameters.get('host') ?? '').split(',');
   const tls = tlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
-  // What is not touched keeps its spelling.
+  // Unchanged parts keep their spelling.
   const rest = parameters.size === parametersOf(url).size ? url : withParameters(url, parameters);
   return singleHosts(rest).map((connectionString) => ({ connectionString, tls }));
 }

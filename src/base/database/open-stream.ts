@@ -4,7 +4,7 @@ import { connect as secure, type TLSSocket } from 'node:tls';
 import { secureOptions } from './secure-options.js';
 import type { TlsSettings } from './tls-settings.js';
 
-/** The server has no TLS, and the settings ask for it. No wait heals that. */
+/** The server has no TLS, and the settings require it. No wait heals that. */
 export const noTls = 'The server does not support SSL connections';
 
 /** Where a server listens; a host that begins with `/` is the folder of its unix socket. */
@@ -17,9 +17,9 @@ export interface DatabaseAddress {
 const tlsRequestCode = 80_877_103;
 
 /**
- * Connects, and encrypts as the settings say; unix sockets never. Nothing was sent or read yet on the stream but what
- * leads to TLS. Rejects with the error of the system or of the handshake, which never leads to the clear: a server that
- * offers TLS and fails at it is one to look at. An aborted `signal` destroys the stream.
+ * Connects, and encrypts as the settings say; unix sockets never. On the stream nothing but the TLS negotiation was
+ * sent or read yet. Rejects with the error of the system or of the handshake, which never falls back to plain text: a
+ * server that offers TLS and fails at it needs attention. An aborted `signal` destroys the stream.
  */
 export async function openStream(
   { host, port }: DatabaseAddress,
@@ -69,8 +69,8 @@ export async function openStream(
 }
 
 /**
- * Asks for TLS. The answer is one byte, and more must not come before the handshake: whatever somebody on the way adds
- * would be read as if the server had said it over TLS.
+ * Requests TLS. The answer is one byte, and no more may come before the handshake: bytes that an attacker adds would be
+ * read as if the server had sent them over TLS.
  */
 async function offersTls(socket: Socket, signal: AbortSignal): Promise<boolean> {
   const request = Buffer.alloc(8);
@@ -83,7 +83,7 @@ async function offersTls(socket: Socket, signal: AbortSignal): Promise<boolean> 
   }
   if (answer[0] === 0x53) return true;
   if (answer[0] === 0x4e) return false;
-  // An error that comes in the clear may be anybody's.
+  // An error in plain text may come from anybody.
   throw new Error('There was an error establishing an SSL connection');
 }
 

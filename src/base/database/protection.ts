@@ -2,15 +2,15 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsSettings } from './tls-settings.js';
 
-/** How a connection to the database is protected in fact. */
+/** The actual protection of a connection to the database. */
 export interface Protection {
-  /** As the URL has it. */
+  /** As in the URL. */
   readonly host: string;
   /** Whether it ends on this machine: a unix socket, or a loopback address. */
   readonly isLocal: boolean;
   /** `TLSv1.3`, or undefined in the clear. */
   readonly protocol: string | undefined;
-  /** What was checked of the server's certificate. */
+  /** What was verified about the server's certificate. */
   readonly verified: TlsSettings['verify'];
 }
 
@@ -19,7 +19,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 const mapped = /^::ffff:(?=\d+\.)/i;
 
-/** Looks at an open connection: its address counts, whatever the host is called. */
+/** Inspects an open connection: its address counts, whatever the name of the host is. */
 export function protectionOf(host: string, stream: Socket | TLSSocket, { verify }: TlsSettings): Protection {
   const protocol = 'getProtocol' in stream ? (stream.getProtocol() ?? undefined) : undefined;
   const address = (stream.remoteAddress ?? '').replace(mapped, '');
@@ -28,7 +28,7 @@ export function protectionOf(host: string, stream: Socket | TLSSocket, { verify 
   return { host, isLocal: host.startsWith('/') || isLoopback, protocol, verified };
 }
 
-/** What strangers on the way could do, and how to prevent it; undefined if nothing. */
+/** What attackers on the network could do, and how to prevent it; undefined if nothing. */
 export function protectionProblem({ host, isLocal, protocol, verified }: Protection): string | undefined {
   if (isLocal || verified === 'name') return undefined;
   if (protocol === undefined) {

@@ -20,7 +20,7 @@ export async function secureOptions(settings: TlsSettings): Promise<ConnectionOp
     secureContext: await contextOf(settings),
     rejectUnauthorized: verify !== 'nothing',
     checkServerIdentity: verify === 'name' ? checkServerIdentity : () => undefined,
-    // It shows the server's agreement to speak this protocol, without which there was no question to answer.
+    // The callback confirms that the server agreed to this protocol; without it nothing was negotiated.
     ...(negotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
   };
 }

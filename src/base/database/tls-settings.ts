@@ -8,7 +8,7 @@ import { DatabaseUrlError } from './database-url-error.js';
 export interface TlsSettings {
   /** `prefer`: in the clear if the server has no TLS. */
   readonly encrypt: 'never' | 'prefer' | 'always';
-  /** What is checked of the server's certificate: nothing, who signed it, or also that it names the host. */
+  /** What is verified about the server's certificate: nothing, its issuer, or also that it names the host. */
   readonly verify: 'nothing' | 'chain' | 'name';
   /** `direct`: the handshake begins without asking first, as PostgreSQL 17 and newer allow. */
   readonly negotiation: 'postgres' | 'direct';
@@ -62,8 +62,8 @@ const variables = {
 } as const;
 type Parameter = keyof typeof variables;
 /**
- * Parameters that protect a connection, or choose its server, in a way that we can't follow. Ignoring them would leave less
- * protection than somebody asked for. The values here ask for nothing.
+ * Parameters that protect a connection, or choose its server, in a way that we can't follow. Ignoring them would leave
+ * less protection than requested. The values here request nothing.
  */
 const refused: readonly (readonly [name: string, variable: string | undefined, harmless: readonly string[]])[] = [
   ['sslcrldir', 'PGSSLCRLDIR', []],
@@ -80,11 +80,11 @@ const refused: readonly (readonly [name: string, variable: string | undefined, h
 ];
 
 /**
- * The TLS parameters of a connection URL, or of the environment where the URL has none, with the meaning that they have for
- * libpq. Takes them out of `parameters`, for the driver reads them differently. Without `sslmode`, what the server offers
- * is used.
+ * The TLS parameters of a connection URL, or of the environment where the URL has none, with the meaning that they have
+ * for libpq. Removes them from `parameters`, because the driver reads them differently. Without `sslmode`, TLS is used
+ * if the server offers it.
  *
- * @throws DatabaseUrlError for values that nobody knows, and for parameters that can't be followed.
+ * @throws DatabaseUrlError for unknown values, and for parameters that can't be followed.
  */
 export function tlsSettings(parameters: URLSearchParams, environment: Environment): TlsSettings {
   const values = takeValues(parameters, environment);
@@ -155,7 +155,7 @@ function protection(
     case 'require':
       return { encrypt: 'always', verify: roots === undefined ? 'nothing' : 'chain', rootCertificates: roots };
     case 'verify-ca':
-      // Every authority of a store signs for strangers: without their names that would be no check.
+      // The authorities of a store sign for anybody: without checking names there would be no protection.
       if (roots === undefined) throw new DatabaseUrlError('sslmode=verify-ca needs sslrootcert');
       return { encrypt: 'always', verify: 'chain', rootCertificates: roots };
     case 'verify-full':

@@ -2,8 +2,8 @@ import { type FieldRequirement, parseFieldSelector } from './field-selector.js';
 import { type LabelRequirement, parseLabelSelector } from './label-selector.js';
 
 /**
- * The selectors that narrow a question to the authorization modules, as text of a request or as requirements. Plain
- * data, since questions travel between threads. Few modules look at selectors, so the text is parsed where one does.
+ * The selectors that narrow an access to be decided, as text of a request or as requirements. Plain data, since it
+ * travels between threads. Few modules use selectors, so the text is parsed where one does.
  */
 export interface AskedSelectors {
   readonly fields: string | readonly FieldRequirement[];
@@ -18,12 +18,12 @@ export function askedSelectors(
   return fields.length === 0 && labels.length === 0 ? undefined : { fields, labels };
 }
 
-/** What is required of fields: nothing if the text can't be parsed, so the question is then about all objects. */
+/** The requirements on fields: none if the text can't be parsed, so the access then concerns all objects. */
 export function askedFields(selectors: AskedSelectors | undefined): readonly FieldRequirement[] {
   return requirementsOf(selectors?.fields ?? '', parseFieldSelector);
 }
 
-/** What is required of labels: nothing if the text can't be parsed, so the question is then about all objects. */
+/** The requirements on labels: none if the text can't be parsed, so the access then concerns all objects. */
 export function askedLabels(selectors: AskedSelectors | undefined): readonly LabelRequirement[] {
   return requirementsOf(selectors?.labels ?? '', parseLabelSelector);
 }

@@ -4,7 +4,7 @@ import type { RequestInfo, UserInfo } from './request-context.js';
 /** Members may do everything, whatever the modules say, so a broken policy can't lock everybody out. */
 export const privilegedGroup = 'system:masters';
 
-/** The question to decide (specification 5.4): may this user do this to this resource or path? */
+/** The access to decide on (specification 5.4): may this user do this to this resource or path? */
 export interface AuthorizerAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -16,11 +16,11 @@ export interface AuthorizerAttributes {
   readonly subresource: string;
   readonly name: string;
   readonly path: string;
-  /** Undefined: the question is about all objects. */
+  /** Undefined: the access concerns all objects. */
   readonly selectors?: AskedSelectors | undefined;
 }
 
-/** `noOpinion` passes the question to the next module; if all abstain, the request is denied. */
+/** `noOpinion` passes the decision to the next module; if all abstain, the request is denied. */
 export interface AuthorizationDecision {
   readonly decision: 'allow' | 'deny' | 'noOpinion';
   readonly reason: string;
@@ -81,7 +81,7 @@ export interface RuleList {
   readonly evaluationError: string;
 }
 
-/** Lists permissions. Not every module can: a webhook only answers questions. */
+/** Lists permissions. Not every module can: a webhook only answers reviews. */
 export interface RuleResolver {
   /** The rules in force for `user` in `namespace`, including cluster-wide ones. */
   rulesFor(user: UserInfo, namespace: string): Promise<RuleList> | RuleList;

@@ -2,7 +2,7 @@ import type { AuthorizerAttributes } from './authorizer.js';
 import { formatGroupResource } from './group-version.js';
 import { StatusError } from './status-error.js';
 
-/** The 403 for a request that was not allowed. It says who wanted to do what, but never whether the object exists. */
+/** The 403 for a request that was not allowed. It names who wanted to do what, but never whether the object exists. */
 export function deniedError(attributes: AuthorizerAttributes, reason: string): StatusError {
   const { user, verb, resource, subresource, apiGroup, namespace, name } = attributes;
   const tail = reason === '' ? '' : `: ${reason}`;

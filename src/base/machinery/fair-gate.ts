@@ -6,19 +6,19 @@ interface Waiting {
 }
 
 /**
- * Lets so much in at one time. What does not fit waits, and parties (namespaces) take turns. A party alone may fill the gate;
- * what it has waiting holds up only its own.
+ * Admits a limited total weight at one time. Callers that don't fit wait, and parties (namespaces) take turns. A single
+ * party may fill the gate; its waiting callers hold up only that party.
  */
 export class FairGate {
   private readonly waiting = new PartyQueue<Waiting>();
-  /** The next one, which has no room yet. */
+  /** The next caller, which does not fit yet. */
   private held: Waiting | undefined;
   private inside = 0;
 
-  /** @param most sum of the weights inside; something heavier goes in when nothing else is inside */
+  /** @param most sum of the weights inside; a heavier caller enters when nothing else is inside */
   constructor(private readonly most: number) {}
 
-  /** Resolves when the caller is in, with what it has to call once when it leaves. */
+  /** Resolves when the caller is admitted, with the function to call once when it leaves. */
   async enter(party: string, weight = 1): Promise<() => void> {
     if (this.held !== undefined || this.waiting.size > 0 || !this.hasRoomFor(weight)) {
       await new Promise<void>((admit) => this.waiting.add(party, { weight, admit }));
@@ -29,7 +29,7 @@ export class FairGate {
     };
   }
 
-  /** Does the work inside; resolves or rejects as it does. */
+  /** Runs the work inside the gate; resolves or rejects as the work does. */
   async run<T>(party: string, weight: number, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(party, weight);
     try {
@@ -45,12 +45,12 @@ export class FairGate {
 
   private admitNext(): void {
     for (;;) {
-      // What is too heavy now is the next one all the same: lighter ones would go in for ever before it.
+      // A caller that is too heavy now still stays next: otherwise lighter ones would always enter before it.
       this.held ??= this.waiting.take()?.item;
       const next = this.held;
       if (next === undefined || !this.hasRoomFor(next.weight)) return;
       this.held = undefined;
-      // The place is taken at once, before the one that waits goes on.
+      // The place is taken at once, before the waiting caller continues.
       this.inside += next.weight;
       next.admit();
     }

@@ -189,7 +189,7 @@ export function internal(path: FieldPath, detail: string): FieldError {
   return make('InternalError', path, withDetail('Internal error', detail));
 }
 
-/** The same violated rule at another place, for errors that were collected on the side. */
+/** The same violated rule at another place, for errors that were collected separately. */
 export function relocated(error: FieldError, path: FieldPath): FieldError {
   return make(error.type, path, error.message);
 }

@@ -95,7 +95,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   return all.length <= fewRequirements ? new ParsedFieldSelector(all) : new LongFieldSelector(all);
 }
 
-/** What a selector takes in memory for as long as it is in use, without its text, in bytes; rather too high an estimate. */
+/** The memory of a selector while it is in use, without its text, in bytes; an estimate on the high side. */
 export function fieldSelectorBytes({ requirements }: Pick<FieldSelector, 'requirements'>): number {
   return requirements.length * requirementBytes;
 }
@@ -135,7 +135,7 @@ function parseTerm(term: string, whole: string): FieldRequirement {
 }
 
 function unescapeValue(value: string, whole: string): string {
-  // Text that is put together from characters takes many times its length.
+  // Text assembled from characters takes many times its length.
   if (!/[\\,=]/.test(value)) return value;
   let out = '';
   for (let i = 0; i < value.length; i++) {

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota of the disk is used up',
 };
 
-/** Why a file can't be used, in words, without its path; with what helps where that is not plain. */
+/** Why a file can't be used, in words, without its path; with a remedy where that is not obvious. */
 export function fileProblem(error: unknown): string {
   return reasons[errorCode(error) ?? ''] ?? errorText(error);
 }
@@ -24,14 +24,14 @@ export function isFileError(error: unknown): error is Error & { readonly path: s
   return error instanceof Error && errorCode(error) !== undefined && 'path' in error && typeof error.path === 'string';
 }
 
-/** A write that failed for want of room. Unlike other failed calls it does not name its path. */
+/** A write that failed for lack of space. Unlike other failed calls it does not name its path. */
 export function withoutSpace(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 }
 
 /**
- * Whether opening it waits for somebody who writes, which holds up the whole process, so that it cannot even be stopped.
- * What is named by its descriptor is open already, as the pipes of `<(command)` in a shell.
+ * Whether opening the path waits for a writer, which holds up the whole process, so that it cannot even be stopped. A
+ * path that names a descriptor is open already, as the pipes of `<(command)` in a shell.
  */
 export function waitsForWriter(path: string, found: Stats): boolean {
   return found.isFIFO() && !/^\/(dev\/(stdin$|fd\/)|proc\/[^/]+\/fd\/)/.test(path);

@@ -5,7 +5,7 @@ import { fileProblem } from './file-problem.js';
 import { makeFolder } from './make-folder.js';
 import { errorCode, StartupError } from './startup-error.js';
 
-/** Whom a new file is given to. */
+/** The owner that a new file is given. */
 export interface FileOwner {
   readonly uid: number;
   readonly gid: number;
@@ -48,7 +48,7 @@ export async function checkWritable(path: string): Promise<void> {
   });
 }
 
-/** Only a file is replaced: a folder can't be, and whoever may replace a device would take it away from everybody. */
+/** Only a file is replaced: a folder can't be, and replacing a device would take it away from everybody. */
 export async function refuseOtherThanFile(path: string): Promise<void> {
   const present = await stat(path).catch(() => undefined);
   if (present === undefined || present.isFile()) return;

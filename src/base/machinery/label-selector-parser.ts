@@ -6,7 +6,7 @@ import { requirementError, SelectorError } from './selector-error.js';
 const mostRequirements = 1_000;
 /** Most values in the lists of one selector in a query: with names of usual length, no more fit into a request. */
 const mostValues = 5_000;
-/** Longer text is looked through before it is parsed, in characters. */
+/** Longer text is scanned before it is parsed, in characters. */
 const longText = 2_048;
 const noValues: readonly string[] = Object.freeze([]);
 
@@ -14,7 +14,7 @@ function tooLong(most: string): SelectorError {
   return new SelectorError(`the label selector is too long: it may have at most ${most}`);
 }
 
-/** Counts the commas of a long text: it takes a hundredth of the time of parsing as much as is allowed. */
+/** Counts the commas of a long text: this takes a hundredth of the time for parsing the allowed number. */
 function refuseTooLong(text: string): void {
   let requirements = 1;
   let values = 0;

@@ -30,7 +30,7 @@ export const nothing: LabelSelector = { requirements: [], matches: () => false }
 
 /** More requirements are merged by key before they are compared. */
 const fewRequirements = 8;
-/** Selectors of this length and more are kept once for all who use the same text, in characters. */
+/** Selectors of this length and more are kept once for all users of the same text, in characters. */
 const sharedLength = 256;
 
 /** Builds a selector from already checked requirements. */
@@ -56,7 +56,7 @@ export function parseLabelSelector(text: string): LabelSelector {
   return sharedSelectors.get(createHash('sha256').update(text).digest('base64'), parse);
 }
 
-/** What a selector takes in memory for as long as it is in use, in bytes; an estimate that is rather too high. */
+/** The memory of a selector while it is in use, in bytes; an estimate on the high side. */
 export function selectorBytes({ requirements }: Pick<LabelSelector, 'requirements'>): number {
   let bytes = 0;
   for (const { key, values } of requirements) {

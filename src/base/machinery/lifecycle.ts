@@ -32,14 +32,14 @@ export class StopSignals {
     await new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
 
-  /** Asks for a stop without a signal, after a fault in the process itself. */
+  /** Requests a stop without a signal, after a fault in the process itself. */
   abort(): void {
     this.receive(undefined);
   }
 
   /**
-   * Ends the process at once if it still runs after so many milliseconds. For the stop that follows the signal: each of
-   * its steps has a limit of its own, and this one covers everything else.
+   * Ends the process at once if it still runs after the given number of milliseconds. For the stop after the signal:
+   * each of its steps has a limit of its own, and this one covers everything else.
    */
   endWithin(ms: number): void {
     clearTimeout(this.limit);

@@ -11,13 +11,14 @@ class Link<T> implements Place<T> {
 }
 
 /**
- * Items in the order in which they came, for those that come and go with each request. A Set or Map would do the same, but
- * each time its table is full of removed entries, the engine makes another table and lets the old one point to it. Once a
- * table of that chain is an old object, collections of young objects keep all later ones alive with everything in them,
- * and every request is moved to the old objects, which costs five times as much as to leave it behind.
+ * Items in the order in which they came, for items that come and go with each request. A Set or Map would serve as
+ * well, but each time its table is full of removed entries, the engine makes another table and lets the old one point
+ * to it. Once a table of that chain is an old object, collections of young objects keep all later tables alive with
+ * everything in them, and every request is moved to the old objects, which costs five times as much as leaving it
+ * behind.
  */
 export class LinkedItems<T> implements Iterable<T> {
-  /** Before the first and behind the last. */
+  /** Before the first and after the last item. */
   private readonly end = new Link<T>();
   private count = 0;
 
@@ -30,7 +31,7 @@ export class LinkedItems<T> implements Iterable<T> {
     return this.count === 0 ? undefined : this.end.next;
   }
 
-  /** Adds an item behind all others. */
+  /** Adds an item after all others. */
   add(item: T): Place<T> {
     const link = new Link<T>();
     link.item = item;
@@ -48,7 +49,7 @@ export class LinkedItems<T> implements Iterable<T> {
     if (link.next === link) return;
     link.previous.next = link.next;
     link.next.previous = link.previous;
-    // What was removed must point to nothing younger.
+    // A removed item must point to nothing younger.
     link.previous = link;
     link.next = link;
     link.item = undefined;
@@ -59,7 +60,7 @@ export class LinkedItems<T> implements Iterable<T> {
   *[Symbol.iterator](): IterableIterator<T> {
     for (let link = this.end.next; link !== this.end; link = link.next) {
       yield link.item as T;
-      // It leads nowhere any more.
+      // The removed item has no successor any more.
       if (link.next === link) throw new Error('an item was removed while the items were visited');
     }
   }

@@ -1,12 +1,12 @@
 import { hasValue, type LabelRequirement, type Labels, requirementMatches, sortedValues } from './label-requirement.js';
 
 /**
- * Many requirements, compared in a few steps: those on one key are merged, an object that lacks a key ends the comparison,
- * and of the keys that an object must not have only those are looked at that it has. So it takes about as many steps as
- * the object has labels, whatever the number of requirements.
+ * Many requirements, compared in a few steps: those on one key are merged, an object that lacks a key ends the
+ * comparison, and of the keys that an object must not have only those that it has are checked. So a comparison takes
+ * about as many steps as the object has labels, whatever the number of requirements.
  */
 export class LongSelector {
-  /** What remained after the merge; equivalent to all requirements. */
+  /** The requirements after the merge; equivalent to all requirements. */
   readonly requirements: readonly LabelRequirement[];
   /** Requirements that objects without their key don't meet. */
   private readonly needed: readonly LabelRequirement[];
@@ -27,7 +27,7 @@ export class LongSelector {
   }
 
   matches(labels: Labels | undefined): boolean {
-    // All keys differ, apart from bounds: nobody has more of them than the object has labels.
+    // All keys differ, apart from bounds: there are never more of them than the object has labels.
     for (const requirement of this.needed) if (!requirementMatches(requirement, labels)) return false;
     const { avoided } = this;
     if (avoided.size === 0 || labels === undefined) return true;
@@ -54,7 +54,7 @@ function byKey(requirements: readonly LabelRequirement[]): Map<string, LabelRequ
   return keys;
 }
 
-/** What `!`, `!=` and `notin` of one key demand together. */
+/** The combined `!`, `!=` and `notin` requirements on one key. */
 function mergedAvoided(key: string, ofKey: readonly LabelRequirement[]): LabelRequirement | undefined {
   const absent = ofKey.find(({ operator }) => operator === '!');
   if (absent !== undefined) return absent;
@@ -63,7 +63,7 @@ function mergedAvoided(key: string, ofKey: readonly LabelRequirement[]): LabelRe
   return { key, operator: 'notin', values: sortedValues(found.flatMap(({ values }) => values)) };
 }
 
-/** What the other requirements of one key demand together. */
+/** The combined other requirements on one key. */
 function mergedNeeded(key: string, ofKey: readonly LabelRequirement[]): LabelRequirement[] {
   const merged: LabelRequirement[] = [];
   const equal = ofKey.filter(({ operator }) => operator === '=' || operator === 'in');

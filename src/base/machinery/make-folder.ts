@@ -4,9 +4,9 @@ import { fileProblem } from './file-problem.js';
 import { errorCode, StartupError } from './startup-error.js';
 
 /**
- * Makes a folder with all that lead to it, if they are not there; those made get the mode. Waits for the disk, so it is for
- * starts and not for requests. Node's own way of making several goes round without end where the system says that the
- * folder to make one in does not exist although it does, as in /proc.
+ * Makes a folder and all its parents, if they do not exist; new ones get the mode. Waits for the disk, so it is for
+ * starts and not for requests. Node's own way of making several loops forever where the system reports that the parent
+ * folder does not exist although it does, as in /proc.
  *
  * @returns whether the folder was made
  * @throws StartupError that names the folder, why it can't be made, and what helps
@@ -34,7 +34,7 @@ function make(path: string, mode: number): boolean {
   }
 }
 
-/** What has the name already must be a folder, or lead to one. */
+/** An existing entry of that name must be a folder, or lead to one. */
 function stay(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) return false;

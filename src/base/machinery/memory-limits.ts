@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/** What the memory of a process is limited by, in bytes. */
+/** The limits of a process's memory, in bytes. */
 export interface MemoryLimits {
   /** The engine ends a process whose objects take more (`--max-old-space-size`). */
   readonly heap: number;
@@ -12,6 +12,6 @@ export interface MemoryLimits {
 export function memoryLimits(): MemoryLimits {
   const total = totalmem();
   const limit = process.constrainedMemory();
-  // Without a limit it is 0, or more than there can be.
+  // Without a limit the value is 0, or more than is possible.
   return { heap: getHeapStatistics().heap_size_limit, machine: limit > 0 && limit < total ? limit : total };
 }

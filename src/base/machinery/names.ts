@@ -98,7 +98,7 @@ const checkedNames = new BoundedMemo(checkQualifiedName, 2000, 128);
 
 /** A label key, annotation key or finalizer: an optional DNS prefix, a slash and a short name. */
 export function isQualifiedName(value: string): string[] {
-  // Cheaper to test than to look up, above all for thousands of names that a client has made up.
+  // Cheaper to test than to look up, above all for thousands of names invented by a client.
   if (value.length <= maxLabelLength && qualifiedNameRegExp.test(value)) return [];
   return [...checkedNames.get(value)];
 }

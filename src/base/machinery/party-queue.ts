@@ -1,6 +1,6 @@
 /**
- * The items of one party. The order in which they get their turns is the line's own; whoever goes through it may see another
- * one. An item is in it at most once.
+ * The items of one party. The line itself decides the order of their turns; iteration may use another order. An item is
+ * in it at most once.
  */
 export interface Line<T> extends Iterable<T> {
   readonly size: number;
@@ -39,12 +39,12 @@ class FirstComeLine<T> implements Line<T> {
 }
 
 /**
- * Things that wait, of parties (namespaces, users) that take turns: after a party has had its turn, all others that wait come
- * before it. However much one party has waiting, what another one adds waits for one turn of each. An item must not be
- * undefined, and waits at most once.
+ * Items of parties (namespaces, users) that take turns: after a party has had its turn, all other waiting parties come
+ * before it. However much one party has waiting, an item added by another one waits for one turn of each. An item must
+ * not be undefined, and waits at most once.
  */
 export class PartyQueue<T> {
-  /** What waits of each party that has something; the party whose turn is next comes first. */
+  /** The waiting items of each party that has some; the party whose turn is next comes first. */
   private readonly lines = new Map<string, Line<T>>();
   private count = 0;
 
@@ -55,7 +55,7 @@ export class PartyQueue<T> {
     return this.count;
   }
 
-  /** How much of a party waits. */
+  /** How many items of a party wait. */
   sizeOf(party: string): number {
     return this.lines.get(party)?.size ?? 0;
   }
@@ -65,7 +65,7 @@ export class PartyQueue<T> {
     return this.lines.keys();
   }
 
-  /** What waits of a party: without a line of another kind, the oldest first. */
+  /** The waiting items of a party: without a line of another kind, the oldest first. */
   of(party: string): Iterable<T> {
     return this.lines.get(party) ?? [];
   }

@@ -9,9 +9,9 @@ const piecesOfRound = 8;
 const roundMs = 1;
 
 /**
- * Lets pieces of long work run one after the other: in each round of the event loop a few of those that wait go on, those
- * of the parties (tenants) in turns, and of one party those that have waited longest. However many answers are written or
- * bodies are read at one time, everything else waits for a moment only.
+ * Lets pieces of long work run one after the other: in each round of the event loop a few waiting pieces continue,
+ * parties (tenants) taking turns, and within one party the longest waiting first. However many answers are written or
+ * bodies are read at one time, everything else waits only for a moment.
  */
 export class PiecesInTurn {
   private readonly waiting = new PartyQueue<() => void>();
@@ -37,7 +37,7 @@ export class PiecesInTurn {
       this.isRunning = false;
       return;
     }
-    // What is set up now runs in the next round, and the work of each piece between two of these.
+    // Callbacks set up now run in the next round, and the work of each piece between two of these.
     setImmediate(this.first);
     for (let i = 1; i < count; i++) setImmediate(this.next);
     setImmediate(this.begin);
@@ -57,9 +57,9 @@ export class PiecesInTurn {
 export const longPieces = new PiecesInTurn();
 
 /**
- * Call it before work on a text that holds the event loop as long as the text is. Undefined for a short one. Otherwise
- * resolves when the work may begin: many that become ready in one round, such as bodies that arrive together, would make all
- * others wait for all of them.
+ * Call it before work on a text that holds the event loop for as long as the text is long. Undefined for a short text.
+ * Otherwise resolves when the work may begin: otherwise many texts that become ready in one round, such as bodies that
+ * arrive together, would make all other work wait for all of them.
  */
 export function turnFor({ user }: Pick<RequestContext, 'user'>, characters: number): Promise<void> | undefined {
   return characters <= largeBytes ? undefined : longPieces.turn(tenantOf(user?.name ?? ''));

@@ -7,7 +7,7 @@ import { errorCode, errorText, StartupError } from './startup-error.js';
  *
  * @param flag the flag that chooses another port
  *
- * @throws StartupError with the reason, and the pid of the process that has the port where the system tells.
+ * @throws StartupError with the reason, and the pid of the process that has the port where the system reports it.
  */
 export async function checkPortFree(address: string, port: number, flag = '--secure-port'): Promise<void> {
   const server = createServer();
@@ -44,11 +44,14 @@ async function describeListenError(error: unknown, address: string, port: number
 
 interface Listener {
   readonly pid?: number;
-  /** Where it listens, which may be one of the addresses that were asked for. */
+  /** Where the process listens, which may be one of the requested addresses. */
   readonly address?: string;
 }
 
-/** The process that listens on a TCP port and so keeps others from an address; empty where the system does not tell. */
+/**
+ * The process that listens on a TCP port and so keeps others from an address; empty where the system does not report
+ * it.
+ */
 async function findListener(address: string, port: number): Promise<Listener> {
   const inodes = new Map<string, string>();
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {

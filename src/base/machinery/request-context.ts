@@ -21,7 +21,7 @@ export type Verb =
   | 'proxy'
   | (string & {});
 
-/** What a path and method ask for (specification 4.1). Parsed once and never changed. */
+/** The target of a path and method (specification 4.1). Parsed once and never changed. */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
   readonly path: string;
@@ -58,13 +58,13 @@ export interface RequestContext {
   impersonator?: UserInfo | undefined;
   /** Set while the request can still move to another thread: see `large/large-work.ts`. */
   canLeave?: boolean;
-  /** Each character of the answer takes time to write, not only each value, because it is YAML. */
+  /** Each character of the answer takes time to write, not only each value, because the answer is YAML. */
   isCostly?: boolean;
-  /** Milliseconds that the request spent in calls of webhooks and in queues, which are not the server's own doing. */
+  /** Milliseconds that the request spent in calls of webhooks and in queues, which the server does not cause. */
   waitedMs?: number;
-  /** Notes that a phase of the request has ended, for those who look for slow ones. */
+  /** Records that a phase of the request has ended, for finding slow phases. */
   mark?(phase: string): void;
-  /** Decides whether the request is traced, now that its user is known, if its client has asked for that. */
+  /** Decides whether the request is traced, now that its user is known, if its client has requested that. */
   decideTrace?(): void;
   /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
@@ -74,7 +74,7 @@ export interface RequestContext {
   audit?: AuditTrail | undefined;
 }
 
-/** Notes time that the request spent waiting since `begin`, a time of `performance.now()`. */
+/** Records time that the request spent waiting since `begin`, a time of `performance.now()`. */
 export function noteWait(context: Pick<RequestContext, 'waitedMs'>, begin: number): void {
   context.waitedMs = (context.waitedMs ?? 0) + performance.now() - begin;
 }
@@ -88,7 +88,7 @@ export const maxWarnings = 64;
 
 /**
  * Adds a warning for the client unless it exists already. When all warnings no longer fit, the long ones are cut, and
- * what comes after too many or too long ones is omitted. Returns false once no further warning can be added.
+ * warnings beyond the limits are omitted. Returns false once no further warning can be added.
  */
 export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text: string): boolean {
   if (warnings.length >= maxWarnings) return false;

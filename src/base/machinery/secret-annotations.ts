@@ -17,8 +17,8 @@ export const shownSecretAnnotations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an annotation of a Secret may be shown to those who may not read Secrets. Of all others nobody knows what they
- * hold: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
+ * Whether an annotation of a Secret may be shown to those who may not read Secrets. The content of all others is
+ * unknown: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
  */
 export function isShownSecretAnnotation(key: string): boolean {
   return shownSecretAnnotations.has(key) || /\/service-account\.(?:name|uid)$/.test(key);

@@ -68,7 +68,7 @@ export class StatusError extends Error {
   readonly code: number;
   readonly details: StatusDetails | undefined;
   readonly continueToken: string | undefined;
-  /** The server refuses the request to protect itself, whatever the request asks for. */
+  /** The server refuses the request to protect itself, whatever the request is for. */
   readonly isSelfDefence: boolean;
   /** Text that is answered in place of the Status: pages outside the API have no kinds. */
   readonly page: string | undefined;
@@ -84,7 +84,7 @@ export class StatusError extends Error {
     this.page = options.page;
   }
 
-  /** Answers to what clients do tell nothing more by the place where they were made: logs need no stack. */
+  /** The place where an answer to a client was made adds nothing: logs need no stack. */
   get isExpected(): boolean {
     return this.code < 500;
   }
@@ -198,7 +198,7 @@ export function internalError(cause: unknown): StatusError {
   });
 }
 
-/** A 500 that is no fault of the server: its message says all, and nobody has to look for a cause. */
+/** A 500 that is no fault of the server: its message is complete, and no cause has to be searched. */
 export function statedError(detail: string): StatusError {
   return new StatusError('InternalError', `Internal error occurred: ${detail}`, {
     details: { causes: [{ message: detail }] },

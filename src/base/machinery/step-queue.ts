@@ -4,18 +4,18 @@ import type { Steps } from './turns.js';
 /** How long one turn is, in milliseconds (approximately: a step is not interrupted). */
 const turnMs = 5;
 
-/** What becomes of work that was queued. */
+/** The outcome of queued work. */
 export interface QueuedResult<T> {
   /**
-   * The result, as soon as it is there. Asking for it earlier puts the work before all that nobody has asked for.
-   * Throws or rejects with what the work threw.
+   * The result, as soon as it is there. Requesting it earlier puts the work before all work that nobody has requested.
+   * Throws or rejects with the error of the work.
    */
   get(): T | Promise<T>;
 }
 
 /**
- * Does work in turns with everything else a thread does: however much is queued, one round of the event loop has one turn
- * of it. Work begins in the order in which it came, except for what somebody waits for, which goes first.
+ * Does work in turns with everything else that a thread does: however much is queued, one round of the event loop has
+ * one turn of it. Work begins in the order in which it came, except that awaited work goes first.
  */
 export class StepQueue {
   private readonly waiting = new Set<Task>();

@@ -1,8 +1,8 @@
 const accountPrefix = 'system:serviceaccount:';
 
 /**
- * Who takes turns with others: a user, or all service accounts of a namespace together, as whoever may make one account
- * there can make thousands.
+ * A party that takes turns with others: a user, or all service accounts of a namespace together, as anyone who may make
+ * one account there can make thousands.
  */
 export function tenantOf(user: string): string {
   if (!user.startsWith(accountPrefix)) return user;

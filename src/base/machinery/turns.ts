@@ -36,7 +36,7 @@ export function* eachInSteps<T>(values: Iterable<T>, visit: (value: T) => void):
   }
 }
 
-/** What `make` makes of each value, each in a step of its own: for values that may be large. */
+/** The result of `make` for each value, each in a step of its own: for values that may be large. */
 export function* mappedInSteps<T, R>(values: readonly T[], make: (value: T, index: number) => R): Steps<R[]> {
   const made: R[] = [];
   for (const [i, value] of values.entries()) {
@@ -54,7 +54,7 @@ export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   return set;
 }
 
-/** Tells loops that wait in between when other work should have its turn. */
+/** Shows loops that wait in between when other work should have its turn. */
 export class Turn {
   private began = performance.now();
 

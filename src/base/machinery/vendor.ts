@@ -35,7 +35,10 @@ export interface VendorNames {
   readonly labelPrefix: string;
   /** Annotation in which the command-line client records the last applied configuration. */
   readonly lastAppliedAnnotation: string;
-  /** What signs `cluster-info` for a bootstrap token: its whole text, or its secret alone as upstream's tools expect. */
+  /**
+   * The secret that signs `cluster-info` for a bootstrap token: the whole token, or only its secret part as upstream's
+   * tools expect.
+   */
   readonly clusterInfoKey: 'token' | 'secret';
   /** The initial finalizer of every namespace. */
   readonly namespaceFinalizer: string;

@@ -1,16 +1,16 @@
 import type { VendorNames } from './vendor.js';
 
-/** The annotations of claims and volumes that tell how they came together. */
+/** The annotations of claims and volumes that record how they were bound. */
 export interface VolumeAnnotations {
   /** On a claim: both sides of its binding were written once. */
   readonly bindCompleted: string;
-  /** The binder set the link that this object holds: nobody asked for that partner. */
+  /** The binder set the link of this object: nobody requested that partner. */
   readonly boundByController: string;
-  /** On a volume: who made it. */
+  /** On a volume: its provisioner. */
   readonly provisionedBy: string;
-  /** On a volume: the driver that took over from who made it. */
+  /** On a volume: the driver that took over from its provisioner. */
   readonly migratedTo: string;
-  /** On a claim: who has to make a volume for it, in today's and in the older spelling. */
+  /** On a claim: the provisioner that has to make a volume for it, in today's and in the older spelling. */
   readonly provisioners: readonly string[];
   /** On a claim: the node of its first pod. */
   readonly selectedNode: string;

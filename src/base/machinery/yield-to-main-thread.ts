@@ -1,12 +1,12 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
-/** Where the main thread and this one compete for a processor, the main one gets three times as much. */
+/** When the main thread and this one compete for a processor, the main one gets three times as much. */
 const niceness = 5;
 const least = 19;
 
 /**
- * Called by a thread for what may take long: from now on it gives way to the main thread, for whose event loop all other
+ * Called by a thread before long work: from now on it gives way to the main thread, for whose event loop all other
  * clients wait, when there are too few processors for both. Does nothing where threads have no priority of their own.
  */
 export function yieldToMainThread(): void {

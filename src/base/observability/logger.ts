@@ -4,8 +4,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'text' | 'json';
 
 /**
- * Details of a log line. Errors are shown with message and stack. Those that say that they are expected (`isExpected`), or
- * that come from such a one, are shown by their messages only. Secrets must not be passed in.
+ * Details of a log line. Errors are shown with message and stack. Errors marked as expected (`isExpected`), or caused
+ * by such an error, are shown by their messages only. Secrets must not be passed in.
  */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -73,21 +73,21 @@ function asText(value: unknown): string {
   if (value instanceof Error) {
     if (isExpected(value)) return asText(messages(value));
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
-    // Lines that look like lines of the log may come from a client; those of a stack are further to the right.
+    // A client may send lines that look like lines of the log; those of a stack are further to the right.
     return `${value.stack ?? value.message}${cause}`.replace(/\n\s*/g, '\n    ');
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
   return typeof value === 'bigint' ? String(value) : safeJson(value);
 }
 
-/** Nothing in a line may steer a terminal, or look like the end of the line to a reader of lines. */
+/** No part of a line may control a terminal, or look like the end of the line to a reader of lines. */
 function harmless(line: string): string {
   return line.replace(/[^\P{Cc}\n]|[\u2028\u2029]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** Texts in a line are cut after this many characters: what clients send must not fill the disk. */
+/** Texts in a line are cut after this many characters: texts from clients must not fill the disk. */
 const mostCharacters = 16_384;
 
 function shortened(text: string): string {
@@ -99,7 +99,7 @@ function isExpected(error: Error, causes = mostCauses): boolean {
   return causes > 0 && error.cause instanceof Error && isExpected(error.cause, causes - 1);
 }
 
-/** The message with those of the causes, as far as they tell more. */
+/** The message with those of the causes, as far as they add something. */
 function messages(error: Error, causes = mostCauses): string {
   const { message, cause } = error;
   if (causes === 0 || !(cause instanceof Error)) return message;

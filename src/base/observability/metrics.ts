@@ -271,7 +271,7 @@ export class Metrics {
       help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
       registers,
     });
-    // A process that does not look after the database says nothing about it, instead of zero.
+    // A process that does not maintain the database omits the series, instead of showing zero.
     for (const gauge of [
       this.epoch,
       this.compactRevision,
@@ -305,12 +305,15 @@ export class Metrics {
     });
   }
 
-  /** Shows what threads of this process count under names that it has as well. Nothing may be counted in both places. */
+  /**
+   * Adds counts of threads of this process under names that the process has as well. Nothing may be counted in both
+   * places.
+   */
   addCounts(counts: () => readonly MetricFamilies[]): void {
     this.elsewhere.push(counts);
   }
 
-  /** The text of a scrape: of this process, or of all processes on the port, whichever of them was asked. */
+  /** The text of a scrape: of this process, or of all processes on the port, whichever of them received the request. */
   async scrape(page: MetricsPage = 'all'): Promise<{ readonly contentType: string; readonly text: string }> {
     const registry = this.pageOf(page);
     const text =
@@ -346,12 +349,12 @@ export class Metrics {
     return page === 'slis' ? this.health.registry : this.registry;
   }
 
-  /** Says which program this is; to be called once. */
+  /** Sets the identity of this program; to be called once. */
   setBuild(build: BuildInfo): void {
     registerProcessMetrics(this.registry, build);
   }
 
-  /** This process will answer requests: what dashboards ask for is there from the start. */
+  /** This process will answer requests: series that dashboards expect exist from the start. */
   expectRequests(): void {
     this.requests.expect();
   }
@@ -384,7 +387,7 @@ export class Metrics {
     this.deprecated.set(labels, 1);
   }
 
-  /** A long-running request that is no watch of this server began. The result says that it ended. */
+  /** A long-running request that is not a watch of this server began. The returned function reports its end. */
   longRunningStarted(labels: RequestLabels): () => void {
     this.longRunning.inc({ ...labels, component });
     return () => this.longRunning.dec({ ...labels, component });
@@ -409,7 +412,7 @@ export class Metrics {
     this.endedWatches.inc({ group, kind, reason });
   }
 
-  /** The resource is not served any more: what was counted for it is dropped a little later, when its last requests have ended. */
+  /** The resource is not served any more: its counts are dropped a little later, when its last requests have ended. */
   resourceGone({ group, resource, kind }: GroupResourceKind & { readonly resource: string }): void {
     this.gone.set(`${group}/${resource}`, { group, resource, kind });
     this.sweep ??= setTimeout(() => {

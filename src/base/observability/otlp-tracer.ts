@@ -38,7 +38,7 @@ export interface OtlpSettings {
 /** Finished spans are sent at least this often. */
 const sendEveryMs = 1000;
 const sendTimeoutMs = 10_000;
-/** Spans that wait for a receiver that is away; further ones are dropped. */
+/** Spans that wait for an unreachable receiver; further spans are dropped. */
 const maxWaiting = 4096;
 
 /**
@@ -89,7 +89,7 @@ export class OtlpTracer implements RequestTracer {
     return span.isRecording() ? new OtlpSpan(this.tracer, span, parent, state) : undefined;
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   async stop(): Promise<void> {
     this.endOutgoing();
     await this.provider.shutdown();

@@ -17,13 +17,13 @@ export class OutageLog {
     private readonly texts: { readonly failed: string; readonly recovered: string },
   ) {}
 
-  /** Notes a failure; `fields` are logged with the first one. */
+  /** Records a failure; `fields` are logged with the first one. */
   failed(fields: object): void {
     this.failures++;
     if (this.failures === 1) this.logger.error(this.texts.failed, fields);
   }
 
-  /** Notes a success. */
+  /** Records a success. */
   worked(): void {
     if (this.failures === 0) return;
     const { failures } = this;

@@ -15,7 +15,7 @@ interface Finished extends Started {
 
 /**
  * Counts the HTTP calls that this process makes, under the names that clients of the API use: webhooks, extension
- * servers, node agents, identity providers. Node tells of each call, whichever part of the program makes it.
+ * servers, node agents, identity providers. Node reports each call, whichever part of the program makes it.
  */
 export class OutgoingMetrics {
   private readonly requests: Counter<'code' | 'method' | 'host'>;

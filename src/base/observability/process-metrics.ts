@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What is known of the program, as `/version` shows it. */
+/** The facts about the program that `/version` shows. */
 export interface BuildInfo {
   readonly major: string;
   readonly minor: string;

@@ -1,4 +1,4 @@
-/** What the pages about a process tell of it. */
+/** The information that the pages about a process show. */
 export interface ProcessInfo {
   /** The name of the program's part: `apiserver` or `controller-manager`. */
   readonly component: string;

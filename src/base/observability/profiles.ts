@@ -7,7 +7,7 @@ export function isProfileKind(text: string): text is ProfileKind {
   return text === 'profile' || text === 'heap' || text === 'allocs';
 }
 
-/** The profiler is at work for somebody else. */
+/** The profiler is busy for another caller. */
 export class ProfilerBusyError extends Error {
   constructor() {
     super('another profile is being taken');

@@ -2,13 +2,13 @@ import type { Registry } from 'prom-client';
 import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
 import { type RequestTracer, tracedAlone } from './trace-scope.js';
 
-/** Is told what happens in a queue. */
+/** Receives events of a queue. */
 export interface QueueCounter {
   added(count?: number): void;
   /** How many entries wait now. */
   depth(entries: number): void;
   retried(): void;
-  /** Work on an entry begins, which waited so long; the answer is called at its end. */
+  /** Work on an entry begins, with the time that it waited; the returned function is called at its end. */
   began(waitedMs: number): () => void;
   /** Does the work on an entry, as a trace of its own if it is sampled. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Buckets, CollectedMetric, type SeriesLabels, type SeriesValue } from './series.js';
 
-/** The labels of a request metric. Every value is one of few: never what a client made up. */
+/** The labels of a request metric. Every value is one of few: never a text from a client. */
 export interface RequestLabels {
   readonly verb: string;
   readonly group: string;
@@ -11,7 +11,7 @@ export interface RequestLabels {
   readonly scope: 'resource' | 'namespace' | 'cluster' | '';
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   /** The HTTP code; 499 when the client left before its answer. */
   readonly code: number;
@@ -42,7 +42,10 @@ const answerBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const bodyBounds = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000);
 
 const failed = 500;
-/** What every cluster is asked for sooner or later. Dashboards add up reads of each scope: a sum without one is nothing. */
+/**
+ * Resources that every cluster gets requests for. Dashboards add up reads of each scope: a sum with a missing term
+ * shows nothing.
+ */
 const expected: readonly RequestLabels[] = (
   [
     ['GET', 'resource'],
@@ -74,7 +77,7 @@ const names = {
   },
 } as const;
 
-/** What is counted apart for dry runs. */
+/** The part that is counted separately for dry runs. */
 class AnswerSeries {
   readonly codes: Map<number, number>;
   readonly latency = new Buckets(latencyBounds);
@@ -86,12 +89,12 @@ class AnswerSeries {
 
 /** Everything that is counted under one set of labels. */
 class RequestSeries {
-  /** A first failure is a rise from 0: of a series that begins with it, a collector would see none. */
+  /** A first failure is a rise from 0: a series that begins with it would hide it from a collector. */
   readonly real = new AnswerSeries([[failed, 0]]);
   dryRun: AnswerSeries | undefined = undefined;
   readonly terminations = new Map<number, number>();
   aborts = 0;
-  /** Shown also while there was no such request. */
+  /** Shown even while there was no such request. */
   isExpected = false;
   readonly sli = new Buckets(sliBounds);
   readonly answers = new Buckets(answerBounds);

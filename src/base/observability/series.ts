@@ -11,7 +11,7 @@ export interface SeriesValue {
   readonly metricName?: string;
 }
 
-/** What a metric is, for a scrape and for `docs/metrics.md`. */
+/** The description of a metric, for a scrape and for `docs/metrics.md`. */
 export interface MetricHead {
   readonly name: string;
   readonly help: string;

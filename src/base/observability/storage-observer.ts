@@ -75,14 +75,14 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       } else if (action === 'joined') logger.warn('the database continues in another history', fields);
     },
     backgroundError: (where: string, error: unknown) => {
-      // The stack of what the system refuses is that of the runtime.
+      // The stack of a system error is that of the runtime.
       const isOfSystem = error instanceof Error && 'syscall' in error;
       logger.warn('background fault', { where, error: isOfSystem ? reasonOf(error) : error });
     },
   };
 }
 
-/** An error of connection attempts to several addresses has their reasons inside. */
+/** An error of connection attempts to several addresses contains their reasons. */
 function reasonOf(cause: unknown): string {
   if (cause === undefined) return 'the connection ended';
   if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');

@@ -27,13 +27,13 @@ export interface RemoteSpan {
   readonly state: string;
 }
 
-/** What is known of a piece of work when its first span begins. */
+/** What is known about a piece of work when its first span begins. */
 export interface TraceBeginning {
-  /** What the work is said to belong to. */
+  /** The trace that the work claims to belong to. */
   readonly remote?: RemoteSpan;
   /**
-   * Whether the other side may decide that the work is traced. Otherwise the work begins a trace of its own, or none, as
-   * if nobody had asked, with a link to the span that it claims to belong to.
+   * Whether the other side may decide that the work is traced. Otherwise the work begins a trace of its own, or none,
+   * as if nobody had requested it, with a link to the span that it claims to belong to.
    */
   readonly isTrusted?: boolean;
   /** The work is no request, or part of one that has a span of this program already. */
@@ -48,7 +48,7 @@ export interface RequestTracer {
   begin(name: string, beginning?: TraceBeginning): TraceSpan | undefined;
 }
 
-/** Where the span of a request is looked up: it may be there later than the request. */
+/** Where the span of a request is looked up: the span may be created later than the request. */
 export interface TraceHolder {
   readonly trace: TraceSpan | undefined;
 }
@@ -98,11 +98,11 @@ async function tracedIn<T>(span: TraceSpan, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** The parent as a client tells it (W3C Trace Context). */
+/** The parent as a client sends it (W3C Trace Context). */
 const parentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const maxStateLength = 512;
 
-/** What a client says of the trace of a request; undefined if it says nothing that makes sense. */
+/** The trace that a client claims for a request; undefined if its claim is missing or invalid. */
 export function remoteSpanOf({
   traceparent,
   tracestate,

@@ -14,7 +14,7 @@ interface CacheStatistics {
  *
  * @param statistics called when metrics are collected
  * @param formBytes the memory of forms of objects, in bytes; called then, too
- * @param backlogCharacters the text of changes that watchers have not got yet; called then, too
+ * @param backlogCharacters the text of changes that watchers have not received yet; called then, too
  */
 export function watchCacheObserver(
   registry: Registry,

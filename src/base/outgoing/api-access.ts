@@ -5,6 +5,6 @@ export interface ApiAccess {
   /** An https URL. */
   readonly server: string;
   readonly tls: ClientTls;
-  /** The content of the Authorization header, asked for at every request. */
+  /** The content of the Authorization header, read for every request. */
   readonly authorization: () => Promise<string | undefined>;
 }

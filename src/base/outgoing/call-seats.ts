@@ -5,7 +5,7 @@ export interface SeatLimits {
 }
 
 /**
- * Limits the calls to one hook, so that a slow one takes neither the memory of the process nor all the room for
+ * Limits the calls to one hook, so that a slow one uses up neither the memory of the process nor all the seats for
  * requests.
  */
 export class CallSeats {
@@ -31,7 +31,7 @@ export class CallSeats {
       return await call();
     } finally {
       const [next] = this.waiting;
-      // The seat goes to the next one without being free in between.
+      // The seat passes to the next call without becoming free in between.
       if (next === undefined) this.taken--;
       else {
         this.waiting.delete(next);

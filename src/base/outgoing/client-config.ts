@@ -145,7 +145,7 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   let content: string;
   try {
     const found = statSync(path);
-    // It may have no end.
+    // The file may be endless.
     if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device: name a file');
     if (waitsForWriter(path, found)) throw new Error('it is a pipe: name a file');
     content = readFileSync(path, 'utf8');
@@ -155,7 +155,7 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   return rootOf(content, true, problem);
 }
 
-/** The same for a text that somebody sent: of keys that come twice the last one counts, as comparing them all takes long. */
+/** The same for a text that a client sent: of duplicate keys the last one counts, as comparing them all takes long. */
 export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
   return rootOf(content, false, problem);
 }

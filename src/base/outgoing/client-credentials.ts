@@ -11,7 +11,10 @@ import {
 /** After this time, a call that needs the files checks them again. */
 const fileAgeMs = 10_000;
 
-/** What this side shows to a remote service. Certificates and tokens in files are read again while the process runs. */
+/**
+ * The credentials that this side presents to a remote service. Certificates and tokens in files are read again while
+ * the process runs.
+ */
 export class ClientCredentials {
   private present: ClientTls;
   private tlsReadAt: number;
@@ -28,7 +31,7 @@ export class ClientCredentials {
 
   /**
    * The certificates to use now; the same object until they change. If the files hold something that can't be used (a
-   * key that is ahead of its certificate), the old ones stay until the next look.
+   * key that is ahead of its certificate), the old ones stay until the next check.
    */
   async tls(): Promise<ClientTls> {
     const { ca, cert, key } = this.config.files;

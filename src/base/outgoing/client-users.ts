@@ -16,7 +16,7 @@ import {
 export class ClientUsers {
   constructor(
     private readonly users: ReadonlyMap<string, ClientUser>,
-    /** For hosts that no pattern fits: the user of the current context. */
+    /** For hosts that no pattern matches: the user of the current context. */
     private readonly otherwise: ClientUser | undefined,
   ) {}
 

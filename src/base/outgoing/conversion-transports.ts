@@ -11,14 +11,17 @@ export interface ConversionCall {
   readonly failure: 'call' | 'malformed_response' | 'invalid_converted_object' | undefined;
 }
 
-/** How conversion webhooks are reached, and who counts their calls. */
+/** How conversion webhooks are reached, and the counter of their calls. */
 export interface ConversionTransport extends HookTransport {
   countConversion(call: ConversionCall): void;
 }
 
 const transports = new WeakMap<object, ConversionTransport>();
 
-/** Makes known how the conversion webhooks of the kinds in a registry are reached. Called once, by who answers requests. */
+/**
+ * Registers how the conversion webhooks of the kinds in a registry are reached. Called once, by the process that
+ * answers requests.
+ */
 export function useConversionTransport(registry: object, transport: ConversionTransport): void {
   transports.set(registry, transport);
 }

@@ -14,15 +14,15 @@ export class DeniedAddressError extends Error {
 }
 
 /**
- * Ranges of addresses that this program must not connect to, although somebody with a right to configure webhooks asks
- * for it. What counts is the address itself at the time of the connection, never a name. An IPv4 address is recognized
- * in its IPv6 forms too: mapped, compatible, 6to4 and NAT64.
+ * Ranges of addresses that this program must not connect to, even if somebody with the right to configure webhooks
+ * requests it. What counts is the address itself at the time of the connection, never a name. An IPv4 address is
+ * recognized in its IPv6 forms too: mapped, compatible, 6to4 and NAT64.
  */
 export class DeniedAddresses {
   private readonly ranges = new BlockList();
   private readonly isEmpty: boolean;
 
-  /** @param cidrs ranges such as `169.254.0.0/16`; throws for text that is none. */
+  /** @param cidrs ranges such as `169.254.0.0/16`; throws for other text. */
   constructor(cidrs: readonly string[]) {
     for (const cidr of cidrs) {
       const slash = cidr.lastIndexOf('/');
@@ -41,7 +41,10 @@ export class DeniedAddresses {
     return this.ranges.check(plain, 'ipv6') || (inner !== undefined && this.ranges.check(inner, 'ipv4'));
   }
 
-  /** Throws {@link DeniedAddressError} for a denied address. Names pass: {@link lookup} judges what they stand for. */
+  /**
+   * Throws {@link DeniedAddressError} for a denied address. Names pass: {@link lookup} checks the addresses behind
+   * them.
+   */
   check(host: string): void {
     if (isIP(host) !== 0 && this.has(host)) throw new DeniedAddressError(host, host);
   }

@@ -27,7 +27,7 @@ export interface Exchange {
   readonly connectLimitMs: number;
   /** How long the head of the answer may take after that, in milliseconds; undefined: as long as the client waits. */
   readonly headLimitMs?: number | undefined;
-  /** Whether the other side may switch to the protocol that the headers ask for. */
+  /** Whether the other side may switch to the protocol that the headers request. */
   readonly mayUpgrade?: boolean | undefined;
 }
 
@@ -81,7 +81,7 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       clearTimeout(limit);
       body?.unpipe(sent);
       sent.destroy();
-      // A kept connection may have been closed by the other side just when it was used. What has no body was not
+      // The other side may have closed a kept connection just when it was used. A request without a body was not
       // consumed, and reads have no effects.
       const isStale = sent.reusedSocket && isReset(error) && body === undefined && isRead(method);
       reject(isBegun && !isStale ? error : new Unsent(error));
@@ -122,7 +122,10 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
   });
 }
 
-/** Without a length or pieces, Node sends the body of a GET or DELETE all the same: the other side takes it for the next request. */
+/**
+ * Without a length or chunks, Node still sends the body of a GET or DELETE: the other side would take it for the next
+ * request.
+ */
 function framed(headers: OutgoingHttpHeaders, body: Readable | undefined): OutgoingHttpHeaders {
   if (body === undefined) return headers;
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));

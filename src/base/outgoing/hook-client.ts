@@ -9,7 +9,7 @@ import { HookFault } from './hook-fault.js';
 import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from './https-connections.js';
 import type { ServiceResolver } from './service-resolver.js';
 
-/** Where a hook is, as definitions of hooks of all kinds say it: a URL or a service. */
+/** Where a hook is, as definitions of hooks of all kinds specify it: a URL or a service. */
 export interface HookAddress {
   readonly url?: string | undefined;
   readonly service?:
@@ -43,7 +43,7 @@ export interface HookSettings {
   readonly maxAnswerBytes: number;
 }
 
-/** Has room for a patch of the largest object in base64, and the rest of the answer. */
+/** Large enough for a patch of the largest object in base64, and the rest of the answer. */
 const admissionSettings: HookSettings = {
   userAgent: 'plinth-admission',
   maxAnswerBytes: 4 * 1024 * 1024 + 256 * 1024,
@@ -54,7 +54,7 @@ const anonymous: Pick<ConstructorParameters<typeof ClientCredentials>[0], 'auth'
   files: {},
 };
 
-/** Posts questions to one hook, on connections of its own that are kept open. */
+/** Posts reviews to one hook, on connections of its own that are kept open. */
 export class HookClient {
   private readonly seats = new CallSeats(seatLimits);
   private readonly url: URL;
@@ -98,7 +98,7 @@ export class HookClient {
   }
 
   /**
-   * Sends a question and returns the text of the answer.
+   * Sends a review and returns the text of the answer.
    *
    * @param write makes the body, once there is a connection to be had
    * @param signal of the request; ends the call
@@ -165,8 +165,8 @@ export class HookClient {
 }
 
 /**
- * Where the same question goes next: another path of the same server. Servers so tidy up paths such as `//hook`. A
- * question never goes where nobody configured it to.
+ * Where the same review goes next: another path of the same server. Servers use such redirects to clean up paths such
+ * as `//hook`. A review never goes where nobody configured it to go.
  */
 function redirectedOf({ status, location }: PostAnswer, from: URL): URL | undefined {
   if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;

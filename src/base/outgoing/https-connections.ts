@@ -16,7 +16,7 @@ export interface ConnectionSettings {
   readonly maxSockets?: number;
   /** Addresses that connections must not go to. */
   readonly denied?: DeniedAddresses | undefined;
-  /** Chooses where each new connection goes, in place of the host of the URL. An error of it fails the call. */
+  /** Chooses the destination of each new connection instead of the host of the URL. An error of it fails the call. */
   readonly target?: (() => Target) | undefined;
 }
 
@@ -31,12 +31,12 @@ export interface Posting {
   readonly maxAnswerBytes: number;
 }
 
-/** What came back, whatever its status. */
+/** The response, whatever its status. */
 export interface PostAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Where the answer says to ask instead. */
+  /** Where the answer redirects to. */
   readonly location: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export class GuardedAgent extends Agent {
       keepAlive: true,
       maxSockets: settings.maxSockets ?? defaultMaxSockets,
       maxFreeSockets,
-      // Closes connections that nobody used for so long; those in use are not affected.
+      // Closes connections that were unused for this long; those in use are not affected.
       timeout: idleMs,
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !insecureSkipVerify,

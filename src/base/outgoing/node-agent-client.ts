@@ -6,19 +6,19 @@ import type { DeniedAddresses } from './denied-addresses.js';
 import { type Exchange, type ExchangeAnswer, ExchangeFault, exchange, Unsent } from './exchange.js';
 import { GuardedAgent, type Target } from './https-connections.js';
 
-/** Says in `Via` that this program has sent a request to a node agent. */
+/** Marks in `Via` that this program has sent a request to a node agent. */
 const pseudonym = 'plinth-to-node-agent';
 
 /**
- * Whether a request is one that this program meant for a node agent, by its field `Via` (RFC 9110 section 7.6.3). A node
- * that says that its agent is at an address of this program would let its clients act here with this program's own
+ * Whether a request is one that this program meant for a node agent, by its field `Via` (RFC 9110 section 7.6.3). A
+ * node that claims its agent to be at an address of this program would let its clients act here with this program's own
  * certificate.
  */
 export function isForNodeAgent(via: string | undefined): boolean {
   return via?.includes(pseudonym) === true;
 }
 
-/** A node agent that could not be asked. The message is that of the connection. */
+/** A node agent that could not be reached. The message is that of the connection. */
 export class NodeAgentFault extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -27,7 +27,7 @@ export class NodeAgentFault extends Error {
 }
 
 export interface NodeAgentSettings {
-  /** Certificates to use; without authorities whoever answers is believed. */
+  /** Certificates to use; without authorities any server is trusted. */
   readonly credentials: ClientCredentials;
   /** How long connecting to an agent may take, in milliseconds, and how long it may take to begin with a log. */
   readonly timeoutMs: number;
@@ -36,11 +36,11 @@ export interface NodeAgentSettings {
 
 /** One request to an agent. */
 export interface NodeAgentCall extends Omit<Exchange, 'agent' | 'connectLimitMs' | 'host' | 'port'> {
-  /** Believes whoever answers. */
+  /** Trusts any server. */
   readonly skipVerify?: boolean;
 }
 
-/** Asks the agents of nodes. Connections are kept and shared; addresses that are denied are never connected to. */
+/** Calls the agents of nodes. Connections are kept and shared; addresses that are denied are never connected to. */
 export class NodeAgentClient {
   private tls: ClientTls | undefined;
   private agent: GuardedAgent | undefined;
@@ -49,11 +49,11 @@ export class NodeAgentClient {
   constructor(private readonly settings: NodeAgentSettings) {}
 
   /**
-   * Sends a GET and resolves with the beginning of the answer, whatever its status; the caller reads or destroys it. Ends
-   * with the signal.
+   * Sends a GET and resolves with the beginning of the answer, whatever its status; the caller reads or destroys it.
+   * Ends with the signal.
    *
    * @param path with the query
-   * @param skipVerify believes whoever answers
+   * @param skipVerify trusts any server
    * @throws NodeAgentFault; the reason of the signal when it is aborted
    */
   async get(target: Target, path: string, skipVerify: boolean, signal: AbortSignal): Promise<IncomingMessage> {
@@ -100,7 +100,7 @@ export class NodeAgentClient {
     this.tls = tls;
     for (const agent of [this.agent, this.unverified]) if (agent !== undefined) agent.maxFreeSockets = 0;
     const { denied } = this.settings;
-    // The seats of streams limit them; with a limit, readers of logs would wait for each other.
+    // The seats of streams limit them; with a limit here, readers of logs would wait for each other.
     const settings = { denied, maxSockets: Number.POSITIVE_INFINITY };
     this.agent = new GuardedAgent(tls, settings);
     this.unverified = new GuardedAgent({ ...tls, ca: undefined, insecureSkipVerify: true }, settings);

@@ -3,7 +3,7 @@ import type { DeniedAddresses } from './denied-addresses.js';
 import { type Exchange, type ExchangeAnswer, exchange, Unsent } from './exchange.js';
 import { GuardedAgent, GuardedPlainAgent, type Target } from './https-connections.js';
 
-/** A server behind a proxy path that could not be asked. The message may be shown to clients. */
+/** A server behind a proxy path that could not be reached. The message may be shown to clients. */
 export class ProxyFault extends Error {}
 
 const connectLimitMs = 10_000;

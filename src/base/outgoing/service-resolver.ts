@@ -34,7 +34,7 @@ export interface ServiceMemory {
   };
 }
 
-/** Finds out where the service of a webhook or of an extension server is. */
+/** Finds the service of a webhook or of an extension server. */
 export interface ServiceResolver {
   /** An address for a new connection. Throws {@link ServiceFault}. */
   resolve(namespace: string, name: string, port: number): Target;

@@ -18,7 +18,7 @@ export interface WebhookPolicy {
   readonly maxAnswerBytes: number;
 }
 
-/** For reviews: short questions that hold up a request. */
+/** For reviews: short calls that hold up a request. */
 export const reviewPolicy: WebhookPolicy = Object.freeze({
   timeoutMs: 30_000,
   attempts: 5,
@@ -87,7 +87,7 @@ export class WebhookClient {
   async post(value: unknown, signal: AbortSignal): Promise<unknown> {
     return this.persist(Buffer.from(JSON.stringify(value)), signal, (text) => {
       try {
-        // Of numbers that JavaScript does not have, such as 1e400, JSON.parse would make others.
+        // JSON.parse would change numbers that JavaScript does not have, such as 1e400.
         return parseJson(text);
       } catch (error) {
         throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /*
- * Flags of the engine that make starts and first requests cheaper. They are part of what compiled code is for, so the
- * defaults are back when code is kept.
+ * Flags of the engine that make starts and first requests cheaper. Compiled code depends on them, so the defaults are
+ * restored when code is kept.
  */
 
 /** Values of flags, by name. */
@@ -15,23 +15,23 @@ const defaults: Flags = {
 };
 
 /**
- * The space for young objects does not grow. It would reach its full size, although little of what it has room for is used
- * afterwards, and an idle process gets rid of it only ten seconds later.
+ * The space for young objects does not grow. It would reach its full size, although little of it is used afterwards,
+ * and an idle process frees it only ten seconds later.
  */
 const starting: Flags = { 'semi-space-growth-factor': 1 };
 /** A command that takes more processor time than this does more than start, in milliseconds. */
 const startMs = 2_000;
 
 /**
- * The second compiler takes on what was called a quarter as often as usual: what requests call is the same from the first
- * one on. And the space for young objects grows in one step.
+ * The second compiler starts after a quarter of the usual number of calls: requests call the same functions from the
+ * first one on. And the space for young objects grows in one step.
  */
 const warmingUp: Flags = {
   'semi-space-growth-factor': 16,
   'invocation-count-for-maglev': 100,
   'minimum-invocations-after-ic-update': 100,
 };
-/** A server is warm after so much processor time, in milliseconds. */
+/** A server is warm after this much processor time, in milliseconds. */
 const warmMs = 20_000;
 
 const lookMs = 1_000;
@@ -42,7 +42,7 @@ export function beginStart(): void {
   set(starting);
 }
 
-/** Lets the start be over when the process turns out to do more than that: after so much more processor time. */
+/** Ends the start phase when the process turns out to do more than start: after this much more processor time. */
 export function limitStart(ms = startMs): void {
   resetAfter(ms);
 }

@@ -19,7 +19,7 @@ import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { resetEngine } from './engine-phases.js';
 
-/** A process that worked for less may not have come to all of its work, in milliseconds of processor time. */
+/** A process that worked for less may not have reached all of its work, in milliseconds of processor time. */
 const enoughWorkMs = 60_000;
 /** Code is written again by a process that worked that many times as much, and for a second more. */
 const worthTimes = 2;
@@ -33,20 +33,23 @@ const headBytes = 8;
 export interface KeptCodeOf {
   readonly folder: string;
   readonly file: string;
-  /** What is in the file. Its time and length may be those of another build, and the engine compares only the length. */
+  /**
+   * The content of the file. Its time and length may be those of another build, and the engine compares only the
+   * length.
+   */
   readonly bytes: Uint8Array;
   readonly name: string;
 }
 
 /**
  * The compiled code of a file, with all functions that were called when it was written: by the first process that ends,
- * and again by one that worked clearly more, as long as none has worked for a minute. What counts is processor time: a server
- * that was up for hours without requests has code for starts only. Code that is written again has what was kept, too. A file
- * that is damaged, or that is of another build, version of Node or set of engine flags, counts as none. Nothing about it can
- * fail a start.
+ * and again by one that worked clearly more, as long as none has worked for a minute. What counts is processor time: a
+ * server that was up for hours without requests has only the code of a start. Code that is written again includes the
+ * code kept before. A damaged file, or one of another build, version of Node or set of engine flags, counts as missing.
+ * Nothing about it can fail a start.
  */
 export class KeptCode {
-  /** How much a process has to work to write better code than what is there, in milliseconds. */
+  /** How long a process has to work to write better code than the existing one, in milliseconds. */
   private readonly worthMs: number;
 
   private constructor(
@@ -60,7 +63,10 @@ export class KeptCode {
     else this.worthMs = workedMs < enoughWorkMs ? 1_000 + worthTimes * workedMs : Infinity;
   }
 
-  /** Undefined where it cannot be kept, and where others could write it: whoever does can make the program do anything. */
+  /**
+   * Undefined where it cannot be kept, and where others could write it: anyone who writes it can make the program do
+   * anything.
+   */
   static open({ folder, file, bytes, name }: KeptCodeOf): KeptCode | undefined {
     try {
       if (!isPrivate(folder)) return undefined;
@@ -130,7 +136,9 @@ function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readon
   return { data: bytes.subarray(headBytes), workedMs: bytes.readUInt32LE(4) };
 }
 
-/** Undefined where others may have written it: they may have had the folder before, or get at the file by another way. */
+/**
+ * Undefined where others may have written it: they may have had the folder before, or reach the file by another path.
+ */
 function readOwn(path: string): Buffer<ArrayBuffer> | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   // Windows has neither of these, and no pipes in folders.
@@ -158,7 +166,7 @@ function removeOldest(folder: string): void {
 
 /**
  * Whether only this user can write there. Node makes the folder, with the bits that the user's mask leaves; they do not
- * matter where nobody else can enter the one above it. Windows keeps folders of users private.
+ * matter where nobody else can enter the parent folder. Windows keeps folders of users private.
  */
 function isPrivate(folder: string): boolean {
   const user = process.getuid?.();

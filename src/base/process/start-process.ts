@@ -33,7 +33,7 @@ export function startProcess(file: string, name: string): void {
   kept?.release();
   beginStart();
   const module = { exports: {} };
-  // Where there is no `module`, the file is a function of what every CommonJS module is a function of.
+  // Where there is no `module`, the file is run as every CommonJS module is: as a function of these parameters.
   script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));
   run(module.exports, name);
 }

@@ -16,10 +16,10 @@ const shownKey = 64;
 const exponentFrom = 1e21;
 
 /**
- * Reads one item of CBOR (RFC 8949) as the value that JSON with the same content would give: byte strings are strings, or
- * base64 behind the tag for it. Numbers keep what tells them apart: see `ExactNumber`.
+ * Reads one item of CBOR (RFC 8949) as the value that JSON with the same content would give: byte strings are strings,
+ * or base64 after the tag for it. Numbers keep what distinguishes them: see `ExactNumber`.
  *
- * Refused, with a {@link CborError}: anything behind the item, equal keys, keys that are no strings, invalid UTF-8,
+ * Refused, with a {@link CborError}: anything after the item, equal keys, keys that are no strings, invalid UTF-8,
  * whole numbers beyond 64 bits with a sign, NaN, infinities, and values that JSON does not have.
  *
  * @throws NestingError for items that are nested more deeply than any object may be
@@ -34,9 +34,9 @@ export function decodeCbor(bytes: Buffer): unknown {
 class CborReader {
   private at = 0;
   private readonly length: number;
-  /** Byte strings are shown in base64, since a tag around them says so. */
+  /** Byte strings are shown in base64, since an enclosing tag requires it. */
   private isBase64 = false;
-  /** Where strings are put together, made when one is: none is longer than all bytes. */
+  /** The buffer in which strings are assembled, made on first use: none is longer than all bytes. */
   private scratch: Buffer | undefined;
   /** How many tags for times were read. */
   private times = 0;
@@ -231,7 +231,7 @@ class CborReader {
         throw new CborError('numbers of arbitrary size (bignum) are not accepted');
       case Tag.laterBase64Url:
       case Tag.laterBase16:
-        // As text it would be taken for the base64 that fields with bytes have in JSON.
+        // As text it would be mistaken for the base64 that fields with bytes have in JSON.
         throw new CborError(`tag number ${tag} is not accepted`);
       case Tag.laterBase64: {
         const outer = this.isBase64;
@@ -290,7 +290,7 @@ function fitting(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** A floating-point number. A whole one keeps its point, which tells it from an integer. */
+/** A floating-point number. A whole one keeps its point, which distinguishes it from an integer. */
 function floating(value: number): unknown {
   if (!Number.isFinite(value)) throw new CborError('floating-point NaN and infinity are not accepted');
   if (Object.is(value, -0)) return new ExactNumber('-0.0');

@@ -2,20 +2,21 @@ import { ExactNumber } from '../json/exact-numbers.js';
 import { Info, Major, Tag } from './initial-byte.js';
 import type { CborShape } from './shape.js';
 
-/** Stands before everything that is sent: the tag that says only that this is CBOR (RFC 8949 section 3.4.6). */
+/** Begins everything that is sent: the tag that only marks CBOR (RFC 8949 section 3.4.6). */
 export const selfDescribed: Uint8Array = Uint8Array.of(0xd9, 0xd9, 0xf7);
 
 const maxInt64 = 2n ** 63n - 1n;
-/** A head and the number behind it. */
+/** A head and the number that follows it. */
 const headBytes = 9;
 /** Strings up to this length are written byte by byte, which is faster than a call. */
 const shortString = 64;
-/** Room that is kept between calls. */
+/** Spare capacity kept between calls. */
 const keptBytes = 64 * 1024;
 
 /**
- * The CBOR item of a value as JSON.stringify would write it: without undefined members. Strings and keys are byte strings,
- * as Kubernetes' own encoder writes them; what `shape` knows to be base64 becomes the bytes, behind the tag for that.
+ * The CBOR item of a value as JSON.stringify would write it: without undefined members. Strings and keys are byte
+ * strings, as Kubernetes' own encoder writes them; values that `shape` marks as base64 become the bytes, after the tag
+ * for that.
  */
 export function encodeCbor(value: unknown, shape?: CborShape): Buffer {
   try {
@@ -174,7 +175,7 @@ class CborWriter {
 
   private number(value: number): void {
     if (Number.isSafeInteger(value)) this.integer(value);
-    // JSON does not tell such a number from an integer.
+    // JSON does not distinguish such a number from an integer.
     else if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) this.bigint(BigInt(value));
     else if (Number.isFinite(value)) this.float(value);
     else this.simple(Info.null);
@@ -197,7 +198,7 @@ class CborWriter {
   }
 
   private exactNumber(value: ExactNumber): void {
-    // Only `-0` has no point and no exponent, or so many digits that it is no integer of 64 bits.
+    // Only `-0` has neither point nor exponent, or a number with too many digits for a 64-bit integer.
     if (value.text === '-0') this.integer(0);
     else this.float(value.valueOf());
   }

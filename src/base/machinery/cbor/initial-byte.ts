@@ -12,7 +12,9 @@ export const Major = {
 
 export type Major = (typeof Major)[keyof typeof Major];
 
-/** The lower five bits of a first byte that say how long the number behind it is, and those of simple values. */
+/**
+ * The lower five bits of a first byte, which determine how long the following number is, and those of simple values.
+ */
 export const Info = {
   oneByte: 24,
   twoBytes: 25,
@@ -27,7 +29,7 @@ export const Info = {
 /** Ends an item of indefinite length. */
 export const breakByte = 0xff;
 
-/** Tags that mean something here; others are skipped. */
+/** Tags that have a meaning here; others are skipped. */
 export const Tag = {
   timeText: 0,
   epochTime: 1,

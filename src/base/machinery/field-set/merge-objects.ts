@@ -45,9 +45,9 @@ function mergeValues(view: TypeView, live: unknown, applied: unknown): unknown {
 }
 
 /**
- * Elements of both lists follow the applied order. Elements that only the live list has keep their places behind those that
- * stand before them, as in the newest release: an applier that reorders its own elements does not move those of others,
- * and an unchanged apply of another one changes nothing.
+ * Elements of both lists follow the applied order. Elements that only the live list has stay after the elements that
+ * precede them there, as in the newest release: an applier that reorders its own elements does not move those of
+ * others, and an unchanged apply of another one changes nothing.
  */
 function mergeLists(view: ListView, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
   const liveElements = live.map((item) => elementOf(view, item));
@@ -73,7 +73,7 @@ function mergeLists(view: ListView, live: readonly unknown[], applied: readonly 
         s++;
         continue;
       }
-      // It comes when its turn in the applied order does.
+      // The element comes when its turn in the applied order does.
       if (isApplied.has(liveElement) && s < shared.length && shared[s] !== liveElement) {
         l++;
         continue;
@@ -94,7 +94,7 @@ function mergeLists(view: ListView, live: readonly unknown[], applied: readonly 
   return result;
 }
 
-/** The items of a list by their elements. Of those that are there twice, nobody can say which one is meant. */
+/** The items of a list by their elements. For duplicates it is unclear which one is meant. */
 function itemsOf(elements: readonly PathElement[], items: readonly unknown[]): ReadonlyMap<PathElement, unknown> {
   const known = new Map<PathElement, unknown>();
   elements.forEach((element, i) => {

@@ -12,7 +12,7 @@ import {
 import { declareField } from './path-element.js';
 
 /**
- * What ownership of fields needs to know about a declaration:
+ * What field ownership needs to know about a declaration:
  * - `leaf`: owned as one value: scalars and everything atomic.
  * - `struct`: declared fields; others are taken as `any`.
  * - `map`: free keys.
@@ -184,7 +184,7 @@ function ownershipView(ownership: CustomOwnership): TypeView {
   }
 }
 
-/** The views of the fields that were asked for. */
+/** The views of the fields that were requested. */
 class OwnedFields {
   private readonly known = new Map<string, TypeView>();
 

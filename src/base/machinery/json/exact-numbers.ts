@@ -3,7 +3,7 @@ import { checkNesting } from './nesting.js';
 /**
  * Numbers in JSON text that a JavaScript number can't represent exactly as written. Whole numbers beyond 2^53 - 1
  * become bigints. Any other number whose spelling would be lost (`1.0`, `1e3`, `-0`, more digits than a double has)
- * becomes an {@link ExactNumber}. JSON.stringify writes both as they were.
+ * becomes an {@link ExactNumber}. JSON.stringify writes both in their original spelling.
  */
 
 /** JSON.rawJSON, which the compiler's library does not know yet. */

@@ -4,7 +4,7 @@ import { endOfString } from './nesting.js';
 
 /** Tokens that are read before other work gets its turn. */
 const atOnce = 10_000;
-/** How long they may take, in milliseconds: long tokens, or a slow machine, end the turn before. */
+/** How long they may take, in milliseconds: long tokens, or a slow machine, end the turn earlier. */
 const turnMs = 5;
 /** Tokens that are read before the clock is. */
 const unclocked = 500;

@@ -2,17 +2,17 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { ExactNumber } from './exact-numbers.js';
 
 /**
- * JSON as every client reads it. Clients in Go read a whole number as an integer of 64 bits where it fits, any other number
- * as a double, and refuse what is beyond all doubles; their strings are UTF-8, so a lone surrogate is U+FFFD to them. What is
- * stored is written that way: whole numbers in digits, other numbers in the shortest form of the double.
+ * JSON as every client reads it. Clients in Go read a whole number as an integer of 64 bits where it fits, any other
+ * number as a double, and refuse numbers beyond all doubles; their strings are UTF-8, so a lone surrogate is U+FFFD to
+ * them. Stored values are written that way: whole numbers in digits, other numbers in the shortest form of the double.
  */
 
-/** What becomes of a number beyond all doubles: refused, or the largest double. */
+/** The treatment of a number beyond all doubles: refused, or the largest double. */
 export type BeyondDoubles = 'refuse' | 'clamp';
 
 /**
- * A copy of a JSON value that every client reads, with numbers that JSON.stringify writes as others read them. What needs no
- * change is shared with the input. Of two keys that become the same, the last counts.
+ * A copy of a JSON value that every client reads, with numbers that JSON.stringify writes as others read them.
+ * Unchanged parts are shared with the input. Of two keys that become the same, the last counts.
  *
  * @throws ValueFormatError for a number beyond all doubles, if those are refused
  */
@@ -85,7 +85,7 @@ function plainObject(object: Record<string, unknown>, beyond: BeyondDoubles): Re
     if (name !== key || !Object.is(plain, member)) differs = true;
     members.push([name, plain]);
   }
-  // Unlike an assignment, this makes a member of `__proto__` as of any other key.
+  // Unlike an assignment, this also makes a member of the key `__proto__`.
   return differs ? Object.fromEntries(members) : object;
 }
 

@@ -8,7 +8,7 @@ const wholeValue = 16 * 1024;
 const mostValues = 1000;
 
 /**
- * The parts of a large object that selectors read: its members, and of long members only their short values. Everything
+ * The parts of a large object that selectors read: its members, and only the short values of long members. Everything
  * else is skipped without parsing. Paths in `always` are never skipped. The text must be JSON of an object, as
  * JSON.stringify writes it.
  */
@@ -17,8 +17,9 @@ export function skimObject(text: string, always: readonly string[]): Record<stri
 }
 
 /**
- * The text of a member of the object that begins at `start`; undefined when it has none of that name. Everything before it
- * is skipped without parsing. The text must be JSON as JSON.stringify writes it, and the name one that is written as it is.
+ * The text of a member of the object that begins at `start`; undefined when there is none of that name. Everything
+ * before it is skipped without parsing. The text must be JSON as JSON.stringify writes it, and the name must need no
+ * escapes.
  */
 export function memberText(text: string, start: number, name: string): string | undefined {
   let i = start + 1;

@@ -1,7 +1,7 @@
 import type { Steps } from '../turns.js';
 import { LazyJson, LazyMembers, madeJson } from './lazy-json.js';
 
-/** Values with at most so many parts are written at once. */
+/** Values with at most this many parts are written at once. */
 const partsAtOnce = 200;
 /** Characters that count as one part. */
 const charactersOfPart = 1000;
@@ -60,7 +60,7 @@ function* putValue(lazy: unknown, put: (text: string) => void, long: Set<unknown
   put(isList ? ']' : '}');
 }
 
-/** Looks at few parts of a value, however many it has. Naming the members of a large object takes time, too. */
+/** Reads only a few parts of a value, however many it has. Listing the members of a large object takes time, too. */
 function isLong(value: unknown, long: Set<unknown>): value is object {
   let left = partsAtOnce;
   const count = (part: unknown): void => {

@@ -51,7 +51,7 @@ export function surveyJson(bytes: Uint8Array): JsonSurvey {
       depth--;
     } else if (byte === minus || (byte >= zero && byte <= nine)) {
       const end = endOfNumber(bytes, i);
-      // A number that is no part of anything is refused as it is.
+      // A number that belongs to no array or object is rejected by the caller.
       if (depth > 0 && needsCare(bytes, i, end)) mayHaveExactNumbers = true;
       i = end - 1;
     }

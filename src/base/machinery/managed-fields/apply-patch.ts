@@ -138,14 +138,14 @@ function withFitting(view: StructView, owner: OwnerEntry): OwnerEntry {
   return equalSets(fields, owner.fields) ? owner : withFields(owner, fields);
 }
 
-/** Whether the fields of an entry can be found in the object: its version, or what became of its names, is known. */
+/** Whether the fields of an entry can be found in the object: its version, or the renaming of its fields, is known. */
 function hasKnownNames({ apiVersion }: OwnerEntry, { apiVersion: applied, versions }: ApplyOptions): boolean {
   return apiVersion === applied || versions === undefined || versions(apiVersion) !== undefined;
 }
 
 /**
- * The paths to remove: the applier no longer claims them, and nobody else owns them or anything in them. Sets of other
- * versions are compared by name: at worst, a field without an owner stays.
+ * The paths to remove: the applier no longer claims them, and nobody else owns them or anything below them. Sets of
+ * other versions are compared by name: at worst, a field without an owner stays.
  */
 function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldSet[]): FieldSet {
   if (isEmptySet(before)) return emptySet;
@@ -155,7 +155,7 @@ function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldS
   return difference(gone, lasting);
 }
 
-/** Metadata as a whole and what the server sets: they stay, even if an applier gave itself the ownership. */
+/** Metadata as a whole and the server's own fields: they stay, even if an applier claimed their ownership. */
 const lasting: FieldSet = {
   'f:apiVersion': {},
   'f:kind': {},

@@ -40,8 +40,8 @@ export interface ManagedFieldsOptions {
   /** Recorded in the entry; separates the entries of different subresources. */
   readonly subresource?: string;
   /**
-   * Fields that this write can't change, whatever the body says (`{"f:status":{}}` for a write to the main resource):
-   * their owners stay the same.
+   * Fields that this write can't change, whatever the body contains (`{"f:status":{}}` for a write to the main
+   * resource): their owners stay the same.
    */
   readonly resetFields?: FieldSet;
   /**

@@ -16,8 +16,8 @@ export interface FilePlace {
 }
 
 /**
- * A file for what has no room in memory. Nobody else can read it: it has no name as soon as it is open, it goes with the
- * process, and its content is encrypted with a key that only the process has.
+ * A file for data that does not fit into memory. Nobody else can read it: it has no name once it is open, it disappears
+ * with the process, and its content is encrypted with a key that only the process has.
  */
 export class OverflowFile {
   private readonly file: number;
@@ -33,7 +33,7 @@ export class OverflowFile {
     unlinkSync(name);
   }
 
-  /** Bytes that the file takes, about. */
+  /** The approximate size of the file in bytes. */
   get size(): number {
     return this.end;
   }
@@ -70,7 +70,7 @@ export class OverflowFile {
     return Buffer.concat([decipher.update(content.subarray(nonceSize, size - tagSize)), decipher.final()]);
   }
 
-  /** Gives a place back; what was there may be written over. */
+  /** Gives a place back; its content may be overwritten. */
   release({ offset, size }: FilePlace): void {
     const place = placeOf(size);
     const places = this.free.get(place);

@@ -4,25 +4,26 @@ import { PackedPart, PackedParts } from './packed-parts.js';
 
 /** Parts above this size are packed, if the object is. */
 const heavyPart = 4 * 1024;
-/** What stays of a packed object as it is, about; the second if the heap is half full. */
+/** The approximate size of the unpacked rest of a packed object; the second value applies if the heap is half full. */
 const mostPlain = 32 * 1024;
 const tightPlain = 8 * 1024;
-/** Something with more entries is packed as a whole: a part for each would take more than it saves. */
+/** A value with more entries is packed as a whole: a part for each entry would cost more than it saves. */
 const mostEntries = 64;
-/** What the place of a packed part takes. */
+/** The cost of the place of a packed part. */
 const placeSize = 512;
-/** Objects with text above this size are packed; above the other one if the heap is half full. */
+/** Objects with text above this size are packed; above the second limit if the heap is half full. */
 const usualLimit = 16 * 1024;
 const tightLimit = 4 * 1024;
 const tightHeap = 0.5;
-/** Objects between two looks at the heap. */
+/** Objects between two checks of the heap. */
 const unlooked = 64;
 
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * Keeps large objects small: their large parts, wherever they are, become properties that read compressed text on demand.
- * Nothing else changes, for whoever reads the object. Equal parts, such as those of pods from one template, are kept once.
+ * Keeps large objects small: their large parts, wherever they are, become properties that read compressed text on
+ * demand. Nothing else changes for readers of the object. Equal parts, such as those of pods from one template, are
+ * kept once.
  */
 export class ObjectPacker {
   private looked = 0;
@@ -42,7 +43,7 @@ export class ObjectPacker {
     }
     if (size <= this.limit) return object;
     const pending: Promise<void>[] = [];
-    // What every reader looks at comes first: it stays as it is if anything does.
+    // The parts that every reader uses come first: they stay unpacked if anything does.
     const { metadata } = object;
     const room = { left: this.limit === tightLimit ? tightPlain : mostPlain };
     this.packEntries(metadata as unknown as Container, room, pending);
@@ -68,7 +69,7 @@ export class ObjectPacker {
     else pending.push(part.then(put));
   }
 
-  /** Packs the large entries, if that leaves little enough. */
+  /** Packs the large entries, if the rest is then small enough. */
   private packEntries(container: Container, room: { left: number }, pending: Promise<void>[]): boolean {
     const entries = Object.entries(container);
     if (entries.length > mostEntries) return false;
@@ -92,9 +93,7 @@ function putPart(holder: Container, key: string, part: PackedPart): void {
   Object.defineProperty(holder, key, { get, enumerable: true, configurable: true });
 }
 
-/**
- * About the size of the JSON text of a value; anything above `most` if it is larger. Reads no packed part.
- */
+/** The approximate size of the JSON text of a value; anything above `most` if it is larger. Reads no packed part. */
 export function sizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;
@@ -107,7 +106,7 @@ export function sizeOf(value: unknown, most: number): number {
   return size;
 }
 
-/** About the size of the text of one field; see {@link sizeOf}. */
+/** The approximate size of the text of one field; see {@link sizeOf}. */
 export function sizeOfField(holder: object, key: string, most: number): number {
   return packedPart(holder, key)?.size ?? sizeOf((holder as Record<string, unknown>)[key], most);
 }

@@ -11,10 +11,10 @@ const deflate = promisify(deflateRaw);
 const level = { level: 1 };
 /** Text above this size is compressed in another thread. */
 const mostAtOnce = 64 * 1024;
-/** How much of the heap the values may take that were read lately, as text: what is made of it takes some times as much. */
+/** The share of the heap for recently read values, measured as text: the parsed values take several times as much. */
 const recentPart = 1 / 128;
 
-/** What the parts may take of the memory that the heap leaves, and at least. */
+/** The share of the memory besides the heap that the parts may use, and the minimum. */
 const partOfRest = 1 / 4;
 const leastBudget = 32 * 1024 * 1024;
 /** After so long the file is tried again, when its disk was full. */
@@ -31,7 +31,7 @@ export class PackedPart {
     private readonly isExact: boolean,
   ) {}
 
-  /** What the text says. Shared by all who read it: nobody may change it. */
+  /** The parsed value of the text. Shared by all its readers: nobody may change it. */
   get value(): unknown {
     return this.parts.recent(this, () => {
       const text = inflateRawSync(this.parts.bytesOf(this.content)).toString('utf8');
@@ -40,7 +40,7 @@ export class PackedPart {
   }
 }
 
-/** What a part leaves when nobody has it any more. */
+/** What a part leaves behind when nobody references it any more. */
 interface Left {
   readonly digest: string;
   readonly content: number | FilePlace;
@@ -50,13 +50,13 @@ interface Left {
 export interface PackedUsage {
   readonly memory: number;
   readonly file: number;
-  /** What they may take in memory. */
+  /** The most bytes that they may use in memory. */
   readonly budget: number;
 }
 
 /**
- * Keeps large parts of objects as compressed text, each once, for as long as an object has them. What is more than the budget
- * goes to a file: it is read from there, slowly, whenever somebody looks at it.
+ * Keeps large parts of objects as compressed text, each once, for as long as an object has them. Parts beyond the
+ * budget go to a file and are read from there, slowly, on each access.
  */
 export class PackedParts {
   private readonly known = new Map<string, WeakRef<PackedPart>>();
@@ -73,7 +73,7 @@ export class PackedParts {
   private fileFrom = 0;
   private inFile = 0;
   private onOverflow: (problem: unknown) => void = () => undefined;
-  /** What was read lately, the latest last. */
+  /** Recently read values, the latest last. */
   private readonly values = new Map<PackedPart, unknown>();
   private valuesSize = 0;
   private held = 0;
@@ -108,7 +108,7 @@ export class PackedParts {
     return content instanceof Uint8Array ? content : (this.file as OverflowFile).read(content);
   }
 
-  /** The part that says what the value says. A promise for a large one, which is compressed in another thread. */
+  /** The part for a value. Returns a promise for a large one, which is compressed in another thread. */
   pack(value: unknown): PackedPart | Promise<PackedPart> {
     const { text, hasExactNumbers } = stringifyNoting(value);
     const digest = createHash('sha256').update(text).digest('base64');
@@ -167,7 +167,7 @@ function usualBudget(): number {
   return Math.max(leastBudget, (machine - heap) * partOfRest);
 }
 
-/** A copy without the room that the compressor had for more. */
+/** A copy without the compressor's spare capacity. */
 export function ownBytes(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);

@@ -12,7 +12,7 @@ export class PatchError extends StatusError {
   isFailedTest = false;
   override readonly reason: PatchErrorReason;
 
-  /** @param fault what is wrong, for logs and for those who apply the patches of others; not part of the answer */
+  /** @param fault the problem, for logs and for code that applies the patches of others; not part of the answer */
   constructor(
     reason: PatchErrorReason,
     message: string,

@@ -5,7 +5,7 @@ import { maxSelfNesting } from './depth.js';
 import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
 import type { CustomKindForm, CustomType, Field, SchemaType, StructType, VariantType } from './types.js';
 
-/** Notes of one decoding run. */
+/** The state of one decoding run. */
 export interface DecodeState {
   /** Some struct had an unknown field. */
   hasUnknown: boolean;
@@ -159,7 +159,7 @@ function compileFields(type: StructType): Decoder {
     const source = asObject(input);
     const output: JsonObject = {};
     if (isKind) decodeTypeMeta(source, output);
-    // Most objects give few of their fields: only those are looked at, and those that are shown in any case.
+    // Most objects have few of their fields: only those are processed, and the fields that are shown in any case.
     const visited = shown.copy();
     for (const name in source) {
       const place = places.get(name);
@@ -185,11 +185,11 @@ function compileFields(type: StructType): Decoder {
 
 const bitsOfPart = 32;
 
-/** A set of places in the declared order of fields, which it can be walked in. */
+/** A set of positions in the declared order of fields, which can be iterated in that order. */
 class Places {
   private low = 0;
   private high = 0;
-  /** Places beyond those of the two parts; few types have so many fields. */
+  /** Positions beyond those of the two parts; few types have so many fields. */
   private rest: number[] | undefined = undefined;
 
   add(place: number): void {
@@ -209,7 +209,7 @@ class Places {
     return copy;
   }
 
-  /** The first place after another one; -1: there is none. */
+  /** The first position after another one; -1: there is none. */
   after(place: number): number {
     const next = place + 1;
     if (next < bitsOfPart) {
@@ -272,7 +272,7 @@ function absentForm(field: Field): () => unknown {
   return field.nullable ? () => null : zeroMaker(field.type);
 }
 
-/** The zero form of what is null in a list or map. Bytes are empty there: clients look for the keys of a secret. */
+/** The zero form of a null in a list or map. Bytes are empty there: clients look for the keys of a secret. */
 function elementZeroMaker(type: SchemaType): () => unknown {
   return type.type === 'scalar' && type.scalar === 'bytes' ? () => '' : zeroMaker(type);
 }

@@ -30,15 +30,15 @@ export function findDuplicateKeys(text: string): string[] {
   return [...paths];
 }
 
-/** A field of a JSON text that strict clients don't want to have sent. */
+/** A field of a JSON text that strict clients don't want to send. */
 export interface FieldFault {
   readonly path: string;
   readonly fault: 'unknown' | 'duplicate';
 }
 
 /**
- * The unknown and the duplicate fields of a JSON text in the order in which a reader meets them; those that are not
- * found soon come last. An unknown field is skipped whole, so nothing is said of what stands twice there.
+ * The unknown and the duplicate fields of a JSON text in the order in which a reader meets them; fields that are not
+ * found soon come last. An unknown field is skipped whole, so duplicates inside it are not reported.
  */
 export function faultsInOrder(
   text: string,
@@ -66,7 +66,7 @@ export function faultsInOrder(
   return found;
 }
 
-/** What stands after the last dot: keys may have dots, too. */
+/** The text after the last dot: keys may have dots, too. */
 function lastPart(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }

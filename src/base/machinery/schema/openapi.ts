@@ -27,15 +27,15 @@ export interface OpenApiSchema {
  */
 export type FieldDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What a release publishes about its types and declarations do not say. Types are named as in declarations. */
+/** What a release publishes about its types beyond the declarations. Types are named as in declarations. */
 export interface PublishedFacts {
   /** Values of fields, separated by bars, by type of every version (`core.Probe`) or of one (`core.v1.Probe`). */
   readonly enumValues: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The required fields of types whose declarations say otherwise. */
+  /** The required fields of types whose declarations differ. */
   readonly requiredFields: Readonly<Record<string, readonly string[]>>;
   /** Types of which at most one member is set. */
   readonly unions: Readonly<Record<string, { readonly members: readonly string[]; readonly discriminator?: string }>>;
-  /** Versions, separated by spaces, of the groups whose requests can carry options and events of watches. */
+  /** Versions, separated by spaces, of the groups whose requests can contain options and events of watches. */
   readonly optionGroups: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +72,7 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
   anyJson: 'apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
 };
 
-/** In the place of a definition that was taken. */
+/** Replaces a definition that was taken. */
 const takenSchema: OpenApiSchema = {};
 
 /**
@@ -260,7 +260,10 @@ function unionExtension(union: { readonly members: readonly string[]; readonly d
   return { ...(discriminator === undefined ? {} : { discriminator }), 'fields-to-discriminateBy': named };
 }
 
-/** What a field that is always written has when it was not given; lists, maps, times and pointers have no such default. */
+/**
+ * The value of a field that is always written when it was not given; lists, maps, times and pointers have no such
+ * default.
+ */
 function zeroDefault({ type, presence, nullable }: Field): unknown {
   if ((presence !== 'required' && presence !== 'always') || nullable) return undefined;
   const resolved = resolveType(type);
@@ -314,7 +317,7 @@ function fieldExtras(owner: StructType, field: Field, description: string | unde
   if (field.mapType !== undefined) extras['x-kubernetes-map-type'] = field.mapType;
   const resolved = resolveType(field.type);
   const isList = resolved.type === 'list';
-  // Lists of kinds are made by the server, and verbs are a type of their own: nobody applies them.
+  // Lists of kinds are made by the server, and verbs are a type of their own: they are never applied.
   const isApplied = isList && resolved.wrapper === undefined && !(owner.kind !== undefined && field.name === 'items');
   const listType = field.listType ?? (isApplied ? 'atomic' : undefined);
   if (listType !== undefined) extras['x-kubernetes-list-type'] = listType;

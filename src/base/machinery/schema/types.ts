@@ -112,7 +112,7 @@ export interface CustomForm {
   readonly decode: (input: unknown, onUnknown: (path: string) => void) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
-  /** What JSON the value is, for those who check expressions about it. */
+  /** The JSON shape of the value, for the check of expressions about it. */
   readonly shape: () => CustomShape;
   /** The published schema, which the caller may change. */
   readonly openApi: PublishCustom;
@@ -135,9 +135,9 @@ export type CustomOwnership =
   | { readonly kind: 'any' }
   | {
       readonly kind: 'object';
-      /** Of a declared field, made when it is asked for: there may be very many. */
+      /** For a declared field, made on demand: there may be very many. */
       readonly field: (name: string) => CustomOwnership | undefined;
-      /** Of fields that are not declared; undefined: they don't belong there. */
+      /** For fields that are not declared; undefined: they don't belong there. */
       readonly others: CustomOwnership | undefined;
     }
   | { readonly kind: 'map'; readonly value: CustomOwnership }
@@ -148,14 +148,14 @@ export type CustomOwnership =
       readonly keys: readonly { readonly name: string; readonly default: string | number | boolean | undefined }[];
     };
 
-/** What JSON a custom value is; `any` where its schema leaves that open. */
+/** The JSON shape of a custom value; `any` where its schema leaves that open. */
 export type CustomShape =
   | { readonly kind: 'any' | 'string' | 'boolean' | 'integer' | 'number' }
   | { readonly kind: 'list'; readonly element: CustomShape }
   | { readonly kind: 'map'; readonly value: CustomShape }
   | {
       readonly kind: 'object';
-      /** Of a declared field, made when it is asked for: there may be very many. */
+      /** For a declared field, made on demand: there may be very many. */
       readonly field: (name: string) => CustomShape | undefined;
       /** Whether there may be other fields. */
       readonly isOpen: boolean;
@@ -167,7 +167,7 @@ export interface CustomType extends Typed<unknown, null> {
   readonly form: CustomForm;
 }
 
-/** What a custom kind has besides its fields. */
+/** The properties of a custom kind besides its fields. */
 export interface CustomKindForm {
   /**
    * The canonical form of an object: a copy without unknown fields, sorted, in which kind, apiVersion and metadata are
@@ -179,7 +179,7 @@ export interface CustomKindForm {
     input: Readonly<Record<string, unknown>>,
     onUnknown: (path: string) => void,
   ) => Readonly<Record<string, unknown>>;
-  /** Of fields that are not declared, for server-side apply; undefined: they don't belong there. */
+  /** For fields that are not declared, for server-side apply; undefined: they don't belong there. */
   readonly others: CustomOwnership | undefined;
   /**
    * Reads a long schema in turns with other work before it is published; undefined when there is nothing to wait for. As
@@ -188,7 +188,7 @@ export interface CustomKindForm {
   readonly published: () => Promise<unknown> | undefined;
   /** The published schema of the kind, its fields aside, which the caller may change. */
   readonly openApi: PublishCustom;
-  /** Whether the fields are published. Where they are not, readers would take all other fields for unknown ones. */
+  /** Whether the fields are published. Where they are not, readers would treat all other fields as unknown. */
   readonly publishesFields: (version: 2 | 3) => boolean;
 }
 

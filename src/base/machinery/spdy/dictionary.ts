@@ -17,7 +17,10 @@ const values =
   'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,' +
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
-/** What both sides of SPDY/3 know before the first header: words with their lengths, then usual values without. */
+/**
+ * The dictionary that both sides of SPDY/3 know before the first header: words with their lengths, then usual values
+ * without.
+ */
 export const spdyDictionary: Buffer = Buffer.concat([
   ...words
     .split('|')

@@ -1,9 +1,9 @@
 /** Bytes that are not SPDY/3.1. */
 export class SpdyError extends Error {}
 
-/** What the other side of a connection says. Frames that need no reaction are left out. */
+/** A frame from the other side of a connection. Frames that need no reaction are left out. */
 export type SpdyEvent =
-  /** A piece of what a stream carries. `isLast`: the sender adds nothing more to the stream. */
+  /** A piece of a stream's data. `isLast`: the sender adds nothing more to the stream. */
   | { readonly type: 'data'; readonly stream: number; readonly bytes: Buffer; readonly isLast: boolean }
   | { readonly type: 'open'; readonly stream: number; readonly headers: Buffer; readonly isLast: boolean }
   | { readonly type: 'reply'; readonly stream: number; readonly isLast: boolean }
@@ -14,14 +14,14 @@ export type SpdyEvent =
 const version = 3;
 const fin = 1;
 const headBytes = 8;
-/** Longer frames with headers are not from a peer of ours. What streams carry is passed on in pieces of any length. */
+/** Longer frames with headers are not from a peer of ours. Stream data is passed on in pieces of any length. */
 const maxControlBytes = 64 * 1024;
 const kinds = { open: 1, reply: 2, reset: 3, ping: 6, goaway: 7 } as const;
 const nothing = Buffer.alloc(0);
 
 /**
- * Takes a connection apart (SPDY/3.1 without its flow control, as the agents of nodes and their clients use it). It
- * keeps no more than one frame of control.
+ * Parses a connection (SPDY/3.1 without its flow control, as the agents of nodes and their clients use it). It keeps no
+ * more than one control frame.
  */
 export class SpdyReader {
   /** The beginning of a frame of control, or of a head. */

@@ -6,12 +6,12 @@ import { SpdyError } from './spdy-frames.js';
 const maxHeaderBytes = 64 * 1024;
 /** Begins a compressed stream without a dictionary (RFC 1950 section 2.2). */
 const zlibHead = Buffer.from([0x78, 0x01]);
-/** An empty block: readers give what they have before they look for the next one. */
+/** An empty block: readers process the data they have before they look for the next block. */
 const flush = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
 /**
  * Writes the headers of one connection, in order. The blocks are stored instead of compressed (RFC 1951 section 3.2.4),
- * which every reader takes: there are few of them, and they are short.
+ * which every reader accepts: there are few of them, and they are short.
  */
 export class SpdyHeaderWriter {
   private isBegun = false;
@@ -44,7 +44,7 @@ export class SpdyHeaderReader {
     });
   }
 
-  /** The headers of a block by lower-case name. Throws {@link SpdyError} for what is none. One block at a time. */
+  /** The headers of a block by lower-case name. Throws {@link SpdyError} for an invalid block. One block at a time. */
   async read(block: Buffer): Promise<ReadonlyMap<string, string>> {
     this.chunks = [];
     this.size = 0;

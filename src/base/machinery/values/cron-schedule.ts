@@ -1,7 +1,7 @@
 import { parseDuration } from './duration.js';
 import { ValueFormatError } from './value-format-error.js';
 
-/** When something is due: at set times of the clock, or again and again after the same time. */
+/** When something is due: at set times of the clock, or repeatedly after a fixed interval. */
 export type CronSchedule =
   | {
       readonly kind: 'clock';
@@ -99,7 +99,7 @@ function parseDescriptor(text: string): CronSchedule {
 
 interface Field {
   readonly values: ReadonlySet<number>;
-  /** Whether the field says nothing about its values: `*` or `?`. */
+  /** Whether the field places no restriction on its values: `*` or `?`. */
   readonly isAny: boolean;
 }
 

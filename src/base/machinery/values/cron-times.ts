@@ -4,7 +4,7 @@ import type { TimeZone } from './time-zone.js';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** A schedule without a time in so many days has none: 31 February, say. */
+/** A schedule without a time in this many days has none: 31 February, say. */
 const longestSearchDays = 5 * 366;
 /** Between these instants around midnight in UTC lies a day in every zone. */
 const earliestMs = -14 * hourMs;

@@ -174,7 +174,7 @@ export function quantityOf(text: string): Quantity {
   return parseQuantity(text);
 }
 
-/** So many whole units. */
+/** A quantity of the given number of whole units. */
 export function wholeQuantity(units: number | bigint): Quantity {
   return { unscaled: BigInt(units), scale: 0, format: 'DecimalSI' };
 }
@@ -183,7 +183,7 @@ function toQuantity(value: Quantity | string): Quantity {
   return typeof value === 'string' ? knownQuantities.get(value) : value;
 }
 
-/** The same few quantities stand in most objects, and rules look at each of them several times. */
+/** The same few quantities appear in most objects, and rules read each of them several times. */
 const knownQuantities = new BoundedMemo(parseQuantity, 1000, 32);
 
 function aligned(a: Quantity, b: Quantity): { readonly a: bigint; readonly b: bigint; readonly scale: number } {

@@ -68,7 +68,7 @@ export function canonicalTime(text: string): string | null {
   return canonicalTimes.get(text);
 }
 
-/** An object has its few times in many places, and its next version has them again. */
+/** An object has the same few times in many places, and its next version has them again. */
 const canonicalTimes = new BoundedMemo(toCanonicalTime, 1000, 32);
 
 function toCanonicalTime(text: string): string | null {

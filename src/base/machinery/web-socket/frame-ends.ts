@@ -12,14 +12,14 @@ export function framedProtocol(upgrade: string): FramedProtocol | undefined {
 }
 
 /**
- * Follows one direction of a connection from frame to frame, so that a frame may be put in between. It keeps nothing but
- * the head of a frame, and checks nothing.
+ * Follows one direction of a connection from frame to frame, so that a frame may be inserted. It keeps nothing but the
+ * head of a frame, and checks nothing.
  */
 export class FrameEnds {
   /** The beginning of a head. */
   private readonly head = Buffer.alloc(14);
   private headBytes = 0;
-  /** What is left of the frame behind its head. */
+  /** The remaining length of the frame after its head. */
   private left = 0;
   private isClosing = false;
 
@@ -47,7 +47,7 @@ export class FrameEnds {
     }
   }
 
-  /** As far as it is known: the first two bytes of a WebSocket frame tell how long its head is. */
+  /** As far as it is known: the first two bytes of a WebSocket frame determine how long its head is. */
   private headLength(): number {
     if (this.protocol === 'spdy') return spdyHeadBytes;
     if (this.headBytes < 2) return 2;

@@ -13,7 +13,7 @@ export class WebSocketError extends Error {
 export const closeCodes = { normal: 1000, goingAway: 1001, protocolError: 1002, internalError: 1011 } as const;
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** What a client says. */
+/** What a client sends. */
 export type WebSocketEvent =
   /** A piece of a message; `isFirst` and `isLast` tell where the message begins and ends. */
   | {
@@ -41,8 +41,8 @@ interface Frame {
 }
 
 /**
- * Takes apart what a client of a WebSocket sends. Messages come in pieces as they arrive and are never collected, so a
- * long one takes no memory.
+ * Parses what a WebSocket client sends. Messages come in pieces as they arrive and are never collected, so a long one
+ * takes no memory.
  */
 export class WebSocketReader {
   private held: Buffer = nothing;

@@ -45,8 +45,8 @@ export interface RevocationList {
 const entriesOfStep = 256;
 
 /**
- * Reads a list in DER, in many steps if it is long. Lists that are not about all certificates of their issuer (deltas, indirect lists, parts) are
- * refused: taking one for the whole would let revoked certificates in.
+ * Reads a list in DER, in many steps if it is long. Lists that do not cover all certificates of their issuer (deltas,
+ * indirect lists, parts) are refused: treating one as complete would let revoked certificates in.
  *
  * @throws Asn1Error for other bytes, and for lists in a form that is not supported.
  */
@@ -102,7 +102,7 @@ function* readEntries(cursor: DerCursor): Steps<Set<string>> {
     timeOf(entry, entry.next());
     const own = entry.nextIf(sequence);
     if (own !== undefined) {
-      // The only critical one names another issuer: the list is an indirect one.
+      // The only critical extension names another issuer: the list is an indirect one.
       for (const { isCritical } of readExtensionList(entry.inside(own))) {
         if (isCritical) throw new Asn1Error('the list has entries with critical extensions');
       }

@@ -15,7 +15,7 @@ export function writeCertificateRequest(
     primitive(tags.integer, Buffer.of(0)),
     decodeDer(writeName(identity)),
     decodeDer(publicKey),
-    // The set of attributes must be there, even when it is empty.
+    // The set of attributes must be present, even when it is empty.
     constructed(0),
   );
   const signature = sign('sha256', encodeDer(content), key);

@@ -13,11 +13,11 @@ export const documentOptions = {
 } as const;
 
 /**
- * The JSON value of a YAML document, as other servers of this API read it: see {@link resolveScalar}. The key `<<` takes in
- * the members of the maps that it names, in the order of the document: they replace those above and are replaced by those
- * below. Of equal keys, the last counts. Values behind an alias are shared, not copied.
+ * The JSON value of a YAML document, as other servers of this API read it: see {@link resolveScalar}. The key `<<`
+ * includes the members of the maps that it names, in the order of the document: they replace those above and are
+ * replaced by those below. Of equal keys, the last counts. Values behind an alias are shared, not copied.
  *
- * @param maxAliases how often a value may be repeated by aliases, those inside it counted
+ * @param maxAliases how often a value may be repeated by aliases, including those inside it
  * @throws ScalarError whose message suits a client
  */
 export function documentValue(document: Document.Parsed, maxAliases: number): unknown {
@@ -25,7 +25,7 @@ export function documentValue(document: Document.Parsed, maxAliases: number): un
 }
 
 interface Anchor {
-  /** Undefined while the value is read, which contains the alias then. */
+  /** Undefined while the value is being read, which then contains the alias. */
   readonly value: { readonly of: unknown } | undefined;
   readonly node: Node;
   /** Aliases in the value, each counted with those behind it. */
@@ -89,7 +89,7 @@ class Reader {
       return;
     }
     if (!isSeq(node) || isAlias(source)) throw new ScalarError(noMap);
-    // What stands first counts most.
+    // The first one takes precedence.
     for (const item of node.items.toReversed()) {
       const behind = isAlias(item) ? this.peek(item.source).node : item;
       if (!isMap(behind)) throw new ScalarError(noMap);

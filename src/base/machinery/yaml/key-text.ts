@@ -32,7 +32,7 @@ function floatText(value: number): string {
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** As many digits always distinguish two numbers of 32 bits. */
+/** This many digits always distinguish two 32-bit numbers. */
 const mostDigits = 9;
 
 /** The fewest digits that give the same number of 32 bits, with an exponent. */

@@ -3,10 +3,10 @@ export class ScalarError extends Error {
   override readonly name = 'ScalarError';
 }
 
-/** `merge` is that of the key `<<`. */
+/** `merge` is the kind of the key `<<`. */
 type Tag = 'null' | 'bool' | 'int' | 'float' | 'str' | 'binary' | 'timestamp' | 'merge';
 
-/** What a scalar is. Its value is null, a boolean, a number, a whole number as a bigint, or text. */
+/** The kind of a scalar. Its value is null, a boolean, a number, a whole number as a bigint, or text. */
 export interface ResolvedScalar {
   readonly tag: Tag;
   readonly value: unknown;
@@ -29,10 +29,10 @@ function entries(tag: Tag, value: unknown, texts: readonly string[]): [string, R
 }
 
 /**
- * The value of a scalar as other servers of this API read YAML: by the rules of version 1.1, without its times (which stay
- * text) and its numbers to the base of 60. Whole numbers with a leading zero are octal; `yes`, `on` and `y` are true. Whole
- * numbers as far as 64 bits, signed or not, are exact; longer ones and fractions are doubles. Infinities and NaN come out
- * as such.
+ * The value of a scalar as other servers of this API read YAML: by the rules of version 1.1, without its times (which
+ * stay text) and its base-60 numbers. Whole numbers with a leading zero are octal; `yes`, `on` and `y` are true. Whole
+ * numbers up to 64 bits, signed or not, are exact; longer ones and fractions are doubles. Infinities and NaN are
+ * returned as such.
  *
  * @param tag the tag in full, if the scalar has one
  * @param isPlain without quotes, and no block
@@ -53,7 +53,7 @@ export function resolveScalar(text: string, tag: string | undefined, isPlain: bo
     case 'merge':
       return { tag: 'merge', value: text };
     default:
-      // A time stays text, as do tags that say nothing here.
+      // A time stays text, as do values with tags that have no meaning here.
       return asText(text);
   }
   const resolved = resolvePlain(text);
@@ -86,22 +86,22 @@ function resolveNumber(text: string): ResolvedScalar | undefined {
   const first = text.charCodeAt(0);
   const isDigit = first >= 0x30 && first <= 0x39;
   if (!isDigit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return undefined;
-  // Underscores are between digits for reading only, but not behind a point that begins the number.
+  // Underscores between digits are for readability only, but are not allowed after a leading point.
   const plain = first === 0x2e ? text : text.replaceAll('_', '');
   const whole = wholeNumber(plain);
   if (whole !== undefined) return { tag: 'int', value: whole };
   if (!decimalFloat.test(plain)) return undefined;
   const value = Number(plain);
-  // Beyond all doubles it is no number.
+  // A value beyond all doubles is no number.
   return Number.isFinite(value) ? { tag: 'float', value } : undefined;
 }
 
-/** Longer texts are no whole numbers of 64 bits, apart from leading zeros, which nobody writes so many of. */
+/** Longer texts are no 64-bit integers, except with very many leading zeros, which nobody writes. */
 const maxDigits = 80;
 const maxUnsigned = 2n ** 64n - 1n;
 const minSigned = -(2n ** 63n);
 
-/** By the prefix, to the base of 16, 8, 2 or 10. Undefined for what is none or has more than 64 bits. */
+/** By the prefix, in base 16, 8, 2 or 10. Undefined for other text and for more than 64 bits. */
 function wholeNumber(text: string): number | bigint | undefined {
   if (text.length > maxDigits) return undefined;
   const match = /^([-+]?)(?:(0[xX][0-9a-fA-F]+)|(0[bB][01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/.exec(text);

@@ -5,8 +5,8 @@ const index = /^\d+$/;
 
 /**
  * The JSON text of a raw value, spelled as it most likely was. Clients compare such texts byte by byte: upstream's
- * controller manager looks for its revisions in this way, and makes new ones for ever if it does not find them. Its texts
- * come from maps, so their keys are sorted, and what could end a script in a page is escaped.
+ * controller manager looks for its revisions in this way, and makes new ones forever if it does not find them. Its
+ * texts come from maps, so their keys are sorted, and characters that could end a script in a page are escaped.
  */
 export function rawText(value: unknown): string {
   const text = JSON.stringify(value);
@@ -21,7 +21,7 @@ function sortedText(value: unknown): string {
   }
   const members = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members);
-  // Others have the order that they came in.
+  // Other objects keep the order in which their keys came.
   if (index.test(names[0] ?? '')) names.sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(members[name])}`).join()}}`;
 }
