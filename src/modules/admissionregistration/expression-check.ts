@@ -47,7 +47,7 @@ export class ExpressionCheck {
     private readonly owner: 'policy' | 'webhook configuration' = 'policy',
   ) {}
 
-  /** Notes what is wrong with an expression: it is missing, too long, or can't be compiled. */
+  /** Records the fault of an expression: it is missing, too long, or can't be compiled. */
   check(text: string, path: FieldPath, environment: CelEnvironment, results: readonly CelType[]): void {
     if (text.trim() === '') this.errors.push(required(path));
     else if (this.fits(text, path) && !this.isOverWork) {
@@ -59,7 +59,7 @@ export class ExpressionCheck {
     }
   }
 
-  /** Notes what is wrong with match conditions: those of a webhook, or those of a policy with its environment. */
+  /** Records the faults of match conditions: those of a webhook, or those of a policy with its environment. */
   checkConditions(
     conditions: readonly MatchCondition[],
     path: FieldPath,
@@ -95,7 +95,7 @@ export class ExpressionCheck {
     if ('fault' in compiled && !this.known.has(text)) this.errors.push(expressionFault(path, text, compiled.fault));
   }
 
-  /** Whether compiling has taken too much work; notes it for the first expression that finds so. */
+  /** Whether compiling has taken too much work; records it for the first expression that finds so. */
   overWork(path: FieldPath): boolean {
     if (!this.work.isUsedUp) return false;
     if (!this.isOverWork) {
@@ -106,7 +106,7 @@ export class ExpressionCheck {
     return true;
   }
 
-  /** Whether there is room for an expression; notes the first that has none. */
+  /** Whether an expression still fits; records the first that does not. */
   fits(text: string, path: FieldPath): boolean {
     if (this.left < 0) return false;
     this.left -= text.length;

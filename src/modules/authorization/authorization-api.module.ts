@@ -8,7 +8,7 @@ import { selfSubjectAccessReviewResource } from './access-review/self-subject-ac
 import { subjectAccessReviewResource } from './access-review/subject-access-review.resource.js';
 import { selfSubjectRulesReviewResource } from './rules-review/self-subject-rules-review.resource.js';
 
-/** Resources of the group `authorization`: questions about the rights of a user. None of them are stored. */
+/** Resources of the group `authorization`: reviews of the rights of a user. None of them are stored. */
 export function authorizationResources(
   names: VendorNames,
   authorizer: Authorizer,

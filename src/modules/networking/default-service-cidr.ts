@@ -29,7 +29,7 @@ export async function replaceFormerServiceCidr(
   const stored = await stores.storage.get({ resource: resource.storageResource, namespace: '', name });
   if (stored === undefined) return;
   const { spec } = parseStored(resource, stored) as ServiceCIDR;
-  // One that a client has made longer, or that shows an older range: neither says what is in use.
+  // An object that a client extended, or that shows an older range: neither describes the range in use.
   if (spec.cidrs?.length === 1 && spec.cidrs[0] === serviceRange(ranges)) return;
   await deleteOwn(stores, place, { name }, stored.uid);
   await ensureDefaultServiceCidr(names, stores, ranges);

@@ -7,7 +7,7 @@ import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.j
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import { simulatedDriver } from './volume-object.js';
 
-/** Reads as a node what the volumes of its pods need. */
+/** Determines, as a node would, which volumes of its pods need attaching. */
 export class AttachedVolumes {
   constructor(
     private readonly api: ApiUser,

@@ -1,4 +1,4 @@
-/** Prefix of the annotations of pods that say what their containers do (`docs/simulated-nodes.md`). */
+/** Prefix of the annotations of pods that set what their containers do (`docs/simulated-nodes.md`). */
 export const behaviourPrefix = 'sim.plinth.dev/';
 
 /** What a simulated container does. Times are in milliseconds. */
@@ -19,24 +19,24 @@ export interface Behaviour {
   readonly stopMs: number;
   /** Its image can't be fetched. */
   readonly failsImage: boolean;
-  /** Lines that it writes at the start of each run; undefined: some that say what it is. */
+  /** Lines that it writes at the start of each run; undefined: some that describe it. */
   readonly logs: string | undefined;
   /** How often it writes them again; undefined: never. */
   readonly logEveryMs: number | undefined;
 }
 
-/** The fields of a probe that count. */
+/** The fields of a probe that are used. */
 interface ReadProbe {
   readonly initialDelaySeconds?: number;
 }
 
-/** The fields of a hook that count. */
+/** The fields of a hook that are used. */
 interface ReadHook {
   readonly sleep?: { readonly seconds?: number };
   readonly exec?: { readonly command?: readonly string[] };
 }
 
-/** The fields of a container that count. */
+/** The fields of a container that are used. */
 export interface ReadContainer {
   readonly name: string;
   readonly image?: string;
@@ -46,10 +46,10 @@ export interface ReadContainer {
   readonly lifecycle?: { readonly postStart?: ReadHook; readonly preStop?: ReadHook };
 }
 
-/** What a container is for. A sidecar is an init container that keeps running. */
+/** The purpose of a container. A sidecar is an init container that keeps running. */
 export type Role = 'init' | 'sidecar' | 'app' | 'ephemeral';
 
-/** Containers that are meant to end by themselves run for so long. */
+/** Containers that are meant to end by themselves run for this long. */
 const taskMs = 1000;
 
 /** An image that no registry has: `bad:1`, `registry.example.com/bad`. */
@@ -94,7 +94,7 @@ export function behaviourOf(
 /** `sleep 5`, alone or in a script. */
 const sleepCommand = /(?:^|[\s;&|(/])sleep\s+(\d{1,9}(?:\.\d{1,3})?)(?=$|[\s;&|)])/g;
 
-/** How long a hook takes: what it sleeps, as an action or by commands; all else takes no time. */
+/** How long a hook takes: the time it sleeps, as an action or by commands; everything else takes no time. */
 function hookMs({ sleep, exec }: ReadHook = {}): number {
   if (sleep !== undefined) return 1000 * Math.max(0, sleep.seconds ?? 0);
   const text = (exec?.command ?? []).join(' ');

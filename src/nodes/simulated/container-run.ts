@@ -29,10 +29,10 @@ export interface ContainerEvent {
 
 /** A run of this length makes the next pause the first one again. */
 const steadyMs = 600_000;
-/** A failed attempt to fetch an image is shown for so long before the pause. */
+/** A failed attempt to fetch an image is shown for this long before the pause. */
 const pullFailedMs = 1000;
 
-/** What a container has at least to end after its hook. */
+/** The least time that a container has to end after its hook. */
 const leastGraceMs = 2000;
 
 type State =
@@ -54,7 +54,7 @@ interface Ended {
   readonly containerID?: string;
 }
 
-/** Who the container belongs to, for its identity and for messages. */
+/** The owner of the container, for its identity and for messages. */
 export interface RunOwner {
   readonly namespace: string;
   readonly name: string;
@@ -109,7 +109,7 @@ export class ContainerRun {
       case 'running': {
         const { preStopMs, stopMs } = this.plan.behaviour;
         const hookMs = Math.min(preStopMs, graceMs);
-        // What the hook leaves of the grace period, but never nothing: the container may still end by itself.
+        // The rest of the grace period after the hook, but never nothing: the container may still end by itself.
         const leftMs = hookMs === 0 ? graceMs : Math.max(graceMs - hookMs, leastGraceMs);
         this.state = { ...this.state, stopAt: now + hookMs + Math.min(stopMs, leftMs), killed: stopMs > leftMs };
         this.recordEvent({ type: 'Normal', reason: 'Killing', message: `Stopping container ${this.plan.name}` });
@@ -278,7 +278,7 @@ export class ContainerRun {
 
   isReady(now: number): boolean {
     if (this.plan.role === 'init') return this.exited === 0;
-    // One that is being stopped serves on until it ends.
+    // A container that is being stopped keeps serving until it ends.
     if (this.state.kind !== 'running') return false;
     const at = this.readyAt(this.state);
     return at !== undefined && at <= now && this.plan.role !== 'ephemeral';

@@ -7,7 +7,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** A part of a log: what a reader asked for. */
+/** A part of a log, as a reader requests it. */
 export interface LogPart {
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
@@ -56,14 +56,14 @@ export function linesOf(run: ContainerRun, { since, until }: LoggedRun, now: num
   return lines;
 }
 
-/** When a running container writes next; undefined: no more. */
+/** When a running container writes next; undefined: never again. */
 export function nextLineAt(run: ContainerRun, { since, until }: LoggedRun, now: number): number | undefined {
   const { logEveryMs } = run.plan.behaviour;
   if (until !== undefined || logEveryMs === undefined) return undefined;
   return since + (Math.floor((now - since) / logEveryMs) + 1) * logEveryMs;
 }
 
-/** The lines that the reader asked for. */
+/** The lines that the reader requested. */
 export function partOfLines(lines: readonly LogLine[], { tailLines, since }: LogPart): readonly LogLine[] {
   const young = since === undefined ? lines : lines.filter(({ at }) => at >= since);
   if (tailLines === undefined) return young;

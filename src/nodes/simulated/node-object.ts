@@ -3,7 +3,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Node, NodeCondition } from '../../objects/apis/core/v1/node.types.js';
 import { imageIdOf } from './container-run.js';
 
-/** What a simulated node says about itself. */
+/** The description of a simulated node. */
 export interface NodeProfile {
   readonly name: string;
   /** Counted from 0; nodes are spread over the zones by it. */
@@ -103,8 +103,8 @@ export function conditionTimes(node: Node): NodeConditionTimes {
 }
 
 /**
- * What has to change in the allocatable resources because somebody wrote resources of other names into the capacity, or
- * took them out: amounts, and null for those that are gone; undefined: nothing.
+ * The changes to the allocatable resources when somebody added resources of other names to the capacity, or removed
+ * them: amounts, and null for removed ones; undefined: none.
  */
 export function extendedResources(
   { status }: Node,

@@ -35,7 +35,7 @@ class Refusal extends Error {
   }
 }
 
-/** How often the end of a run is looked for while somebody follows its log. */
+/** How often the end of a run is checked while somebody follows its log. */
 const followMs = 500;
 
 /** Ports that are tried when any will do: one may be free on one address and taken on another. */
@@ -43,7 +43,7 @@ const mostTries = 10;
 
 /**
  * The HTTPS server that all simulated nodes of a process share, on the addresses of all of them. It serves logs and
- * pretends to run commands in the pods of the node whose address was asked.
+ * pretends to run commands in the pods of the node whose address was used.
  */
 export class NodeServer {
   private readonly stopping = new AbortController();
@@ -97,7 +97,7 @@ export class NodeServer {
     }
   }
 
-  /** The one on which it listens, at every address. */
+  /** The port on which it listens, at every address. */
   get port(): number {
     return this.chosen;
   }

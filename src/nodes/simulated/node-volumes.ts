@@ -18,10 +18,10 @@ export interface NodeVolumesDependencies {
   readonly onMissing: (uid: string, volumes: readonly string[]) => void;
 }
 
-/** Pauses between looks for what a pod waits for. */
+/** Pauses between checks for what a pod waits for. */
 const firstLookMs = 250;
 const longestLookMs = 5000;
-/** So long node agents wait for the volumes of a pod before they write an event and begin again. */
+/** Node agents wait this long for the volumes of a pod before they write an event and begin again. */
 const mountMs = 123_000;
 
 /** The volumes that the pods of one node have mounted or wait for, as the status of the node reports them. */
@@ -90,7 +90,7 @@ export class NodeVolumes {
 
   /** The containers of the pod have ended: its volumes are unmounted. */
   free(uid: string, signal: AbortSignal): void {
-    // If this fails, the next report of the whole status says it.
+    // If this fails, the next report of the whole status contains it.
     if (this.inUse.delete(uid)) this.report(signal).catch(() => undefined);
   }
 

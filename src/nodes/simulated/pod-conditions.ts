@@ -4,7 +4,7 @@ import type { PodCondition, PodPhase, PodStatus } from '../../objects/apis/core/
 import type { ContainerRun } from './container-run.js';
 import type { PodState } from './pod-machine.js';
 
-/** The conditions as they were last told, with the times of their changes. */
+/** The conditions as last reported, with the times of their changes. */
 export type Conditions = Map<string, { readonly status: string; readonly since: number }>;
 
 interface Facts {

@@ -4,11 +4,11 @@ import type { ApiUser } from '../connection/api-connection.js';
 import type { ContainerEvent } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
 
-/** A node may write so many events at once, and then so many each second. */
+/** A node may write this many events at once, and then this many each second. */
 const burst = 10;
 const perSecond = 5;
 
-/** Writes the events of one node's pods beside its work. Those above the limit of a node agent are left out. */
+/** Writes the events of one node's pods concurrently. Events above the limit of a node agent are left out. */
 export class PodEvents {
   private tokens = burst;
   private filledAt: number;

@@ -43,7 +43,7 @@ class Scene {
     this.at(0);
   }
 
-  /** Lets time pass as a node would: at every moment at which something is due. */
+  /** Advances time as a node would: to every moment at which something is due. */
   at(seconds: number) {
     const until = start + 1000 * seconds;
     this.machine.advance(this.now);

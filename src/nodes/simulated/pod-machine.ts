@@ -13,7 +13,7 @@ export interface MachineDependencies {
   readonly tell: (happening: ContainerEvent) => void;
 }
 
-/** Why a pod ended besides its containers. */
+/** Why a pod ended, apart from its containers. */
 export interface PodEnd {
   readonly reason: string;
   readonly message: string;
@@ -50,7 +50,7 @@ export class PodMachine implements PodState {
   private readonly conditions: Conditions = new Map();
   readonly podIP: string;
 
-  /** @param known the status that the API has; what an earlier process reported goes on */
+  /** @param known the status in the API; the state that an earlier process reported continues */
   constructor(
     plan: PodPlan,
     private readonly dependencies: MachineDependencies,
@@ -168,7 +168,7 @@ export class PodMachine implements PodState {
     if (passed) this.isInitialized = true;
   }
 
-  /** What the API is told, as the whole content of the fields that nodes own. */
+  /** The report to the API, as the whole content of the fields that nodes own. */
   status(now: number): PodStatus {
     const idleReason = this.plan.inits.length > 0 ? 'PodInitializing' : 'ContainerCreating';
     const statuses = (runs: readonly ContainerRun[]) => runs.map((run) => run.status(now, idleReason));

@@ -30,14 +30,14 @@ const longestPauseMs = 30_000;
 const wakeReason = 'woken';
 
 /**
- * Runs one pod and tells the API. At most one request is under way; changes meanwhile go with the next. When a pod that is
- * being deleted is over, its last status is told and then it is removed.
+ * Runs one pod and reports to the API. At most one request is under way; changes meanwhile go with the next. When a pod
+ * that is being deleted has ended, its last status is reported and then it is removed.
  */
 export class PodRunner {
   readonly machine: PodMachine;
   private told = '';
   private toldReadiness = '';
-  /** The version that this made, and what the newest one that was seen says of the pod. */
+  /** The version that this write made, and what the newest version seen shows of the pod. */
   private toldVersion = 0n;
   private seen = { version: 0n, readiness: '' };
   private isWorking = false;
@@ -106,7 +106,7 @@ export class PodRunner {
     }
   }
 
-  /** Brings the API up to date, again and again until nothing is left to happen by itself. */
+  /** Brings the API up to date, repeatedly, until nothing more will happen by itself. */
   private async work(): Promise<void> {
     const { timers, logger, signal } = this.dependencies;
     let pauseMs = firstPauseMs;
@@ -126,7 +126,7 @@ export class PodRunner {
       }
       if (this.wake.signal.aborted) continue;
       const { nextAt } = this.machine;
-      // Whoever changes something starts the work again.
+      // Any later change starts the work again.
       if (nextAt === undefined) break;
       await timers.wait(Math.max(0, nextAt - timers.now()), woken);
     }
@@ -162,8 +162,8 @@ export class PodRunner {
   }
 
   /**
-   * Whether somebody said something else after this did: took the node for dead, or restored an old state. The news of
-   * that may come before the answer to what this wrote.
+   * Whether somebody wrote something else after this write: marked the node as dead, or restored an old state. The
+   * watch event of that may come before the answer to this write.
    */
   private get isContradicted(): boolean {
     const { version, readiness: now } = this.seen;
@@ -194,8 +194,8 @@ function patchOf(status: PodStatus): object {
 }
 
 /**
- * The address of pods in the network of their node. Endpoints may not lead to the machine that they are read on, which is
- * where the nodes are as long as nobody says otherwise.
+ * The address of pods in the network of their node. Endpoints may not lead to the machine on which they are read, which
+ * is the nodes' machine unless configured otherwise.
  */
 function hostNetworkIP({ hostIP, addresses }: PodRunnerDependencies): string {
   return /^(127\.|::1$)/.test(hostIP) ? addresses.ofNode : hostIP;

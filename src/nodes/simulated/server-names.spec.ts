@@ -7,7 +7,7 @@ import { namesOfServer } from './server-names.js';
 
 type Answer = object | number;
 
-/** Asks a server that gives these answers, one after another where there are several. */
+/** Calls a server that gives these answers, one after another where there are several. */
 async function ask(answers: Readonly<Record<string, readonly Answer[]>>) {
   const asked = new Map<string, number>();
   const warnings: string[] = [];

@@ -14,9 +14,9 @@ const retryMs = 1000;
 const leaseGroup = /^coordination\.(.+)$/;
 
 /**
- * The names that a server uses, by the suffix of its groups and the namespace that it keeps the leases of nodes in. Waits
- * until the server answers and has made that namespace. Undefined when the user may not look, or the server has no leases,
- * or after the abort.
+ * The names that a server uses, by the suffix of its groups and the namespace of its node leases. Waits until the
+ * server answers and has made that namespace. Undefined when the user may not read, or the server has no leases, or
+ * after the abort.
  */
 export async function namesOfServer(
   { api, timers, logger }: ServerNamesDependencies,

@@ -36,23 +36,23 @@ export interface SimulatedNodeDependencies {
   readonly events: PodEvents | undefined;
 }
 
-/** How often the status is told although nothing changed; what others made of it is looked at more often. */
+/** How often the status is reported although nothing changed; changes by others are checked more often. */
 const statusMs = 300_000;
 const retryMs = 1000;
 /** Times to renew a lease before it runs out. */
 const renewals = 4;
-/** Times in the length of a lease to look what others made of the status. */
+/** How many times per lease duration the node checks what others changed in its status. */
 const looks = 2;
 
 /**
- * One node: registers, renews its lease, tells its status and runs the pods that are bound to it. A node that somebody
- * deletes from the API stays away until the program starts again.
+ * One node: registers, renews its lease, reports its status and runs the pods that are bound to it. A node that
+ * somebody deletes from the API stays away until the program starts again.
  */
 export class SimulatedNode {
   private readonly runners = new Map<string, PodRunner>();
   private addresses: PodAddresses;
   private uid = '';
-  /** When the whole status was last told. */
+  /** When the whole status was last reported. */
   private toldAt: number | undefined;
   private readonly volumes: NodeVolumes;
 

@@ -28,7 +28,7 @@ export interface SimulatedNodesOptions {
   readonly restartBackOffMs: number;
   /** Whether nodes write events about their pods. */
   readonly events: boolean;
-  /** Tells the logs of containers; undefined: nobody does. */
+  /** Answers requests for logs of containers; undefined: there are none. */
   readonly server: NodeServerCertificates | undefined;
   /** The version that nodes say they have. */
   readonly version: string;
@@ -36,7 +36,7 @@ export interface SimulatedNodesOptions {
   readonly random?: () => number;
 }
 
-/** What the server of the nodes shows and demands. All texts are PEM. */
+/** What the server of the nodes presents and requires. All texts are PEM. */
 export interface NodeServerCertificates {
   /** 0: any port. */
   readonly port: number;

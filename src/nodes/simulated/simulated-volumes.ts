@@ -94,7 +94,7 @@ class VolumeProvisioner {
     return watchObjects({ api, path: `/api/v1/${resource}`, timers, random, logger, onObject, onGone, known }, signal);
   }
 
-  /** Does what an object needs, once at a time and in its newest state. */
+  /** Does the work for an object, one run at a time and on its newest state. */
   private lookAt(uid: string, signal: AbortSignal): void {
     this.changed.add(uid);
     if (this.active.has(uid)) return;
@@ -154,7 +154,7 @@ class VolumeProvisioner {
       const left = finalizers?.filter((one) => one !== provisionerFinalizer(names)) ?? [];
       const body = { metadata: { uid, resourceVersion, finalizers: left } };
       const contentType = 'application/merge-patch+json';
-      // A volume that has changed is looked at again.
+      // A volume that has changed is processed again.
       await this.unless(404, this.unless(409, this.api.send('PATCH', path, { body, contentType, signal })));
     }
   }

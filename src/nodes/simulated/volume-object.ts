@@ -15,7 +15,7 @@ export const simulatedClassName = 'simulated';
 /** The CSI driver that simulated volumes name. */
 export const simulatedDriver = 'sim.plinth.dev';
 
-/** Keeps a volume until what it stands for is removed. */
+/** Keeps a volume until its storage is removed. */
 export function provisionerFinalizer({ labelPrefix }: VendorNames): string {
   return `external-provisioner.volume.${labelPrefix}/finalizer`;
 }
@@ -45,14 +45,16 @@ export function simulatedDriverObject(names: VendorNames): object {
   };
 }
 
-/** Whether somebody has asked this provisioner for a volume, and the claim has none. */
+/** Whether this provisioner was asked for a volume, and the claim has none. */
 export function asksForVolume({ metadata, spec }: StoredClaim, names: VendorNames): boolean {
   const { annotations = {}, deletionTimestamp } = metadata;
   const isAsked = volumeAnnotations(names).provisioners.some((key) => annotations[key] === simulatedProvisioner);
   return isAsked && deletionTimestamp === undefined && !spec.volumeName;
 }
 
-/** The volume for a claim; undefined when the class is of others or has to wait for the node of a pod. */
+/**
+ * The volume for a claim; undefined when the class belongs to another provisioner or has to wait for the node of a pod.
+ */
 export function volumeFor(
   claim: StoredClaim,
   storageClass: StorageClass & ApiObject,
@@ -92,7 +94,7 @@ export function volumeFor(
 /** What has to be done for a volume of this provisioner. */
 export type VolumeStep = 'delete' | 'let go' | undefined;
 
-/** The next step for a volume: those of the policy Delete go with their claim, all others are not held. */
+/** The next step for a volume: those with the policy Delete are deleted with their claim, all others are not held. */
 export function nextVolumeStep({ metadata, spec, status }: StoredVolume, names: VendorNames): VolumeStep {
   if (metadata.annotations?.[volumeAnnotations(names).provisionedBy] !== simulatedProvisioner) return undefined;
   const isDeleted = metadata.deletionTimestamp !== undefined;

@@ -30,15 +30,15 @@ export interface BackupDependencies {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly warn: (line: string) => void;
-  /** Is told of each object. */
+  /** Receives each object. */
   readonly onObject: (kind: ServedKind) => void;
 }
 
 /**
- * Writes the objects of a cluster at one version to a file that only its owner may read. A file that is there already is
- * replaced when the new one is whole, and stays as it is otherwise.
+ * Writes the objects of a cluster at one version to a file that only its owner may read. A file that is there already
+ * is replaced when the new one is whole, and stays as it is otherwise.
  *
- * @throws StartupError for what the user can mend
+ * @throws StartupError for faults that the user can fix
  */
 export async function makeBackup(dependencies: BackupDependencies): Promise<BackupSummary> {
   const temporary = `${dependencies.path}.${process.pid}.part`;

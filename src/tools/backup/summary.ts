@@ -48,7 +48,7 @@ function checked(isVerified: boolean, hasUnopened: boolean): string {
   return hasUnopened ? 'verified, but for the sealed objects: give the passphrase or key' : 'verified';
 }
 
-/** What is missing, first what nobody asked for. */
+/** The missing parts, unrequested omissions first. */
 export function missingLines(title: string, notTaken: readonly NotTaken[]): readonly string[] {
   if (notTaken.length === 0) return [];
   const sorted = [...notTaken].sort((a, b) => Number(a.asked) - Number(b.asked));

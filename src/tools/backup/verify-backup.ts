@@ -15,14 +15,14 @@ export interface BackupSummary {
   readonly notTaken: readonly NotTaken[];
   /** Whether all of it was read and checked. */
   readonly isVerified: boolean;
-  /** Whether there are sealed objects, which nobody looked at because there was no key. */
+  /** Whether there are sealed objects, which could not be read because there was no key. */
   readonly hasUnopened: boolean;
 }
 
 /**
- * Says what is in a backup.
+ * Reports the content of a backup.
  *
- * @param whole whether to read and check all of it; otherwise it is what the file tells of itself
+ * @param whole whether to read and check all of it; otherwise only the file's own description
  * @throws BackupFileError for a file that can't be used
  */
 export async function verifyBackup(

@@ -12,7 +12,7 @@ const mostSecretBytes = 64 * 1024;
 /**
  * The passphrase or key that the flags name; undefined without any.
  *
- * @param isNew whether something is encrypted with it: it is asked for twice then
+ * @param isNew whether it will encrypt something: then the user has to type it twice
  * @throws OptionsError for more than one, StartupError for one that can't be read or is too short
  */
 export async function readBackupSecret(

@@ -26,14 +26,14 @@ export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<s
   if (problems.length > 0) throw new StartupError(problems.join('; '));
 }
 
-/** Far more than what any of these files can need. */
+/** Far more than any of these files can need. */
 const mostBytes = 64 * 1024 * 1024;
 
 async function problemOf(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     if (found.isDirectory()) return 'it is a folder: name a file';
-    // It may have no end.
+    // The file may be endless.
     if (found.isCharacterDevice() || found.isBlockDevice()) return 'it is a device: name a file';
     if (waitsForWriter(file, found)) return 'it is a pipe: name a file';
     if (found.size > mostBytes) return `it has more than ${mostBytes >> 20} MiB: name another file`;

@@ -20,11 +20,11 @@ export interface ClusterInfo {
   readonly authority: string;
 }
 
-/** What a server on one machine leaves alone, and does beside. */
+/** Special behaviour of a server on one machine. */
 export interface PublishRules {
   /** Whether a published document may be replaced; by default any. */
   readonly replaces?: (document: string) => boolean;
-  /** Whether the user of the server's client certificate for node agents gets the right to ask them. */
+  /** Whether the user of the server's client certificate for node agents gets the right to call them. */
   readonly grantsNodeAgents?: boolean;
 }
 
@@ -34,8 +34,9 @@ const clusterInfoRole = 'system:cluster-info-reader';
 const noAdmission = async () => {};
 
 /**
- * Publishes where the cluster is: the map `cluster-info` of the public namespace (specification 2.9), and the right to
- * read it without authentication. Correct objects are left unchanged, and so are rights that an administrator changed.
+ * Publishes the location of the cluster: the map `cluster-info` of the public namespace (specification 2.9), and the
+ * right to read it without authentication. Correct objects are left unchanged, and so are rights that an administrator
+ * changed.
  *
  * @throws MigrationError or StorageError when the database can't be used.
  */
@@ -99,7 +100,7 @@ function formatClusterInfo({ server, authority }: ClusterInfo): string {
   ].join('\n');
 }
 
-/** Agents that ask who may see their logs ask for this user, who has no other rights. */
+/** Agents check the access to their logs for this user, who has no other rights. */
 async function ensureNodeAgentBinding(names: VendorNames, stores: ResourceStores): Promise<void> {
   const apiGroup = groupName('rbac', names);
   await create(stores, apiGroup, 'clusterrolebindings', {

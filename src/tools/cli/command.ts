@@ -24,7 +24,7 @@ export interface CommandContext {
   readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
-  /** The exit code when the command ends without an error; 0 unless it has to tell of something else. */
+  /** The exit code when the command ends without an error; 0 unless it has to report something else. */
   readonly endWith: (code: number) => void;
 }
 
@@ -43,7 +43,7 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly groups: OptionGroups;
-  /** What can stand beside its flags; nothing unless it says so. */
+  /** The operands besides its flags; none by default. */
   readonly operands?: CommandOperands;
   /** Defaults by flag name that differ from the declared ones. */
   readonly defaults: Readonly<Record<string, unknown>>;

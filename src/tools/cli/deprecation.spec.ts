@@ -15,7 +15,7 @@ import { manualPages } from './manual/man-page.js';
 const projectFile = (...path: readonly string[]) => readFileSync(join(mainFile, '..', '..', '..', ...path), 'utf8');
 const { version } = JSON.parse(projectFile('package.json')) as { readonly version: string };
 
-/** What users type, which stays for 12 months; the rest is for administrators, 6 months. A release comes every 4 months. */
+/** Flags that users type stay for 12 months; those for administrators, 6 months. A release comes every 4 months. */
 const userCommands: ReadonlySet<string> = new Set([
   'dev',
   'kubeconfig',
@@ -43,7 +43,7 @@ function releaseOf(text: string): Release {
 
 const isAtMost = (a: Release, b: Release): boolean => a.major < b.major || (a.major === b.major && a.minor <= b.minor);
 
-/** What the policy has against the end of a flag of a command; undefined for nothing. */
+/** The policy's objection to the end of a flag of a command; undefined for none. */
 function policyProblem({ since, until }: Pick<Deprecation, 'since' | 'until'>, command: string): string | undefined {
   const [from, to] = [releaseOf(since), releaseOf(until)];
   if (!isAtMost(from, releaseOf(version))) return `is announced by release ${since}, which is yet to come`;

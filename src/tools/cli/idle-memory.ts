@@ -1,14 +1,14 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How often the process looks whether it is idle. */
+/** How often the process checks whether it is idle. */
 const lookMs = 1_000;
-/** A process is idle that used less of one core than this since the last look. */
+/** A process is idle if it used less of one core than this since the last check. */
 const idleShare = 0.05;
 /** Less than this is not worth a collection. */
 const fewBytes = 4 * 2 ** 20;
 
-/** What is known of the process and can be done about its memory. */
+/** What is known about the process's memory and can be done about it. */
 export interface IdleMemoryDependencies {
   /** Processor time used so far by all threads, in milliseconds. */
   readonly processorMs: () => number;

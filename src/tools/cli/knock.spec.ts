@@ -57,7 +57,7 @@ describe('a wrong database URL', () => {
     return { lines: text.trimEnd().split('\n'), code };
   }
 
-  /** Runs a command again when the machine was too busy for a connection in time, which is told and waited for. */
+  /** Runs a command again when the machine was too busy for a connection in time, which is reported and waited for. */
   async function runInTime(command: string, url: string): Promise<{ lines: string[]; code: number | null }> {
     for (let tries = 1; ; tries++) {
       const end = await run(command, url);

@@ -1,10 +1,10 @@
 import { Logger } from '../../base/observability/logger.js';
 
-/** Ends a process whose fault keeps it from stopping in good order. */
+/** Ends a process that a fault keeps from stopping in an orderly way. */
 const stopWithinMs = 120_000;
 
 export interface LastResortOptions {
-  /** Stops the process in good order; called once, at the first fault. */
+  /** Stops the process in an orderly way; called once, at the first fault. */
   readonly stop: () => void;
   /** Ends the process at once; called when it still runs after the time for the stop. */
   readonly exit: (code: number) => void;
@@ -16,9 +16,9 @@ export interface LastResortOptions {
 
 /**
  * Handles a fault that no boundary caught: an exception in a callback, a rejection that nobody awaits. The process
- * can't know what is left half done, so it must not go on for long. But dropping every request under way would let one
- * fault end them all. So the fault is logged, readiness fails, and the process stops as on a signal, with an exit code
- * other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
+ * can't know which work is half done, so it must not go on for long. But dropping every request under way would let one
+ * fault end them all. So the fault is logged, readiness fails, and the process stops as it does on a signal, with an
+ * exit code other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
  */
 export class LastResort {
   private logger = new Logger();

@@ -22,7 +22,7 @@ export async function openConsole(kubeconfig: string, settings: ConsoleSettings)
   }
 }
 
-/** Each question checks the role again; here whoever starts the console hears of it. */
+/** Each query checks the role again; here the user who starts the console learns of it. */
 async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger): Promise<void> {
   try {
     const problem = protectionProblem(await new SqlReader(sql.url, sql).check());
@@ -30,7 +30,7 @@ async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger
   } catch (error) {
     if (error instanceof DatabaseUrlError) throw new StartupError(`--sql-url: ${error.message}`);
     if (error instanceof SqlRoleError) throw new StartupError(`--sql-url: ${error.message}`);
-    // It may come later.
+    // The database may come up later.
     logger.warn('the database of --sql-url does not answer', { error: errorText(error) });
   }
 }

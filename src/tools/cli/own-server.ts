@@ -9,7 +9,7 @@ import { ensureServiceAccountKey } from './pki/service-account-key.js';
 
 /* A server of one machine, which brings its own certificates, authorities and keys. Flags of the user come first. */
 
-/** What was asked for. */
+/** The requested options. */
 export type OwnServerFlags = ParsedOptions<typeof serverOptionGroups & typeof controllerOptionGroups>;
 
 /** The options of the server with its own certificates. */

@@ -21,10 +21,10 @@ const tls = ['--tls-cert-file', pipe, '--tls-private-key-file', pipe];
 const serve = ['serve', '--database-url', 'postgresql://nobody@127.0.0.1:1/none', ...tls];
 const directory = join(folder, 'directory');
 mkdirSync(directory);
-/** Nobody answers there, so what is told must have been noticed before. */
+/** Nobody answers there, so a reported fault must have been noticed before. */
 const server = ['--server', 'https://127.0.0.1:1'];
 
-/** A program that waits for a pipe, or reads a device, does so for ever. */
+/** A program that waits for a pipe, or reads a device, does so forever. */
 const patienceMs = 60_000;
 
 /** The one line of a run that has to fail. */

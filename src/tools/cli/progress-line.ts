@@ -2,7 +2,7 @@
 const terminalMs = 200;
 const logMs = 10_000;
 
-/** Tells on standard error how far a long work is. A terminal has one line that changes, a log few lines. */
+/** Reports on standard error the progress of long work. A terminal has one line that changes, a log few lines. */
 export class ProgressLine {
   private counted = 0;
   private shownAt = performance.now();
@@ -10,7 +10,7 @@ export class ProgressLine {
 
   constructor(private readonly out: NodeJS.WriteStream) {}
 
-  /** One more is done. */
+  /** Counts one more finished item. */
   count(what: string): void {
     this.counted += 1;
     // The clock is not read for each.
@@ -24,13 +24,13 @@ export class ProgressLine {
     this.isShown = this.out.isTTY;
   }
 
-  /** Says something that stays. */
+  /** Writes a line that stays. */
   say(line: string): void {
     this.clear();
     this.out.write(`plinth: ${line}\n`);
   }
 
-  /** Takes the changing line away. */
+  /** Removes the changing line. */
   clear(): void {
     if (this.isShown) this.out.write('\r\u001b[K');
     this.isShown = false;

@@ -22,7 +22,7 @@ export interface RunningControllers extends Running {
  *
  * @param signal ends the wait for a database that is not ready
  * @param serving where to serve metrics and health; default: nowhere
- * @param tracingConfigFile says where traces of the work on keys go; default: nowhere
+ * @param tracingConfigFile where traces of the work on keys go; default: nowhere
  *
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */

@@ -69,8 +69,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Nobody reads the output any more, as behind `| head`: that is no fault. What the program was asked to say can't be said,
- * so it stops; logs that nobody reads are no reason to. Output that does not get into its file is a fault.
+ * Nobody reads the output any more, as behind `| head`: that is no fault. The requested output can't be written, so the
+ * program stops; unread logs are no reason to stop. Output that can't be written to its file is a fault.
  */
 function watchOutput(stop: () => void): void {
   process.stdout.on('error', (error) => {

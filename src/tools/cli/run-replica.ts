@@ -21,8 +21,8 @@ export interface RunningReplica extends Running {
 const lookMs = 1_000;
 
 /**
- * Keeps a replica: makes it follow the database of the servers, waits until it has everything, then keeps its views, its
- * rows and its past. Everything else is the work of PostgreSQL, and goes on without this process.
+ * Keeps a replica: makes it follow the database of the servers, waits until it has everything, then maintains its
+ * views, its rows and its past. PostgreSQL does everything else, and continues without this process.
  *
  * @param signal ends the wait for the copy; then undefined is returned
  *

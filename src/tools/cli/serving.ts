@@ -69,8 +69,8 @@ async function startWorkers(
 }
 
 /**
- * Loads what serving needs, while something else that was begun before is under way: in the first turn a connection to the
- * database is there, in the second its first message is sent, and the answer comes meanwhile.
+ * Loads what serving needs, while the connection to the database is being made: it is there in the first turn, its
+ * first message is sent in the second, and the answer comes meanwhile.
  */
 export async function loadServing(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await setImmediate();

@@ -1,10 +1,10 @@
 import { OptionsError } from '../../base/config/parse-options.js';
 
-/** What a program prints for `--version`, by the value of the flag; `true` is the one of a flag without a value. */
+/** What a program prints for `--version`, by the value of the flag; `true` stands for the flag without a value. */
 export type VersionTexts = Readonly<Record<string, () => string | Promise<string>>>;
 
 /**
- * Takes `--version` out of a command line, which every command has beside its own flags. The last one wins.
+ * Removes `--version` from a command line; every command has it beside its own flags. The last one wins.
  *
  * @throws OptionsError for a value that the command does not know
  */

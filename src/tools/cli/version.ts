@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 /** The version of this program, from its package file. */
 export async function readVersion(): Promise<string> {
-  // Compiled code lies at another depth than its source, so look upwards.
+  // Compiled code is at another depth than its source, so search upwards.
   for (let directory = import.meta.dirname; directory !== dirname(directory); directory = dirname(directory)) {
     const text = await readFile(join(directory, 'package.json'), 'utf8').catch(() => undefined);
     if (text === undefined) continue;

@@ -23,14 +23,14 @@ export interface ConsoleSettings {
   readonly origins: readonly string[];
   readonly sessionMs: number;
   readonly logger: Logger;
-  /** A database to ask in SQL, as a role that may only read; undefined: none. */
+  /** A database for SQL queries, as a role that may only read; undefined: none. */
   readonly sql?: { readonly url: string; readonly timeoutMs: number; readonly rows: number } | undefined;
   readonly clock?: Clock;
   /** The folder of the built page, if it is not that of the program. */
   readonly assets?: string;
 }
 
-/** The header with the second secret of a session. Pages of other origins can't send it without being asked first. */
+/** The header with the second secret of a session. Pages of other origins can't send it without a preflight request. */
 export const keyHeader = 'x-plinth-console';
 
 const loginBytes = 256 * 1024;
@@ -116,7 +116,7 @@ class ConsoleServer {
     this.sql = new SqlRoutes(upstream, reader, logger);
   }
 
-  /** Before, nothing is answered but refusals. */
+  /** Before, every request is refused. */
   listens(port: number, origins: readonly string[]): void {
     // Browsers give a cookie to every port of a host; consoles beside each other need names of their own.
     this.cookieName = this.isSecure ? `__Host-plinth-console-${port}` : `plinth-console-${port}`;
@@ -145,7 +145,7 @@ class ConsoleServer {
       done();
     });
     app.register((scope, _options, done) => {
-      // Bodies go on to the API server as they come.
+      // Bodies are passed on to the API server as they come.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
       scope.all('/*', (request, reply) => this.other(request, reply));
@@ -153,9 +153,9 @@ class ConsoleServer {
     });
   }
 
-  /** What the console itself answers. */
+  /** The requests that the console itself answers. */
   private addOwn(app: FastifyInstance): void {
-    // Forms of other sites can send text without asking first.
+    // Forms of other sites can send text without a preflight request.
     app.removeContentTypeParser('text/plain');
     app.post('/console/login', (request, reply) => this.login(request, reply));
     app.get('/console/session', async (request, reply) => {
@@ -173,7 +173,7 @@ class ConsoleServer {
   private async login(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { login } = (request.body ?? {}) as { login?: unknown };
     if (typeof login !== 'string') return refuse(reply, 400, 'login must be a text');
-    // Each asks the API server twice, for somebody who is nobody yet.
+    // Each login sends two requests to the API server, for an unknown user.
     const end = this.logins.begin(request.ip);
     if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
     try {

@@ -33,7 +33,7 @@ export class FairSeats {
   constructor(private readonly limits: SeatLimits) {}
 
   /**
-   * Waits for a seat, and resolves with how to give it back, which has an effect once.
+   * Waits for a seat, and resolves with the function to give it back, which has an effect once.
    *
    * @throws NoSeat; the reason of `signal` when it is aborted first
    */
@@ -121,7 +121,7 @@ export class FairSeats {
     return this.turns.get(user) ?? 0;
   }
 
-  /** Keeps nothing of a user who neither has nor wants a seat. */
+  /** Keeps no state of a user who neither has nor wants a seat. */
   private forget(user: string): void {
     if ((this.queues.get(user)?.length ?? 0) === 0) this.queues.delete(user);
     if (!this.queues.has(user) && !this.taken.has(user)) this.turns.delete(user);

@@ -9,7 +9,7 @@ const hiddenInPath = /%(?:2f|5c|2e|00)/i;
 /** Subresources that lead to programs in the cluster, whose answers must not come from the origin of the console. */
 const streams: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const textTypes = /^(?:application\/json|application\/yaml|text\/plain)\b/i;
-/** What a client may say about its request. Everything else (users, groups, connections, lengths) is ours to say. */
+/** The headers that a client may set. We set everything else (users, groups, connections, lengths). */
 const requestHeaders = ['accept', 'content-type'] as const;
 const answerHeaders = ['warning', 'retry-after', 'audit-id'] as const;
 

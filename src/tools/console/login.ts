@@ -10,7 +10,7 @@ import {
   textOf,
 } from '../../base/outgoing/client-config.js';
 
-/** What a user shows to the API server. */
+/** The credentials that a user presents to the API server. */
 export interface UserCredentials {
   readonly tls: Pick<ClientTls, 'cert' | 'key'>;
   readonly authorization: string | undefined;
@@ -26,14 +26,14 @@ const commandFields: Readonly<Record<string, string>> = {
   exec: 'a command',
   'auth-provider': 'a plugin',
 };
-/** Reading YAML holds up everybody else, and whoever sends it is not logged in yet. */
+/** Reading YAML holds up everybody else, and the sender is not logged in yet. */
 const mostText = 64 * 1024;
-/** What may stand in a header. */
+/** Characters allowed in a header. */
 const tokenForm = /^[\x21-\x7e]+$/;
 
 /**
- * Reads what a user pastes to log in: a token, or a kubeconfig, of which only the user of the current context counts. Where
- * it says the server is does not matter: the console has one server, and credentials go nowhere else.
+ * Reads what a user pastes to log in: a token, or a kubeconfig, of which only the user of the current context counts.
+ * Its server address is ignored: the console has one server, and credentials go nowhere else.
  *
  * @throws LoginError for credentials that can't be used from here
  */

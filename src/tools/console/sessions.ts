@@ -5,7 +5,7 @@ import type { ClientTls } from '../../base/outgoing/client-config.js';
 import type { UserCredentials } from './login.js';
 import { shareOf } from './share-of.js';
 
-/** Who is logged in, as the API server says. */
+/** The logged-in user, as the API server reports it. */
 export interface SessionUser {
   readonly name: string;
   readonly groups: readonly string[];
@@ -32,7 +32,7 @@ export class Session {
     readonly authorization: string | undefined,
     readonly keyHash: Buffer,
     readonly until: number,
-    /** Tells users without a name apart. */
+    /** Distinguishes users without a name. */
     credentials: string,
   ) {
     this.share = shareOf(user, credentials);
@@ -73,7 +73,7 @@ export class Sessions {
   }
 
   /**
-   * Opens a session. It takes the place of an older one only if that is of the same user, or if all places are taken and
+   * Opens a session. It replaces an older one only if that one belongs to the same user, or if all places are taken and
    * another user has more of them.
    *
    * @throws TooManySessions
@@ -132,7 +132,7 @@ export class Sessions {
     if (this.byCookie.size < mostSessions) return;
     const largest = [...shares.values()].reduce((most, next) => (next.length > most.length ? next : most), own);
     const [oldest] = largest;
-    // Whoever has no more than the newcomer would have keeps what is there.
+    // A user with no more sessions than the newcomer would have keeps them.
     if (oldest === undefined || (largest !== own && largest.length <= own.length + 1)) {
       throw new TooManySessions('too many people are logged in to this console: try again later');
     }

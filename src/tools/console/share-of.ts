@@ -4,8 +4,9 @@ import type { SessionUser } from './sessions.js';
 const serviceAccount = /^(system:serviceaccount:[^:]+):/;
 
 /**
- * Whose limits a user counts against. Service accounts of a namespace share theirs: whoever may make accounts there can be as
- * many users as they like. Users without a name (of servers that can't say it) are told apart by their credentials.
+ * The party whose limits a user counts against. Service accounts of a namespace share theirs: anyone who may make
+ * accounts there can be as many users as they like. Users without a name (of servers that can't report it) are
+ * distinguished by their credentials.
  */
 export function shareOf({ name }: SessionUser, credentials: string): string {
   if (name === '') return `:${createHash('sha256').update(credentials).digest('hex')}`;

@@ -14,12 +14,12 @@ export interface SqlAnswer {
   readonly ms: number;
 }
 
-/** The database refuses the question; the message is its own. */
+/** The database refuses the query; the message is its own. */
 export class SqlError extends Error {}
-/** The role may do more than ask: nobody is to ask as that role. */
+/** The role may do more than read: nobody may send queries as that role. */
 export class SqlRoleError extends SqlError {}
 
-/** Others are asking already, or whoever asks has too many questions under way. */
+/** Others are sending queries already, or the user has too many queries under way. */
 export class SqlBusy extends Error {}
 
 export interface SqlLimits {
@@ -29,15 +29,15 @@ export interface SqlLimits {
 
 /** Each takes a connection, and up to `mostReceived` bytes. Nobody can take all: two more users find a seat at once. */
 const seatLimits = { seats: 6, seatsOfUser: 2, waitingOfUser: 8 } as const;
-/** On top of the time of a question, after which the seats of the others are free. */
+/** Beyond the time of a query, after which the seats of the others are free. */
 const moreWaitMs = 15_000;
 const mostBytes = 8 * 1024 * 1024;
 /** Of what comes from the database before it is looked at: a single value may have a gigabyte. */
 const mostReceived = 4 * mostBytes;
 const batch = 100;
 /**
- * Why a role must not be used: what it may become counts as well, since a question can change the role. Catalogs are open to
- * everybody.
+ * Why a role must not be used: the roles it may switch to count as well, since a query can change the role. Catalogs
+ * are open to everybody.
  */
 const roleProblem = `
 select case
@@ -58,9 +58,9 @@ const outOfTime = 'the time for one question is over';
 const graceMs = 2000;
 
 /**
- * Asks a database questions that somebody typed. Each gets a connection of its own, so that settings that a question changes are
- * gone with it, and a transaction that may only read. The text becomes a cursor, which takes a query and nothing else, and goes
- * over the protocol that takes one statement only. What the role may see is for the database to say.
+ * Sends a database queries that a user typed. Each gets a connection of its own, so that settings changed by a query
+ * are gone with it, and a read-only transaction. The text becomes a cursor, which accepts a query and nothing else, and
+ * is sent over the protocol that accepts only one statement. The database decides what the role may see.
  */
 export class SqlReader {
   private readonly seats: FairSeats;
@@ -76,9 +76,9 @@ export class SqlReader {
   }
 
   /**
-   * Looks whether the role of the URL may ask, and how the connection is protected.
+   * Checks whether the role of the URL may send queries, and how the connection is protected.
    *
-   * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be asked
+   * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be queried
    */
   async check(): Promise<Protection> {
     const connection = await this.connect().catch(asSqlError);
@@ -93,11 +93,11 @@ export class SqlReader {
   }
 
   /**
-   * Waits for its turn first, if the user or others are asking.
+   * Waits for its turn first, if the user or others have queries under way.
    *
    * @param user whose limits it counts against
    * @param values of the parameters `$1` and so on
-   * @param signal whoever asks has gone
+   * @param signal aborted when the client has gone
    *
    * @throws SqlError, SqlBusy
    */
@@ -121,7 +121,7 @@ export class SqlReader {
       connection = await this.connect(signal);
       const { client } = connection;
       limitReceived(connection);
-      // A question can take the limit of its own statements away.
+      // A query can remove the limit of its own statements.
       late = setTimeout(() => {
         isLate = true;
         stop();
@@ -165,7 +165,7 @@ export class SqlReader {
     };
   }
 
-  /** Ends a connection and what it asks: the database itself does not look whether anybody still listens. */
+  /** Ends a connection and its query: the database itself does not check whether anybody still listens. */
   private abandon(connection: DatabaseConnection | undefined): void {
     if (connection === undefined) return;
     void cancelStatement(connection);
@@ -218,6 +218,6 @@ function limitReceived({ stream }: DatabaseConnection): void {
   });
 }
 
-/** What happened to an object, the newest first (docs/history.md). */
+/** The history of an object, the newest first (docs/history.md). */
 export const timelineQuery =
   'select version, at, verb, manager, username, diff from cluster.history($1, $2, $3) order by version desc';

@@ -10,12 +10,12 @@ import { type Upstream, UpstreamError } from './upstream.js';
 const rulePath = '/sql';
 const askMs = 10_000;
 const mostText = 64 * 1024;
-/** Questions of one user and of all, from asking to the end of the answer, which may have 8 MiB. */
+/** Queries of one user and of all, from the request to the end of the answer, which may have 8 MiB. */
 const limits = { ofOne: 12, ofAll: 60 } as const;
 /** How long somebody may take to read an answer. */
 const readMs = 60_000;
 
-/** Questions in SQL, for those whose role may. */
+/** SQL queries, for users whose role allows them. */
 export class SqlRoutes {
   private readonly underWay = new UnderWay(limits);
 
@@ -25,7 +25,7 @@ export class SqlRoutes {
     private readonly logger: Logger,
   ) {}
 
-  /** Whether the API server lets the user of the session read `/sql`. It is asked each time: rights change. */
+  /** Whether the API server lets the user of the session read `/sql`. Checked each time: rights change. */
   async mayAsk(session: Session): Promise<boolean> {
     if (this.reader === undefined) return false;
     try {
@@ -67,7 +67,7 @@ export class SqlRoutes {
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
-    // Until the answer has been read: it is in memory as long.
+    // Until the answer has been read: it stays in memory that long.
     const end = this.underWay.begin(session.share);
     if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
     const left = new AbortController();

@@ -5,7 +5,9 @@ export class UnderWay {
 
   constructor(private readonly limits: { readonly ofOne: number; readonly ofAll: number }) {}
 
-  /** Counts one more, and returns how to end it, which has an effect once; undefined when there are too many. */
+  /**
+   * Counts one more, and returns the function to end it, which has an effect once; undefined when there are too many.
+   */
   begin(party: string): (() => void) | undefined {
     const count = this.counts.get(party) ?? 0;
     if (count >= this.limits.ofOne || this.all >= this.limits.ofAll) return undefined;

@@ -11,7 +11,7 @@ import { Sessions, type SessionUser } from './sessions.js';
 const connectLimitMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;
 
-/** The API server could not be asked. The message may be shown to the user. */
+/** The API server could not be reached. The message may be shown to the user. */
 export class UpstreamError extends Error {}
 
 /** The API server does not accept the credentials. */
@@ -27,7 +27,10 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** The one API server of a console. It is verified as its kubeconfig says; credentials are those of whoever is logged in. */
+/**
+ * The one API server of a console. It is verified as its kubeconfig specifies; credentials are those of the logged-in
+ * user.
+ */
 export class Upstream {
   readonly server: string;
   private readonly url: URL;
@@ -69,7 +72,7 @@ export class Upstream {
   }
 
   /**
-   * Asks who the user of a login text is.
+   * Asks the API server for the user of a login text.
    *
    * @throws LoginError, RefusedLogin, UpstreamError
    */
@@ -85,7 +88,7 @@ export class Upstream {
     }
   }
 
-  /** Whether the user of a session may `get` a non-resource URL, as the API server says. */
+  /** Whether the user of a session may `get` a non-resource URL, by the API server's decision. */
   async mayRead(
     session: Pick<LoggedIn, 'agent' | 'authorization'>,
     path: string,
@@ -130,14 +133,14 @@ export class Upstream {
     if (status === 401) throw new RefusedLogin('the API server does not accept these credentials');
     const info = (body as { status?: { userInfo?: { username?: string; groups?: string[] } } } | undefined)?.status
       ?.userInfo;
-    // Servers before 1.28 can't say who somebody is.
+    // Servers before 1.28 can't report the user.
     if (status === 404) return { name: '', groups: [] };
     if (info?.username === undefined) throw new RefusedLogin(`the API server does not say who this is (${status})`);
     if (info.username === 'system:anonymous') throw new RefusedLogin('the API server does not know these credentials');
     return { name: info.username, groups: info.groups ?? [] };
   }
 
-  /** One short call whose answer is JSON, or of no interest. */
+  /** One short call whose answer is JSON, or is ignored. */
   async json(call: Omit<Call, 'body'>, text?: string): Promise<{ readonly status: number; readonly body: unknown }> {
     const typed = text === undefined ? {} : { 'content-type': 'application/json' };
     const answer = await this.ask({

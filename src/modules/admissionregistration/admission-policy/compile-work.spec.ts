@@ -103,7 +103,7 @@ const tooMuch: readonly (readonly [string, object])[] = [
   ['maps in maps', variables(filled((i) => (i === 0 ? '{1:1}' : `{1:${before(i)},2:${before(i)}}`)))],
 ];
 
-/** Checks a policy until it is quick enough, the first times to warm up, and returns what the check says. */
+/** Checks a policy until it is quick enough, the first times to warm up, and returns the result of the check. */
 function timed<T>(run: () => T): T {
   let best = Number.POSITIVE_INFINITY;
   let result: T | undefined;

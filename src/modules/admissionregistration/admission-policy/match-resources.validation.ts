@@ -13,7 +13,7 @@ import { validateRule } from '../webhook-configuration/webhook-rules.validation.
 
 const matchPolicies = ['Equivalent', 'Exact'];
 
-/** Fills what the criteria of a policy or a binding leave open. */
+/** Fills in the missing criteria of a policy or a binding. */
 export function applyMatchDefaults(resources: MatchResources | undefined): void {
   if (resources === undefined) return;
   resources.matchPolicy ??= 'Equivalent';

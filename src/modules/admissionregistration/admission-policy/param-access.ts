@@ -12,7 +12,7 @@ import type {
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
-/** What the definitions of policies and bindings need. */
+/** The dependencies of the definitions of policies and bindings. */
 export interface PolicyContext {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
@@ -26,8 +26,8 @@ interface Written {
 }
 
 /**
- * Refuses a policy if its author may not read all objects of the kind of its parameters: an expression can show what is
- * in them. Throws a 422.
+ * Refuses a policy if its author may not read all objects of the kind of its parameters: an expression can reveal their
+ * content. Throws a 422.
  */
 export async function authorizeParamKind(
   context: PolicyContext,
@@ -57,7 +57,7 @@ export async function authorizeParamRef(
   if (request.user?.groups.includes(privilegedGroup)) return;
   const group = groupName('admissionregistration', context.names);
   const policy = await context.objects.read({ group, resource: policies }, '', policyName);
-  // The policy may come later; until it does, nobody knows what its parameters are.
+  // The policy may come later; until then the kind of its parameters is unknown.
   const paramKind = (policy?.spec as { readonly paramKind?: ParamKind } | undefined)?.paramKind;
   const name = paramRef.name === undefined || paramRef.name === '' ? '*' : paramRef.name;
   const namespace = paramRef.namespace === undefined || paramRef.namespace === '' ? '*' : paramRef.namespace;

@@ -23,7 +23,7 @@ import {
 import { type ExpressionCheck, expressionFault } from '../expression-check.js';
 import { validateMatchResources } from './match-resources.validation.js';
 
-/** What the two kinds of policies have in common. */
+/** What the two kinds of policies share. */
 export interface PolicySpec {
   readonly paramKind?: ParamKind | undefined;
   readonly matchConstraints?: MatchResources | undefined;
@@ -32,7 +32,7 @@ export interface PolicySpec {
   readonly failurePolicy?: string | undefined;
 }
 
-/** What the two kinds of bindings have in common. */
+/** What the two kinds of bindings share. */
 export interface BindingSpec {
   readonly policyName?: string | undefined;
   readonly paramRef?: ParamRef | undefined;

@@ -104,7 +104,7 @@ function validateAnnotations(
   }
 }
 
-/** Whether expressions mean something else than before: then all are compiled again. */
+/** Whether expressions have another meaning than before: then all are compiled again. */
 function changesNames(spec: Policy['spec'], old: Policy['spec']): boolean {
   return !isDeepStrictEqual([spec.paramKind, spec.variables], [old.paramKind, old.variables]);
 }

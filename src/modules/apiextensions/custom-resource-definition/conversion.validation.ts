@@ -16,8 +16,8 @@ const strategies: readonly string[] = ['None', 'Webhook'];
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
 /**
- * Broken rules of how objects get from version to version. The fields are reported under the names that clients know
- * from older versions of this API.
+ * Broken rules of the conversion between versions. The fields are reported under the names that clients know from older
+ * versions of this API.
  *
  * @param needsKnownVersion whether the hook must understand a review that this server sends
  */

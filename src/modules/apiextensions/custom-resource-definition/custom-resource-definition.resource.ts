@@ -47,7 +47,7 @@ const columns: readonly TableColumn<CustomResourceDefinition>[] = [
   },
 ];
 
-/** `v1(storage),v2`: what is not served is left out. */
+/** `v1(storage),v2`: versions that are not served are left out. */
 function versionsCell({ spec }: CustomResourceDefinition): string {
   const served = (spec.versions ?? []).filter((version) => version.served);
   return served.map((version) => `${version.name}${version.storage ? '(storage)' : ''}`).join(',');

@@ -35,8 +35,8 @@ export function definitionErrors(object: CustomResourceDefinition, names: Vendor
 }
 
 /**
- * Broken rules of a changed definition. What objects and paths depend on stays once it is in use. Faults that older
- * rules allowed stay allowed.
+ * Broken rules of a changed definition. Fields that objects and paths depend on can't change once it is in use. Faults
+ * that older rules allowed stay allowed.
  */
 export function definitionUpdateErrors(
   object: CustomResourceDefinition,
@@ -137,7 +137,7 @@ function storedVersionsErrors({ spec, status }: CustomResourceDefinition): Field
   return errors;
 }
 
-/** The approval that a protected group needs. It is not asked for as long as it stays as it was. */
+/** The approval that a protected group needs. It is not required while it stays unchanged. */
 function approvalErrors(
   { metadata, spec }: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,

@@ -13,12 +13,12 @@ import { sharedParts } from './version-parts.js';
 /** More errors than this help nobody. */
 const mostErrors = 200;
 
-/** What was found out about schemas of definitions that are about to be written. */
+/** The results of checking the schemas of definitions that are about to be written. */
 const judged = new WeakMap<JSONSchemaProps, readonly FieldError[]>();
 
 /**
- * Judges the schemas of a definition with their rules before it is validated, in several steps, since compiling rules
- * takes long. A schema that a version had before is not judged again.
+ * Checks the schemas of a definition with their rules before it is validated, in several steps, since compiling rules
+ * takes long. A schema that a version had before is not checked again.
  *
  * @param path of the spec
  */

@@ -13,7 +13,7 @@ const maxWarningLength = 256;
 /** Each version has documents of its own, which thousands would make very slow for all clients. */
 const maxVersions = 100;
 
-/** Broken rules of the versions, those of what they have in common aside. */
+/** Broken rules of the versions, except those of their shared parts. */
 export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const versionsPath = path.child('versions');
@@ -47,7 +47,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   return errors;
 }
 
-/** Broken rules of what all versions have in common. */
+/** Broken rules of the shared parts of all versions. */
 export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const [first] = versions;

@@ -64,7 +64,7 @@ export function apiServiceResource(names: VendorNames, clock: Clock): ResourceDe
   });
 }
 
-/** What this server serves itself is available from the beginning. */
+/** A group version that this server serves itself is available from the beginning. */
 function localStatus(now: number): APIService['status'] {
   return {
     conditions: [

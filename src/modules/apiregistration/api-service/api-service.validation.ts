@@ -53,7 +53,7 @@ function priorityErrors(field: string, value: number, highest: number): FieldErr
   return [invalid(specPath.child(field), value, `must be positive and less than ${highest}`)];
 }
 
-/** Rules of who serves the group version, and how that server is verified. */
+/** Rules of the server of the group version, and of its verification. */
 function serverErrors({ service, caBundle = '', insecureSkipTLSVerify = false }: APIService['spec']): FieldError[] {
   const errors: FieldError[] = [];
   const insecurePath = specPath.child('insecureSkipTLSVerify');

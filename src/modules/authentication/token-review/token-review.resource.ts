@@ -11,8 +11,8 @@ import { userInfoBody } from '../user-info.js';
 const maxAudiences = 10_000;
 
 /**
- * `tokenreviews`: other servers ask whose bearer token they were sent (specification 4.11 has the other side of it). An
- * invalid token is no failure of the review: the answer says so.
+ * `tokenreviews`: other servers ask whose bearer token they received (specification 4.11 has the other side of it). An
+ * invalid token is no failure of the review: the answer reports it.
  */
 export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
   const group = groupName('authentication', names);

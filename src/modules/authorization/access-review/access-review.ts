@@ -9,7 +9,7 @@ import type {
 } from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 import { reviewedSelectors } from './reviewed-selectors.js';
 
-/** The subject of a review's question; a valid review has exactly one of the two. */
+/** The attributes that a review asks about; a valid review has exactly one of the two. */
 export interface AskedAttributes {
   readonly resourceAttributes?: ResourceAttributes | null | undefined;
   readonly nonResourceAttributes?: NonResourceAttributes | null | undefined;
@@ -21,8 +21,8 @@ export function refuseBroken(group: string, errors: readonly FieldError[]): void
 }
 
 /**
- * Asks the configured modules as if the user had sent the request (specification 2.11). When a module fails, the review
- * does not fail: the answer is that the request is not allowed, with the reason for the doubt.
+ * Calls the configured modules as if the user had sent the request (specification 2.11). When a module fails, the
+ * review does not fail: the answer is that the request is not allowed, with the reason for the doubt.
  */
 export async function reviewAccess(
   authorizer: Authorizer,

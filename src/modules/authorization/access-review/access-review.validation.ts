@@ -21,7 +21,7 @@ const maxGroups = 10_000;
 /** All values under all keys together. */
 const maxExtra = 10_000;
 
-/** Broken rules of the question: one of both forms, and selectors that can be understood. */
+/** Broken rules of the spec: exactly one of both forms, and selectors that can be understood. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
   const errors: FieldError[] = [];
   if (Boolean(resourceAttributes) === Boolean(nonResourceAttributes)) {
@@ -35,7 +35,7 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
   return errors;
 }
 
-/** Broken rules of a question about another user. */
+/** Broken rules of a review about another user. */
 export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   const errors = attributesErrors(review);
   const { groups, extra } = review;
@@ -49,7 +49,7 @@ export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   return errors;
 }
 
-/** A review is a question, not an object: its only metadata is, for some, the namespace. */
+/** A review is no object: its only metadata is, for some, the namespace. */
 export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): FieldError[] {
   const { managedFields: _owners, namespace, ...rest } = metadata;
   const own = isNamespaced ? rest : { ...rest, namespace };

@@ -13,8 +13,8 @@ import { metadataErrors, subjectErrors } from './access-review.validation.js';
 import { subjectOf } from './subject-access-review.resource.js';
 
 /**
- * `localsubjectaccessreviews`: whether a user may do something in one namespace. The right to ask can be granted for
- * that namespace alone.
+ * `localsubjectaccessreviews`: whether a user may do something in one namespace. The right to create reviews can be
+ * granted for that namespace alone.
  */
 export function localSubjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);

@@ -10,7 +10,7 @@ import type { ResourceAttributes } from '../../../objects/apis/authorization/v1/
 /** One selector of a review, as far as it can be read. */
 interface ReadSelector<R> {
   readonly requirements: readonly R[];
-  /** Whether some of it could not be read; the question is then about more objects. */
+  /** Whether some of it could not be read; the review then covers more objects. */
   readonly isBroken: boolean;
 }
 
@@ -20,8 +20,8 @@ interface Asked {
 }
 
 /**
- * The selectors that a review asks with, and what of them is ignored, or an empty text. What can't be read narrows
- * nothing, as in requests.
+ * The selectors of a review, and what is ignored of them, or an empty text. Unreadable parts narrow nothing, as in
+ * requests.
  */
 export function reviewedSelectors(asked: ResourceAttributes | null | undefined): {
   readonly selectors: AskedSelectors | undefined;

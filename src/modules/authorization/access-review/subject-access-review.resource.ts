@@ -11,7 +11,7 @@ import { defineVirtualResource, type ResourceDefinition } from '../../../objects
 import { refuseBroken, reviewAccess } from './access-review.js';
 import { metadataErrors, subjectErrors } from './access-review.validation.js';
 
-/** `subjectaccessreviews`: whether a user may do something. The right to ask covers every user. */
+/** `subjectaccessreviews`: whether a user may do something. The right to create reviews covers every user. */
 export function subjectAccessReviewResource(names: VendorNames, authorizer: Authorizer): ResourceDefinition {
   const group = groupName('authorization', names);
   return defineVirtualResource<SubjectAccessReview & ApiObject>({

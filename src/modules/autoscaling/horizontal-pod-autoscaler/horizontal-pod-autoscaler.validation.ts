@@ -26,7 +26,7 @@ export function validateHorizontalPodAutoscaler(
     errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   validateTargetRef(spec.scaleTargetRef, specPath.child('scaleTargetRef'), errors);
-  // Older releases took any; what was accepted stays acceptable.
+  // Older releases accepted any; accepted values stay acceptable.
   if (old === undefined || old.spec.scaleTargetRef.apiVersion !== spec.scaleTargetRef.apiVersion) {
     const { apiVersion = '', kind } = spec.scaleTargetRef;
     // It has none.

@@ -10,8 +10,8 @@ import type {
 } from '../../../objects/apis/autoscaling/v2beta1/metric.types.js';
 
 /**
- * Metrics in the form of `v2beta1` and of the annotations of `v1`: flat, where the field that is set tells the kind of
- * target. Every function makes a new value and drops nothing that the other form can hold.
+ * Metrics in the form of `v2beta1` and of the annotations of `v1`: flat, where the field that is set determines the
+ * kind of target. Every function makes a new value and drops nothing that the other form can hold.
  */
 
 interface OldTarget {

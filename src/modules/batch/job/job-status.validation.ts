@@ -7,8 +7,8 @@ const statusPath = FieldPath.of('status');
 const conditionsPath = statusPath.child('conditions');
 
 /**
- * Broken rules of a changed status of a job. A rule about several fields counts when one of them changes, so that what an
- * older release wrote stays acceptable.
+ * Broken rules of a changed status of a job. A rule about several fields counts when one of them changes, so that a
+ * status written by an older release stays acceptable.
  */
 export function validateJobStatus(job: Job, old: Job): FieldError[] {
   const errors: FieldError[] = [];
@@ -109,7 +109,7 @@ function checkFinished(job: Job, changed: Change, errors: FieldError[]): void {
   }
 }
 
-/** What a job has reached stays. */
+/** Progress of a job is never undone. */
 function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
   const [now, before] = [job.status, old.status];
   for (const type of ['Failed', 'Complete', 'FailureTarget']) {

@@ -19,7 +19,7 @@ export function applyJobDefaults(spec: JobSpec): void {
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.manualSelector ??= false;
-  // A failure policy judges pods that have ended, so their replacements wait for that.
+  // A failure policy decides about pods that have ended, so their replacements wait for that.
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
 }

@@ -29,7 +29,7 @@ export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
   };
 }
 
-/** Makes the job select its own pods by its uid. Labels that a client chose stay, and validation judges them. */
+/** Makes the job select its own pods by its uid. Labels that a client chose stay, and validation checks them. */
 function generateSelector({ metadata, spec }: Job, names: JobLabels): void {
   const template = spec.template.metadata;
   const labels = template.labels ?? {};

@@ -18,7 +18,7 @@ const conditionsPath = FieldPath.of('status', 'conditions');
 const certificatePath = FieldPath.of('status', 'certificate');
 const statuses = ['False', 'True', 'Unknown'];
 
-/** Conditions that tell the outcome of a request: they are true or absent, and stay for good. */
+/** Conditions that record the outcome of a request: they are true or absent, and stay for good. */
 const finalTypes = ['Approved', 'Denied', 'Failed'];
 /** Those that only the approval path may add. */
 const approvalTypes = ['Approved', 'Denied'];

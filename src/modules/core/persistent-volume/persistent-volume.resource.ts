@@ -35,7 +35,7 @@ export function persistentVolumeResource(names: VendorNames, clock: Clock): Reso
   });
 }
 
-/** What is deprecated in a volume, each as a warning. */
+/** Deprecated parts of a volume, each as a warning. */
 function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames): string[] {
   const mount = `volume.beta.${names.labelPrefix}/mount-options`;
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
@@ -53,7 +53,7 @@ function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames
 const recycleWarning =
   'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
 
-/** The time of the last change of the phase: a writer may set it with the phase; who does not gets the time of now. */
+/** The time of the last change of the phase: a writer may set it with the phase; otherwise it is the present time. */
 function keepTransition({ status }: PersistentVolume, { status: old }: PersistentVolume, clock: Clock): void {
   const given = status.lastPhaseTransitionTime;
   if (status.phase === old.phase) {

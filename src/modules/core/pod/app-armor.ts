@@ -25,7 +25,7 @@ export function applyAppArmorAnnotations({ metadata, spec }: Pod, names: VendorN
       warnings.push(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
     }
     if (profile === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
-    // What the whole pod has needs no repetition.
+    // A profile of the whole pod needs no repetition.
     if (ofPod !== undefined && ofPod.type === profile.type && ofPod.localhostProfile === profile.localhostProfile)
       continue;
     container.securityContext = { ...container.securityContext, appArmorProfile: profile };

@@ -14,8 +14,8 @@ const termsPath = FieldPath.of(
 );
 
 /**
- * While a pod has gates, nobody has placed it yet: where it may run can be narrowed, never widened. Reports what widens it,
- * and puts back in `spec` what may change, for comparison with the old one.
+ * While a pod has gates, it is not placed yet: its placement can be narrowed, never widened. Reports changes that widen
+ * it, and restores the changeable fields in `spec`, for comparison with the old one.
  */
 export function keepPlacement(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
   keepNodeSelector(spec, old, errors);

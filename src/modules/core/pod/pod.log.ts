@@ -1,6 +1,6 @@
 import type { StreamSubresource } from '../../../objects/registry/subresource-definition.js';
 
-/** `log`: what a container of the pod has written, as its node tells. */
+/** `log`: the output of a container of the pod, as its node reports it. */
 export const podLogPath: StreamSubresource = {
   type: 'stream',
   name: 'log',

@@ -128,7 +128,7 @@ type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
 
 function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
   const errors: FieldError[] = [];
-  // Of several with one name, the first counts.
+  // Of several with the same name, the first counts.
   const byName = new Map(containers.toReversed().map((container) => [container.name, container]));
   old.forEach((before, i) => {
     const after = byName.get(before.name);

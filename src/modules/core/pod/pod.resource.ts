@@ -24,7 +24,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     categories: ['all'],
     versions: [{ version: 'v1', type: pod }],
     strategy: podStrategy(options),
-    // A binding is no change of what is wanted.
+    // A binding does not change the desired state.
     strategyOptions: { returnsDeletedObject: true, generation: ({ spec }) => ({ ...(spec as object), nodeName: '' }) },
     selectableFieldNames: [
       'spec.nodeName',

@@ -44,7 +44,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
 
     validateUpdate: (_context, object, old) => validatePodUpdate(object, old, options),
 
-    // Programs update pods all the time, and nobody reads what they are answered.
+    // Programs update pods all the time, and nobody reads the warnings.
     warnings: (_context, object, old) => (old === undefined ? podWarnings(object, '', options.names) : []),
 
     gracePeriodSeconds(object, { gracePeriodSeconds }) {
@@ -59,7 +59,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
   };
 }
 
-/** Says that nobody places the pod before its gates are removed. */
+/** Reports that the pod is not scheduled before its gates are removed. */
 function gatedCondition(since: string | null): PodCondition {
   return {
     type: 'PodScheduled',

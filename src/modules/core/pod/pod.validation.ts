@@ -50,8 +50,8 @@ function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldEr
 }
 
 /**
- * Broken rules of changed annotations, whatever the path: a pod stays the mirror that it was made as or not, and keeps
- * its AppArmor profiles. Otherwise those who may only report a status could lift what admission decided by them.
+ * Broken rules of changed annotations, whatever the path: a pod remains a mirror or not, as created, and keeps its
+ * AppArmor profiles. Otherwise a user who may only report a status could undo decisions that admission based on them.
  */
 export function validateAnnotationUpdate(pod: Pod, old: Pod, { names }: PodValidationOptions): FieldError[] {
   const [now, before] = [pod.metadata.annotations ?? {}, old.metadata.annotations ?? {}];

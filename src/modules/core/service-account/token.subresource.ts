@@ -36,8 +36,8 @@ export interface TokenContext {
 type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
 
 /**
- * `token`: asks for a token of the account (specification 4.9). A token works without being stored, so a dry run is
- * checked like any other request but answers an empty token.
+ * `token`: requests a token of the account (specification 4.9). A token works without being stored, so a dry run is
+ * checked like any other request but returns an empty token.
  */
 export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): VirtualSubresource {
   const group = groupName('authentication', context.names);

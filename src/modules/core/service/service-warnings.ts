@@ -3,7 +3,7 @@ import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { isHeadless } from './service.rules.js';
 
-/** What has no effect in a service, or will have none, each as a warning. */
+/** Fields without an effect in a service, now or soon, each as a warning. */
 export function serviceWarnings(
   { metadata, spec }: Service,
   old: Service | undefined,

@@ -1,6 +1,6 @@
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 
-/** Whether a service has an address of its own or asks for none (`None`); a mere alias has neither. */
+/** Whether a service has an address of its own or explicitly has none (`None`); a mere alias has neither. */
 export function needsClusterIp({ spec }: Service): boolean {
   return spec.type !== 'ExternalName';
 }
@@ -20,7 +20,7 @@ export function mayHaveNodePorts({ spec }: Service): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
-/** Whether load balancers ask each node if it has a pod of the service. */
+/** Whether load balancers query each node for a pod of the service. */
 export function needsHealthCheckPort({ spec }: Service): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }

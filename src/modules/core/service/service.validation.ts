@@ -199,7 +199,7 @@ function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[],
   if (ranges.length > 0) {
     const path = specPath.child('LoadBalancerSourceRanges');
     if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
-    // Proxies read them in their own ways; what was accepted before stays acceptable.
+    // Proxies read them in their own ways; accepted values stay acceptable.
     ranges.forEach((range, i) => {
       if (!knownRanges.includes(range)) errors.push(...validateCidr(range.trim(), path.index(i)));
     });

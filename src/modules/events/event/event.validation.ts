@@ -34,7 +34,7 @@ export function validateChangedEvent(object: Event, names: VendorNames): FieldEr
   return errors;
 }
 
-/** What never changes, by its path in the stored form and its name there. */
+/** The fields that never change, by path in the stored form and name there. */
 const fixedFields = [
   ['involvedObject', 'involvedObject'],
   ['reason', 'reason'],

@@ -110,7 +110,7 @@ function validateIpBlock(
     errors.push(required(path.child('cidr')));
     return;
   }
-  // What was accepted before stays acceptable; programs that read it have their own opinion of it anyway.
+  // Values that were accepted before stay acceptable; programs that read them check them in their own way anyway.
   if (!known.has(cidr)) errors.push(...validateCidr(cidr, path.child('cidr')));
   const network = parseIpNetwork(cidr);
   if (network === undefined) return;

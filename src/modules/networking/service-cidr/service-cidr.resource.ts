@@ -31,8 +31,8 @@ const columns: readonly TableColumn<ServiceCIDR>[] = [
 ];
 
 /**
- * `servicecidrs`: ranges that service addresses come from. That is only the range of the server's flag; the condition
- * `Ready` of every other object says that nothing comes from it.
+ * `servicecidrs`: ranges that service addresses come from. Only the range of the server's flag is used; the condition
+ * `Ready` of every other object reports that nothing comes from it.
  */
 export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
   const range = serviceRange(ranges);

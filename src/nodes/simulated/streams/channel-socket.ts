@@ -16,9 +16,9 @@ const acceptor = new WebSocketServer({
 /** Streams within a WebSocket. */
 export interface ChannelSocket {
   readonly protocol: string;
-  /** What the client sends on a channel. */
+  /** The client's data on a channel. */
   readonly input: (channel: number) => PassThrough;
-  /** Where what the client gets on a channel is written. */
+  /** The destination of data for the client on a channel. */
   readonly output: (channel: number) => Writable;
   readonly close: () => void;
   readonly closed: Promise<void>;

@@ -3,7 +3,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { openChannels } from './channel-socket.js';
 import { SpdyConnection, type SpdyStream } from './spdy-connection.js';
 
-/** The streams of one command, whichever protocol carries them. What was not asked for is undefined. */
+/** The streams of one command, whichever protocol carries them. Streams that were not requested are undefined. */
 export interface CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
@@ -12,11 +12,11 @@ export interface CommandStreams {
   readonly resize: Readable | undefined;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
-  /** Tells how the command has ended, after its output, and closes the connection. */
+  /** Reports how the command has ended, after its output, and closes the connection. */
   readonly finish: (exitCode: number) => Promise<void>;
 }
 
-/** Who asks for streams that this side does not know is refused with this text. */
+/** A request for streams that this side does not know is refused with this text. */
 export class ProtocolError extends Error {}
 
 const spdyProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'] as const;

@@ -8,7 +8,7 @@ import { SpdyConnection, type SpdyStream } from './spdy-connection.js';
 export interface PortConnection {
   readonly port: number;
   readonly data: Duplex;
-  /** What is written there tells why the connection failed. */
+  /** Text written there reports why the connection failed. */
   readonly error: Writable;
 }
 
@@ -26,7 +26,7 @@ export async function servePorts(
   acceptSpdy(request, socket, ['portforward.k8s.io']);
   const waiting = new Map<string, SpdyStream>();
   await new SpdyConnection(socket, (stream) => {
-    // Each connection is a pair: one stream for what goes wrong, one for the bytes.
+    // Each connection is a pair: one stream for errors, one for the bytes.
     const { headers } = stream;
     const id = `${headers.get('requestid') ?? ''}`;
     const other = waiting.get(id);
@@ -41,7 +41,7 @@ export async function servePorts(
   }).run(head);
 }
 
-/** Each port has two channels, which begin with its number: one for the bytes, one for what goes wrong. */
+/** Each port has two channels, which begin with its number: one for the bytes, one for errors. */
 async function overWebSocket(
   request: IncomingMessage,
   socket: Duplex,

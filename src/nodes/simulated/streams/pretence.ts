@@ -5,8 +5,8 @@ import type { PortConnection } from './port-streams.js';
 const maxRequestBytes = 64 * 1024;
 
 /**
- * Pretends to run a command: `echo`, `cat`, `true`, `false` and `hostname` do what their names say, and every other one
- * says that it does nothing.
+ * Pretends to run a command: `echo`, `cat`, `true`, `false` and `hostname` do what their names promise, and every other
+ * one reports that it does nothing.
  */
 export async function pretendCommand(
   streams: CommandStreams,
@@ -37,7 +37,7 @@ export async function pretendCommand(
   if (!gone.aborted) await finish(code);
 }
 
-/** Gives back what comes, until its end. */
+/** Echoes its input, until the input ends. */
 function copy({ stdin, stdout, gone }: CommandStreams): Promise<void> {
   return new Promise((resolve) => {
     gone.addEventListener('abort', () => resolve(), { once: true });
@@ -48,7 +48,7 @@ function copy({ stdin, stdout, gone }: CommandStreams): Promise<void> {
   });
 }
 
-/** Answers whatever comes to a port as an HTTP server would: with a text that says what this is. */
+/** Answers any data on a port as an HTTP server would: with a text that explains what this is. */
 export function pretendPort(pod: string, { port, data, error }: PortConnection): void {
   data.on('error', () => data.destroy());
   error.on('error', () => undefined);

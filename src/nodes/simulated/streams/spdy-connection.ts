@@ -62,7 +62,7 @@ export class SpdyConnection {
       await this.take(reader, headers, head);
       for await (const chunk of this.socket) await this.take(reader, headers, chunk as Buffer);
     } catch {
-      // Whoever breaks the rules is cut.
+      // A client that breaks the rules is cut.
     } finally {
       headers.stop();
       this.socket.destroy();

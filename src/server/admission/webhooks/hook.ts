@@ -28,7 +28,7 @@ export interface HookDependencies extends MatchingDependencies {
   readonly authorizer: Authorizer;
 }
 
-/** One webhook of a stored configuration, prepared for calls. */
+/** Servers before 1.28 can't report the user. */
 export class Hook {
   readonly name: string;
   /** Fail and Ignore are the two policies for calls without a usable answer. */

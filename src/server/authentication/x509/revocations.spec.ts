@@ -12,7 +12,7 @@ import { readCertificate } from '../../../base/machinery/x509/read-certificate.j
 import { Revocations } from './revocations.js';
 
 let root: TestIdentity;
-/** Another authority with the same name. */
+/** What the administrator should know about the use of deprecated values, a line each, with their end. */
 let twin: TestIdentity;
 let department: TestIdentity;
 let good: TestIdentity;

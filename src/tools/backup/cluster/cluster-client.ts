@@ -5,11 +5,11 @@ import type { ApiAccess } from '../../../base/outgoing/api-access.js';
 import { printable } from '../format/printable.js';
 import { ItemSplitter } from './item-splitter.js';
 
-/** A server that is silent for longer than this does not answer any more. */
+/** A server that is silent for longer than this no longer answers. */
 const silenceMs = 90_000;
 /** Answers other than lists. */
 const mostBytes = 64 * 1024 * 1024;
-/** How often a request is sent again that the server put off, or did not answer, in all. */
+/** How often a request that the server put off, or did not answer, is sent in all. */
 const mostTries = 6;
 const firstPauseMs = 250;
 
@@ -30,7 +30,7 @@ export class ApiFault extends Error {
 /** A list broke off after some of its objects had been given. */
 export class BrokenList extends StartupError {}
 
-/** What a list says of itself. */
+/** A list's own metadata. */
 export interface ListMetadata {
   readonly resourceVersion?: string;
   readonly continue?: string;
@@ -171,7 +171,7 @@ export class ClusterClient {
   }
 }
 
-/** What the list at a path tells of itself. */
+/** The metadata of the list at a path. */
 function listMetadata(list: unknown, path: string): ListMetadata {
   const { resourceVersion = '', continue: token = '' } = fieldsOf(fieldsOf(list).metadata);
   const [, query = ''] = path.split('?');

@@ -13,7 +13,7 @@ export interface Selection extends KindNames {
 
 /** Takes what a dump reads. */
 export interface DumpSink {
-  /** A dump begins, anew if there was one before: what that one gave does not count. */
+  /** A dump begins, anew if there was one before: the objects of that one do not count. */
   begin(start: { readonly resourceVersion: string; readonly serverVersion: string }): Promise<void>;
   kind(kind: ServedKind): Promise<void>;
   /** @param object JSON in one line, with `apiVersion` and `kind` */
@@ -25,7 +25,7 @@ export interface DumpDependencies {
   readonly selection: Selection;
   readonly sink: DumpSink;
   readonly signal: AbortSignal;
-  /** Tells the user of something that does not end the dump. */
+  /** Reports something to the user that does not end the dump. */
   readonly warn: (line: string) => void;
 }
 
@@ -41,10 +41,10 @@ const mostReason = 300;
 class VersionGone extends Error {}
 
 /**
- * Gives all objects of a cluster as they were at one version. Every kind is listed at that version, so that the whole is
- * what a client would have seen in one moment, whatever was written meanwhile.
+ * Gives all objects of a cluster as they were at one version. Every kind is listed at that version, so that the result
+ * is the state at one moment, whatever was written meanwhile.
  *
- * @returns what it lacks, and why
+ * @returns the missing parts, with reasons
  * @throws StartupError when the server keeps no version for long enough, or nothing can be listed
  */
 export async function dump(dependencies: DumpDependencies): Promise<readonly NotTaken[]> {
@@ -184,7 +184,7 @@ async function dumpKind(
 const typed = [Buffer.from('{"kind":'), Buffer.from('{"apiVersion":')];
 const emptyObject = 2;
 
-/** Objects in lists of most kinds don't say of what kind they are. */
+/** Objects in lists of most kinds don't contain their kind. */
 function withType(item: Buffer, type: Buffer): Buffer {
   if (typed.some((start) => item.subarray(0, start.length).equals(start))) return item;
   const comma = item.length > emptyObject ? ',' : '';

@@ -8,7 +8,10 @@ export type NamedKind = Pick<BackupSection, 'apiVersion' | 'kind' | 'resource'> 
   readonly otherNames?: readonly string[];
 };
 
-/** Kinds that nobody misses: reports about the cluster and locks of its processes. Why they are left out. */
+/**
+ * Kinds that nobody misses: reports about the cluster and locks of its processes. The text explains why they are left
+ * out.
+ */
 const unasked: Readonly<Record<string, string>> = {
   '/Event': 'events are left out unless --include names them',
   'events/Event': 'events are left out unless --include names them',
@@ -17,12 +20,12 @@ const unasked: Readonly<Record<string, string>> = {
 
 /** Which kinds are wanted: the names of `--include` and `--exclude`. */
 export interface KindNames {
-  /** All that are usual if it is empty; `*` means these as well. */
+  /** All usual kinds if it is empty; `*` means these as well. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
-/** What a choice of kinds gave. */
+/** The result of a selection of kinds. */
 export interface ChosenKinds<T> {
   readonly kinds: readonly T[];
   readonly notTaken: readonly NotTaken[];

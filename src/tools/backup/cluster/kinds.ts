@@ -16,7 +16,9 @@ export interface ServedKind {
   readonly hasStatus: boolean;
   /** Other words for it. */
   readonly otherNames: readonly string[];
-  /** Names what is stored: the same for two names of the same objects. Empty if the server does not tell. */
+  /**
+   * Identifies the stored resource: the same for two names of the same objects. Empty if the server does not report it.
+   */
   readonly storage: string;
 }
 
@@ -24,7 +26,7 @@ export interface ServedKind {
 export interface ServedKinds {
   /** All kinds whose objects can be listed and created, each in one version, in the order of creation. */
   readonly kinds: readonly ServedKind[];
-  /** Groups that other servers answer for, or that nobody answers for. */
+  /** Groups that other servers serve, or that no server serves. */
   readonly notTaken: readonly NotTaken[];
 }
 
@@ -41,16 +43,16 @@ interface Group {
 
 /** Documents of groups that are asked for at the same time. */
 const atOnce = 8;
-/** More than any cluster has; a server must not be asked without end, or fill the memory. */
+/** More than any cluster has; a server must not cause endless requests, or fill the memory. */
 const mostGroups = 5_000;
 const mostSettings = 20_000;
 /** What is part of a path. */
 const wordForm = /^[A-Za-z0-9][A-Za-z0-9.-]*$/;
 
 /**
- * Asks a cluster what it serves.
+ * Queries what a cluster serves.
  *
- * @param allVersions whether to tell of each kind in all its versions
+ * @param allVersions whether to report each kind in all its versions
  */
 export async function servedKinds(
   client: ClusterClient,
@@ -104,7 +106,7 @@ function chosen(all: readonly ServedKind[], stored: ReadonlyMap<string, string>)
     byName.set(name, kind);
   }
   for (const name of [...byName.keys()]) {
-    // Where the server does not tell: the group that everything has left.
+    // Where the server does not report it: the group that everything has left.
     const [resource = ''] = name.split('.', 1);
     const isTwin = [...byName.keys()].some((other) => other !== name && other.startsWith(`${resource}.`));
     if ((name.endsWith('.extensions') && isTwin) || (/^events\.events\./.test(name) && byName.has('events'))) {

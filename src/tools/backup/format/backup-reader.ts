@@ -11,7 +11,7 @@ const newline = 0x0a;
 /** More kinds than any cluster has. */
 const mostSections = 20_000;
 
-/** A section of an open file, and what reading it told. */
+/** A section of an open file, and what reading it showed. */
 export interface FoundSection extends BackupSection {
   /** Its number, from 0. */
   readonly index: number;
@@ -84,13 +84,13 @@ export class BackupReader {
     return this.found;
   }
 
-  /** What the file tells of itself, without checking the rest. */
+  /** The file's description of itself, without checking the rest. */
   async end(): Promise<BackupEnd> {
     const { data } = await this.blocks.at(await this.blocks.lastOffset(), false);
     return endOf(data);
   }
 
-  /** The sections as their lines tell, without reading their objects. */
+  /** The sections as their lines describe them, without reading their objects. */
   async outline(): Promise<readonly BackupSection[]> {
     const sections: BackupSection[] = [];
     const last = await this.blocks.lastOffset();

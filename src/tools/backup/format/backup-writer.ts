@@ -110,7 +110,7 @@ export class BackupWriter {
       await this.file.appendFile(bytes);
       this.pending -= 1;
     });
-    // Whoever waits next gets the fault.
+    // The next caller that waits gets the fault.
     this.written.catch(() => undefined);
     if (this.pending >= mostPending) await this.written;
   }

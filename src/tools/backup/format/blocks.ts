@@ -5,9 +5,9 @@ import { constants, crc32, deflateRaw, deflateRawSync, inflateRaw } from 'node:z
 import { BackupFileError } from './backup-file-error.js';
 
 /**
- * A backup file is a row of gzip members, so that every program that reads gzip can read it. Each member has its own
- * length in an extra field of its header, so that readers find the next one without unpacking, can begin at any of them,
- * and never unpack more than {@link blockBytes} at once.
+ * A backup file is a sequence of gzip members, so that every program that reads gzip can read it. Each member has its
+ * own length in an extra field of its header, so that readers find the next one without unpacking, can begin at any of
+ * them, and never unpack more than {@link blockBytes} at once.
  */
 
 const deflated = promisify(deflateRaw);
@@ -142,7 +142,7 @@ export class BlockReader {
     if (data.length !== size || crc32(data) !== bytes.readUInt32LE(bytes.length - tailBytes)) {
       throw damaged('does not have its checksum');
     }
-    // There is one way to write the last block, which is the one that the digest leaves out.
+    // There is only one way to write the last block, which the digest leaves out.
     if (offset + bytes.length === this.size && !packLastBlock(data).equals(bytes)) {
       throw new BackupFileError('is cut off or damaged: its last block is none that ends a backup');
     }

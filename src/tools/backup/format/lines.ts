@@ -35,7 +35,7 @@ export interface BackupHeader {
   readonly serverVersion: string;
   /** The one version at which all objects were listed. */
   readonly resourceVersion: string;
-  /** The namespaces that were asked for; all if there are none. */
+  /** The requested namespaces; all if there are none. */
   readonly namespaces: readonly string[];
   readonly sealing?: Sealing;
 }
@@ -56,7 +56,7 @@ export interface BackupSection {
 export interface NotTaken {
   readonly what: string;
   readonly why: string;
-  /** Whether somebody asked for that; otherwise it is missing. */
+  /** Whether the user requested that; otherwise it is missing. */
   readonly asked: boolean;
 }
 

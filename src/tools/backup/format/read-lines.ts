@@ -52,7 +52,7 @@ const apiVersionForm = /^([a-z0-9][a-z0-9.-]{0,252}\/)?[a-z0-9][a-z0-9-]{0,62}$/
 const mostOwnerText = 512;
 const wordForm = /^[A-Za-z0-9][A-Za-z0-9-]{0,252}$/;
 
-/** A section as its line tells it. */
+/** A section as its line describes it. */
 export function readSection(fields: unknown): BackupSection {
   const { apiVersion, kind, resource, namespaced, hasStatus, sealed } = isFields(fields) ? fields : {};
   const isWhole =
@@ -64,7 +64,7 @@ export function readSection(fields: unknown): BackupSection {
   return fields as BackupSection;
 }
 
-/** The end as its line tells it. */
+/** The end as its line describes it. */
 export function readEnd(line: Buffer): BackupEnd {
   const [purpose, fields] = isControlLine(line) ? readControlLine(line) : [];
   const { counts, notTaken, sha256, mac } = isFields(fields) ? fields : {};
@@ -113,7 +113,7 @@ const metadataForms = {
   ownerReferences: (content: unknown) => Array.isArray(content) && content.every(isOwner),
 } as const;
 
-/** Owners are kept in mind while a file is read: what names them is as short as the API has it. */
+/** Owners are kept in memory while a file is read: their names are limited to the API's lengths. */
 function isOwner(value: unknown): value is OwnerReference {
   const isShort = (text: unknown) => isText(text) && text.length <= mostOwnerText;
   return isFields(value) && [value.apiVersion, value.kind, value.name, value.uid].every(isShort);

@@ -9,7 +9,7 @@ const inflated = promisify(inflateRaw);
 
 /** 128 MiB and about half a second for each guess of a passphrase. */
 const defaultCost = { N: 2 ** 17, r: 8, p: 1 } as const;
-/** What a file may demand, so that a hostile one takes neither memory nor time. */
+/** The limits of what a file may require, so that a hostile one uses up neither memory nor time. */
 const costs: ReadonlySet<number> = new Set([2 ** 14, 2 ** 15, 2 ** 16, 2 ** 17, 2 ** 18]);
 const saltBytes = 32;
 const tagBytes = 16;
@@ -36,9 +36,8 @@ export function isSealing(value: unknown): value is Sealing {
   );
 }
 
-/** Where a sealed piece stands. It can be opened nowhere else. */
+/** The position of a sealed piece. It can be opened at no other position. */
 export interface SealedPlace {
-  /** Number of its section in the file, from 0. */
   readonly section: number;
   /** Number of the piece in its section, from 0. */
   readonly piece: number;
@@ -104,7 +103,7 @@ export class Seal {
   }
 }
 
-/** No place occurs twice in a file, and every file has its own key. */
+/** No position occurs twice in a file, and every file has its own key. */
 function nonceOf({ section, piece }: SealedPlace): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(section, 0);

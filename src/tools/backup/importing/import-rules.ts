@@ -3,13 +3,13 @@ import { cleanForCreate } from '../recreate/clean-for-create.js';
 import { plainKind } from '../recreate/creation-order.js';
 import { leftOut } from '../recreate/made-by-itself.js';
 
-/** What an import takes of a backup, and how. */
+/** What an import takes from a backup, and how. */
 export interface TakingOptions {
-  /** Also what loops make by themselves (pods of workloads), and what has ended. */
+  /** Also objects that loops make by themselves (pods of workloads), and ended ones. */
   readonly withDerived: boolean;
   /** Also volumes that a provisioner made; their data has to be reachable from here. */
   readonly withVolumes: boolean;
-  /** Services ask for the addresses and ports that they had. */
+  /** Services request the addresses and ports that they had. */
   readonly keepAddresses: boolean;
 }
 

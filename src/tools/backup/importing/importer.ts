@@ -17,7 +17,7 @@ import { isDefinitions, keyOf, type Present, type PresentObjects, type TargetClu
 
 export interface ImportOptions extends TakingOptions, KindNames {
   readonly namespaces: readonly string[];
-  /** What becomes of objects that the cluster has already. */
+  /** What to do with objects that the cluster has already. */
   readonly existing: 'skip' | 'update' | 'fail';
   readonly withStatus: boolean;
   /** Only the plan, with every new object tried by the server. */
@@ -31,12 +31,12 @@ export interface ImportDependencies {
   readonly target: TargetCluster;
   readonly options: ImportOptions;
   readonly signal: AbortSignal;
-  /** Is told of each object. */
+  /** Receives each object. */
   readonly onObject: (resource: string) => void;
   readonly onPlan: (plan: Tally) => void;
 }
 
-/** What an import found, and what it did; no result after a dry run. */
+/** The findings and results of an import; no result after a dry run. */
 export interface ImportReport {
   readonly plan: Tally;
   readonly result: Tally | undefined;
@@ -76,7 +76,7 @@ function chooseSections({ sections }: Contents, options: ImportOptions, reader: 
   return { sections: kinds, notTaken: notTaken.filter(({ why }) => why === 'excluded') };
 }
 
-/** How often it is looked whether new kinds are served. */
+/** How often it is checked whether new kinds are served. */
 const mostLooks = 20;
 
 class Run {
@@ -96,7 +96,7 @@ class Run {
     this.pool = new Pool(dependencies.options.parallel);
   }
 
-  /** Looks at what would be done. @throws StartupError with `existing: fail` if something is there */
+  /** Determines what would be done. @throws StartupError with `existing: fail` if something exists already */
   async plan(): Promise<Tally> {
     const { target, options, signal } = this.dependencies;
     const rules = new ImportRules(options);
@@ -149,7 +149,7 @@ class Run {
       if (left.size > 0) waiting.set(section, left);
       if (isDefinitions(section)) await this.awaitKinds(section);
     }
-    // Owners of a later kind have come meanwhile. In the end, owners that own each other are done without.
+    // Owners of a later kind have been created meanwhile. In the end, owners that own each other are omitted.
     for (let isLast = false; waiting.size > 0; ) {
       let hasMoved = false;
       for (const [section, keys] of waiting) {
@@ -324,7 +324,7 @@ class Run {
     }
   }
 
-  /** Asks the server whether it would take an object. */
+  /** Asks the server whether it would accept an object. */
   private async attempt(kind: ServedKind, resource: string, key: string, taken: ApiObject): Promise<void> {
     try {
       const { object } = mapOwners({ ...taken, apiVersion: kind.apiVersion }, new Map());
@@ -369,7 +369,7 @@ class Run {
           this.tally.note(resourceName(section), name, 'is not established', true);
         }
       } catch (error) {
-        // It could not be made, which was noted.
+        // The object could not be made, which was recorded.
         if (!(error instanceof ApiFault)) throw error;
       }
     }
@@ -382,7 +382,7 @@ class Run {
   }
 }
 
-/** Whether an object that every cluster has says more than its name. */
+/** Whether an object that every cluster has contains more than its name. */
 function hasContent({ metadata: { labels, annotations }, imagePullSecrets }: ApiObject): boolean {
   const own = Object.keys(labels ?? {}).filter((label) => !/\/metadata\.name$/.test(label));
   return (

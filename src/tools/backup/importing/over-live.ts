@@ -5,8 +5,8 @@ import { isOfDeployment } from './import-rules.js';
 type Fields = Record<string, unknown>;
 
 /**
- * The object to write over a live one: everything as in the backup, but for what can't change or belongs to the live
- * one, such as the addresses of a service, the volume of a claim and the pods' template of a job.
+ * The object to write over a live one: everything as in the backup, except fields that can't change or belong to the
+ * live one, such as the addresses of a service, the volume of a claim and the pods' template of a job.
  *
  * @param object fit for creation
  */
@@ -21,7 +21,7 @@ export function overLive(object: ApiObject, live: ApiObject): ApiObject {
   return next;
 }
 
-/** Paths that stay as they are where the new object says nothing, and always for those with a `!`. */
+/** Paths that stay unchanged where the new object has no value, and always for those with a `!`. */
 const keptBy: Readonly<Record<string, readonly string[]>> = {
   '/Namespace': ['spec.finalizers'],
   '/Service': ['spec.clusterIP', 'spec.clusterIPs', 'spec.ipFamilies', 'spec.healthCheckNodePort'],

@@ -17,7 +17,7 @@ export function planLines(tally: Tally): readonly string[] {
   ];
 }
 
-/** What an import did, for people. */
+/** The result of an import, for people. */
 export function resultLines(tally: Tally): readonly string[] {
   const rows = tally.rows.map(([resource, { created, updated, existed, leftOut, failed }]) => [
     resource,

@@ -1,7 +1,7 @@
 import type { NotTaken } from '../format/lines.js';
 import { printable } from '../format/printable.js';
 
-/** What became of an object. `leftOut`: by a rule. `failed`: the server refused it. */
+/** The outcome for an object. `leftOut`: by a rule. `failed`: the server refused it. */
 export type Outcome = 'created' | 'updated' | 'existed' | 'leftOut' | 'failed';
 
 /** How many objects of a kind had each outcome. */
@@ -11,7 +11,7 @@ export type Outcomes = Readonly<Record<Outcome, number>>;
 export interface Note {
   readonly resource: string;
   readonly why: string;
-  /** Whether it speaks of something that is missing now. Otherwise it is as it should be. */
+  /** Whether the reason means that something is missing now. Otherwise the state is as desired. */
   readonly isFault: boolean;
   readonly objects: number;
   /** The first of them. */
@@ -20,7 +20,7 @@ export interface Note {
 
 /** How many objects are named for each reason. */
 const mostNames = 1000;
-/** Reasons may differ for each object; this many are told apart. */
+/** Reasons may differ for each object; this many are distinguished. */
 const mostNotes = 10_000;
 
 interface OpenNote extends Note {
@@ -28,7 +28,7 @@ interface OpenNote extends Note {
   readonly names: string[];
 }
 
-/** Counts what became of the objects of an import, and why. */
+/** Counts the outcomes for the objects of an import, with reasons. */
 export class Tally {
   private readonly counts = new Map<string, Record<Outcome, number>>();
   private readonly notes = new Map<string, OpenNote>();
@@ -44,7 +44,7 @@ export class Tally {
     counts[outcome] += 1;
   }
 
-  /** Says something about an object. */
+  /** Adds a remark about an object. */
   note(resource: string, name: string, why: string, isFault: boolean): void {
     const text = printable(why).slice(0, 1000);
     const key = JSON.stringify([resource, isFault, text.replaceAll(`"${name.replace(/.*\//, '')}"`, '…')]);

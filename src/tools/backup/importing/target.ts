@@ -6,13 +6,13 @@ import { plainKind } from '../recreate/creation-order.js';
 
 /** Names the writes of an import in managed fields. */
 export const importer = 'plinth-import';
-/** Those of the status: so it can be told whether an object has got its status. */
+/** The field manager of the status: it shows whether an object has received its status. */
 export const statusImporter = 'plinth-import-status';
 
 /** An object that the cluster has. */
 export interface Present {
   readonly uid: string;
-  /** An import made it, and did not get to its status. */
+  /** An import made the object, and did not get to its status. */
   readonly lacksStatus: boolean;
 }
 
@@ -37,7 +37,7 @@ export class TargetCluster {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Asks the cluster for its kinds. To be called first, and when it has learned new ones. */
+  /** Queries the kinds of the cluster. To be called first, and when it has learned new ones. */
   async learnKinds(): Promise<void> {
     const { kinds } = await servedKinds(this.client, this.signal, true);
     const byName = new Map<string, ServedKind>();
@@ -56,7 +56,7 @@ export class TargetCluster {
     return kind?.kind === section.kind && kind.namespaced === section.namespaced ? kind : undefined;
   }
 
-  /** What the cluster has of a kind. */
+  /** The objects of a kind in the cluster. */
   async present(kind: ServedKind): Promise<PresentObjects> {
     for (let tries = 1; ; tries++) {
       try {
@@ -118,7 +118,7 @@ export class TargetCluster {
   /**
    * Writes an object over the live one, again when others write at the same time.
    *
-   * @param part what of it is written
+   * @param part the part of it that is written
    * @param merge makes the object to write from the live one
    * @param known the live object, if it is known
    * @throws ApiFault when the server refuses it
@@ -154,7 +154,7 @@ export class TargetCluster {
     return false;
   }
 
-  /** A pause before the cluster is asked again. */
+  /** A pause before the cluster is queried again. */
   rest(): Promise<void> {
     return this.pause(500, this.signal);
   }

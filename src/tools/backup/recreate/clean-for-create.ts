@@ -2,13 +2,13 @@ import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.j
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { plainKind } from './creation-order.js';
 
-/** What of an object stays although another cluster, or another time, gave it. */
+/** What stays of an object although it comes from another cluster, or another time. */
 export interface KeptFields {
   /** Addresses and node ports of services. Without it only `None` stays, and the cluster gives new ones. */
   readonly addresses?: boolean;
   /** The nodes that pods were placed on. */
   readonly nodeNames?: boolean;
-  /** The status: of use only to those who write it to `/status` afterwards. */
+  /** The status: useful only for callers that write it to `/status` afterwards. */
   readonly status?: boolean;
   /** Whether the volume of this name exists, or will, where the object is created. Without it claims get a new volume. */
   readonly hasVolume?: (name: string) => boolean;
@@ -29,10 +29,10 @@ const serverSet = [
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
 /**
- * A copy of an object that was read, as one to be created: without what a server sets (uid, versions, times, managed
- * fields, status) and without what belongs to the place that it came from (addresses, nodes, bindings of volumes,
+ * A copy of an object that was read, to be created: without the fields that a server sets (uid, versions, times,
+ * managed fields, status) and without those that belong to its place of origin (addresses, nodes, bindings of volumes,
  * tokens, selectors that a server made from the uid). Name, labels, finalizers and owners stay; {@link mapOwners} gives
- * the owners their new uids. `generateName` goes, since the object has its name: created again it exists.
+ * the owners their new uids. `generateName` is removed, since the object has its name: created again it exists.
  */
 export function cleanForCreate<T extends ApiObject>(object: T, keep: KeptFields = {}): T {
   const clean = cloneJson(object);
@@ -114,7 +114,7 @@ function removeFrom(fields: unknown, names: readonly string[]): void {
   if (object !== undefined) for (const name of names) delete object[name];
 }
 
-/** The value if it is an object. What was read need not have the fields of its kind. */
+/** The value if it is an object. An object that was read need not have the fields of its kind. */
 function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }

@@ -52,7 +52,10 @@ const afterCustom: readonly string[] = [
   'events/Event',
   '/Event',
 ];
-/** What would refuse or change the objects before it, or needs them to run: limits, extension servers, rules, webhooks. */
+/**
+ * Kinds that would refuse or change the objects before them, or need them to run: limits, extension servers, rules,
+ * webhooks.
+ */
 const last: readonly string[] = [
   '/LimitRange',
   '/ResourceQuota',
@@ -105,7 +108,10 @@ const stems: readonly string[] = [
   'events',
 ];
 
-/** The place of a kind among all kinds: those with smaller numbers are created before. Custom kinds share one place. */
+/**
+ * The position of a kind among all kinds: kinds with smaller numbers are created before. Custom kinds share one
+ * position.
+ */
 export function kindRank(apiVersion: string, kind: string): number {
   return ranks.get(plainKind(apiVersion, kind)) ?? rankOfCustom;
 }
@@ -132,7 +138,7 @@ export function creationOrder<T extends ApiObject>(objects: readonly T[]): T[] {
     return undefined;
   };
   for (const object of sorted) {
-    // A list in place of recursion: chains of owners may be long.
+    // A list instead of recursion: chains of owners may be long.
     const chain = ordered.has(object) ? [] : [object];
     for (let next = chain.at(-1); next !== undefined; next = chain.at(-1)) {
       waiting.add(next);

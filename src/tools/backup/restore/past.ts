@@ -14,7 +14,7 @@ export interface Wanted {
 const pageSize = 500;
 
 /**
- * The version that was the newest at a moment: a version itself, or what the server finds for a time or a span.
+ * The version that was the newest at a moment: a version itself, or the one that the server finds for a time or a span.
  *
  * @throws StartupError when the server does not know, or may not tell
  */

@@ -9,20 +9,20 @@ import { leftOut } from '../recreate/made-by-itself.js';
 import { mapOwners } from '../recreate/map-owners.js';
 import { objectPath, objectsOf, type Wanted } from './past.js';
 
-/** What is to be restored: all that is wanted of these kinds. `isNamed`: the user named the objects themselves. */
+/** What is to be restored: all wanted objects of these kinds. `isNamed`: the user named the objects themselves. */
 export interface RestoreScope {
   readonly kind: ServedKind;
   readonly wanted: Wanted;
   readonly isNamed: boolean;
 }
 
-/** What becomes of one object. Nothing is ever deleted. */
+/** The step for one object. Nothing is ever deleted. */
 export interface RestoreStep {
   readonly action: 'create' | 'update' | 'unchanged' | 'leave';
   readonly kind: ServedKind;
   readonly past: ApiObject;
   readonly present: ApiObject | undefined;
-  /** Why it is left as it is; or what the restored object lacks. */
+  /** Why the object is left unchanged; or what the restored object lacks. */
   readonly why?: string;
 }
 
@@ -44,7 +44,7 @@ export interface PlanDependencies {
   readonly signal: AbortSignal;
 }
 
-/** Compares what was with what is, and says what has to be done. Only reads. */
+/** Compares the past with the present, and determines what has to be done. Only reads. */
 export async function planRestore({ client, kinds, scopes, version, signal }: PlanDependencies): Promise<RestorePlan> {
   const found: { scope: RestoreScope; past: ApiObject; present: ApiObject | undefined }[] = [];
   const notSeen: { what: string; why: string }[] = [];
@@ -79,7 +79,10 @@ export async function planRestore({ client, kinds, scopes, version, signal }: Pl
   return { version, steps, notSeen, uids };
 }
 
-/** The object to send: as it was, without what the server sets, with its owners as they are called now. */
+/**
+ * The object to send: its past state, without the fields that the server sets, with the present identities of its
+ * owners.
+ */
 export function restoredObject(
   { kind, past, present }: Pick<RestoreStep, 'kind' | 'past' | 'present'>,
   uids: Pick<ReadonlyMap<string, string>, 'get'>,
@@ -89,7 +92,7 @@ export function restoredObject(
   if (present === undefined) return { object, lost };
   const { uid, resourceVersion, finalizers } = present.metadata;
   const metadata = { ...object.metadata, uid: uid as string, resourceVersion: resourceVersion as string };
-  // Who waits for a finalizer now is asked neither to go nor to come back.
+  // An object that waits for a finalizer is left alone: neither deleted nor restored.
   if (finalizers === undefined) delete metadata.finalizers;
   else metadata.finalizers = finalizers;
   return { object: { ...object, metadata }, lost };

@@ -3,7 +3,7 @@ import { printable } from '../format/printable.js';
 import type { RestorePlan, RestoreStep } from './plan.js';
 import type { StepResult } from './restore.js';
 
-/** The plan for people: one line per object that is not as it was, and how many there are of each kind of step. */
+/** The plan for people: one line per object that differs, and how many there are of each kind of step. */
 export function planLines({ version, steps, notSeen }: RestorePlan): string[] {
   const shown = steps.filter(({ action }) => action !== 'unchanged');
   const rows = shown.map((step) => [step.action, printable(nameOf(step)), printable(step.why ?? '')]);
@@ -15,7 +15,7 @@ export function planLines({ version, steps, notSeen }: RestorePlan): string[] {
   return [`As of version ${version}: ${counts.join(', ')}. Nothing is deleted.`, ...aligned([...rows, ...lost])];
 }
 
-/** What came of it, for people: only what did not go as planned. */
+/** The result, for people: only the steps that did not go as planned. */
 export function resultLines(results: readonly StepResult[], dryRun: boolean): string[] {
   const rows = results
     .filter(({ why }) => why !== undefined)

@@ -5,7 +5,7 @@ import { makeFolder } from '../../../base/machinery/make-folder.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { OwnFiles } from '../own-files.js';
 
-/** The programs that stand in for those of a control plane. */
+/** The programs that replace those of a control plane. */
 const programs = ['kube-apiserver', 'etcd'] as const;
 
 export interface AssetFilesOptions {
@@ -19,11 +19,12 @@ export interface AssetFilesOptions {
   readonly path: string;
 }
 
-/** What became of the one program that is not ours. */
+/** The outcome for the one program that is not ours. */
 export type KubectlAsset = { readonly linkedTo: string } | { readonly note: string };
 
 /**
- * Writes the programs into a folder, made if it is not there, and a link to kubectl, or a program that tells how to get it.
+ * Writes the programs into a folder, created if necessary, and a link to kubectl, or a program that explains how to get
+ * it.
  *
  * @throws StartupError when the folder has programs of others with these names
  */
@@ -40,7 +41,7 @@ export async function writeAssets(options: AssetFilesOptions): Promise<KubectlAs
   return await provideKubectl(files, options);
 }
 
-/** Whoever runs it gets the signals themselves: the shell is replaced. */
+/** Its caller sends signals to the program itself: the shell is replaced. */
 function launcher(name: string, { node, program, version }: AssetFilesOptions): string {
   const [runtime, script] = [node, program].map(quote);
   return [

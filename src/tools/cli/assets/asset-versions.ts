@@ -5,7 +5,7 @@ import type { VersionTexts } from '../version-flag.js';
 /** The release of the usual store whose flags are understood. Suites and scripts compare it with the least that they need. */
 const storeRelease = '3.6.0';
 
-/** The version that the stand-in for the usual store tells, by its flag and by HTTP. */
+/** The version that the replacement for the usual store reports, by its flag and by HTTP. */
 export async function storeVersion(): Promise<string> {
   return `${storeRelease}+plinth-${await readVersion()}`;
 }

@@ -12,8 +12,8 @@ export interface StoreServerOptions {
 }
 
 /**
- * Stands where suites expect the usual store: tells that it is healthy, and servers of ours where their database is. A
- * database URL holds no secret: only this user gets through its socket.
+ * Listens where suites expect the usual store: reports that it is healthy, and gives our servers the address of their
+ * database. A database URL holds no secret: only this user gets through its socket.
  *
  * @throws StartupError when a port is taken
  */

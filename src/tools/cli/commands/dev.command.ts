@@ -149,7 +149,7 @@ async function start(
   announce(context, server.url, kubeconfig, console?.url);
 }
 
-/** Databases whose data folder was deleted would stay for ever otherwise: nobody looks there. */
+/** Databases whose data folder was deleted would stay forever otherwise: nobody looks there. */
 async function reportOrphans(logger: Logger): Promise<void> {
   const { databasesRoot, keptDatabases } = await import('../../local-postgres/embedded/orphans.js');
   const orphans = (await keptDatabases(databasesRoot)).filter(({ state }) => state === 'orphaned');

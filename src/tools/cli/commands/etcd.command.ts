@@ -44,7 +44,7 @@ export const etcdCommand: Command = {
       const { folderDatabase } = await import('../../local-postgres/shared/folder-databases.js');
       const { startStoreServer } = await import('../assets/store-server.js');
       const database = inTurn((prefix: string) => folderDatabase(lease.adminUrl, folder, prefix));
-      // Made before a server asks for it, so that a fault is told here.
+      // Made before a server requests it, so that a fault is reported here.
       await database(usualPrefix);
       started.push(await startStoreServer({ urls: etcd.listenClientUrls, database, version: await storeVersion() }));
       const isLost = await Promise.race([signals.wait().then(() => false), lease.ended.then(() => true)]);

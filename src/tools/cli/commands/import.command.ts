@@ -27,7 +27,7 @@ const groups = {
 } as const;
 type Options = ParsedOptions<typeof groups>;
 
-/** The import came to its end, but something was not taken. */
+/** The import finished, but something was not imported. */
 const incomplete = 3;
 
 export const importCommand: Command = {
@@ -72,7 +72,7 @@ async function bring(path: string | undefined, options: Options, context: Comman
       reader,
       target: new TargetCluster(client, pause, signal),
       options: {
-        // From another cluster only that was read which was chosen.
+        // Only the selected objects were read from another cluster.
         ...(path === undefined ? new BackupSelectionOptions() : options.backupSelection),
         existing: existing as 'skip' | 'update' | 'fail',
         parallel,

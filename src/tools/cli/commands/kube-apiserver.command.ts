@@ -31,7 +31,7 @@ const defaults = {
   'sql-projection': 'off',
 } as const;
 
-/** Suites wait for 20 seconds, and what they left open at their end nobody reads. */
+/** Suites wait for 20 seconds, and nobody reads connections left open at their end. */
 const stopMs = 10_000;
 
 export const kubeApiServerCommand: Command = {

@@ -65,7 +65,7 @@ function serveFlags(pki: Pki, tokenKey: string): Flags {
     ...proxyFlags(pki),
     ['kubelet-client-certificate', pki.nodeAgentClient.certificateFile],
     ['kubelet-client-key', pki.nodeAgentClient.privateKeyFile],
-    // Without these, whoever reaches the port may do everything. The admin kubeconfig belongs to system:masters.
+    // Without these, anyone who reaches the port may do everything. The admin kubeconfig belongs to system:masters.
     ['authorization-mode', 'Node,RBAC'],
     ['enable-admission-plugins', 'NodeRestriction'],
   ];

@@ -1,8 +1,8 @@
 import type { FlagWords, ProgramWords } from './vocabulary.js';
 
 /**
- * For bash 3.2 and later, without the package bash-completion. Bash takes words apart at `=` and `:`; the script puts
- * them together again, and gives back only the part that bash replaces.
+ * For bash 3.2 and later, without the package bash-completion. Bash splits words at `=` and `:`; the script joins them
+ * again, and returns only the part that bash replaces.
  */
 export function bashScript(programs: readonly ProgramWords[]): string {
   const names = programs.map(({ name }) => name).join(' ');
@@ -118,7 +118,7 @@ ${programs.flatMap(operandCase).join('\n')}
 complete -F _plinth plinth`;
 }
 
-/** Words with an asterisk are data here; unquoted, the shell would put names of files in their place. */
+/** Words with an asterisk are data here; unquoted, the shell would replace them by names of files. */
 function flagCases(program: string, flags: readonly FlagWords[]): string[] {
   return flags
     .filter(({ value, words }) => value !== 'text' || words.length > 0)

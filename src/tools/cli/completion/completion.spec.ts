@@ -88,7 +88,7 @@ describe('the words that shells complete', () => {
 describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
   let folder: string;
   let shell: TypingShell;
-  /** Puts all that can be meant into the line. */
+  /** Puts all possible words into the line. */
   const all = '\u001b*';
 
   before(async () => {

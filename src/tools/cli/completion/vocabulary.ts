@@ -1,7 +1,7 @@
 import { type BoundFlag, flagsOf } from '../../../base/config/flag.js';
 import type { Command } from '../command.js';
 
-/** What the value of a flag can be, as far as a shell can help. */
+/** The possible values of a flag, as far as a shell can help. */
 export type ValueKind = 'none' | 'text' | 'file' | 'folder' | 'words';
 
 /** One flag as shells see it. */

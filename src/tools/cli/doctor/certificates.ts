@@ -22,7 +22,7 @@ const serverAuth = '1.3.6.1.5.5.7.3.1';
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const leastRsaBits = 2048;
 
-/** Looks at one pair: validity, key, purpose, names and chain. Reports the first fault of it. */
+/** Checks one pair: validity, key, purpose, names and chain. Reports its first fault. */
 export async function pairFinding(pair: PairToCheck, now: number): Promise<Finding> {
   const { flag, path } = pair.certificate;
   const check = `certificate of ${flag}`;
@@ -47,7 +47,7 @@ export async function pairFinding(pair: PairToCheck, now: number): Promise<Findi
   );
 }
 
-/** Looks at a file of authorities: each is one, and valid. */
+/** Checks a file of authorities: each certificate is an authority, and valid. */
 export async function authorityFinding(flag: string, path: string, now: number): Promise<Finding> {
   const check = `authorities of ${flag}`;
   let text: string | undefined;
@@ -70,7 +70,7 @@ export async function authorityFinding(flag: string, path: string, now: number):
   return times.find(({ verdict }) => verdict === 'error') ?? times[0] ?? ok(check, found.map(validText).join('; '));
 }
 
-/** Looks at the keys of account tokens: each can be read, is strong, and what is signed can be verified. */
+/** Checks the keys of account tokens: each can be read, is strong, and verifies what is signed. */
 export async function tokenKeyFindings(
   signing: readonly { readonly flag: string; readonly path: string }[],
   verifying: readonly string[],

@@ -14,15 +14,15 @@ interface Access {
   readonly status: { readonly allowed: boolean };
 }
 
-/** Looks at a cluster as its clients do: it is reached and believed, knows the user, and lets him read. */
+/** Checks a cluster as its clients would: it can be reached and trusted, knows the user, and lets the user read. */
 export async function clusterFindings(access: ApiAccess, stop: AbortSignal): Promise<Finding[]> {
-  // Who waits for a doctor wants to know what is wrong now.
+  // A user who runs the doctor wants to know what is wrong now.
   const pause = async () => undefined;
   const client = new ClusterClient(access, pause, connections, 'plinth-doctor');
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limitMs)]);
   try {
     await client.send('GET', '/version', { signal }).catch((fault: unknown) => {
-      // It answers, whatever it says.
+      // Any answer shows that the server runs.
       if (!(fault instanceof ApiFault)) throw fault;
     });
     const findings = [ok('cluster', `${client.server} answers, and its certificate is trusted`)];
@@ -53,7 +53,7 @@ function reasonOf(fault: unknown): string {
       typeof code === 'string' && !cause.message.includes(code) ? `${cause.message} (${code})` : cause.message,
     );
   }
-  // The innermost is the reason, those around it only say that there is one.
+  // The innermost error is the reason; the outer ones only report that there is one.
   return texts.findLast((text) => text !== '') ?? errorText(fault);
 }
 

@@ -32,7 +32,7 @@ const mostDeadShare = 0.5;
 const leastDeadRows = 100_000;
 const staleLagSeconds = 60;
 
-/** Looks at connection, server, settings, rights, schema, readers and upkeep. */
+/** Checks connection, server, settings, rights, schema, readers and upkeep. */
 export async function databaseFindings(needs: DatabaseNeeds, now: () => number): Promise<Finding[]> {
   let session: Session;
   try {
@@ -140,7 +140,7 @@ async function versionFindings(session: Session): Promise<Finding[]> {
 async function clockFinding(session: Session, _needs: DatabaseNeeds, now: () => number): Promise<Finding> {
   const before = now();
   const [there] = await rowOf(session, 'select extract(epoch from clock_timestamp()) * 1000');
-  // The answer was made at some time between.
+  // The answer was made at some time in between.
   const skew = Math.max(0, before - Number(there), Number(there) - now());
   const text = `the clocks of this machine and of the database differ by ${(skew / 1000).toFixed(1)} s`;
   const remedy = 'run chrony or systemd-timesyncd on both machines';
@@ -202,7 +202,7 @@ async function connectionFindings(session: Session, { connections }: DatabaseNee
     : warning('database connections', text, remedy);
 }
 
-/** Behind a pooler in transaction mode notifications are accepted and never come. */
+/** Behind a pooler in transaction mode notifications are accepted and never arrive. */
 async function poolerFinding(session: Session, { listenDatabaseUrl, databaseUrl }: DatabaseNeeds): Promise<Finding> {
   const listener = await connect(listenDatabaseUrl ?? databaseUrl).catch((fault: unknown) => fault);
   if (!(listener instanceof Session)) {

@@ -17,13 +17,13 @@ import { machineFindings, thisMachine } from './machine.js';
 
 type Options = ParsedOptions<typeof doctorGroups>;
 
-/** What is said of a kubeconfig whose user is identified by a program. */
+/** The finding about a kubeconfig whose user is identified by a program. */
 const noPrograms = /\(exec\)/;
 
 /** Connections of a process besides its pool: one to write, one to listen. */
 const ownConnections = 2;
 
-/** Looks at everything that the options name, in the order machine, database, files, certificates, cluster. */
+/** Checks everything that the options name, in the order machine, database, files, certificates, cluster. */
 export async function examine(
   groups: typeof doctorGroups,
   options: Options,
@@ -44,7 +44,7 @@ export async function examine(
   ];
 }
 
-/** The file that the variable KUBECONFIG names, or what is wrong with it. */
+/** The file that the variable KUBECONFIG names, or its fault. */
 function usualFile(usual: string | undefined): string | undefined | Finding {
   try {
     return usualKubeconfig(usual);
@@ -109,7 +109,7 @@ function pairs(options: Options): PairToCheck[] {
     [keyFlag, key]: readonly [string, string | undefined],
     rest: Pick<PairToCheck, 'usage' | 'names' | 'authority'>,
   ) => {
-    // What is not there was told of already.
+    // A missing file was reported already.
     if (path === undefined || key === undefined || !existsSync(path) || !existsSync(key)) return;
     found.push({ certificate: { flag, path }, key: { flag: keyFlag, path: key }, ...rest });
   };

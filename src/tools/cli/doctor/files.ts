@@ -6,12 +6,12 @@ import { bytesText, error, type Finding, ok, skipped, warning } from './finding.
 
 const secretText = /PRIVATE KEY-----|client-key-data:|^\s*-?\s*(?:token|password|secret):/m;
 const secretFlags: ReadonlySet<string> = new Set(['token-auth-file', 'encryption-provider-config']);
-/** No certificate, key or configuration is so large; reading more could take for ever. */
+/** No certificate, key or configuration is this large; reading more could take forever. */
 const mostBytes = 64 * 2 ** 20;
 const forOthers = 0o007;
 const writableForGroup = 0o020;
 
-/** Looks at every file that the options name: it can be read, and a secret one not by everybody. */
+/** Checks every file that the options name: it can be read, and a secret one not by everybody. */
 export async function fileFindings(groups: OptionGroups, parsed: Readonly<Record<string, object>>): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [name, optionsClass] of Object.entries(groups)) {
@@ -26,7 +26,7 @@ export async function fileFindings(groups: OptionGroups, parsed: Readonly<Record
   return findings;
 }
 
-/** Whether a file can be read as a whole and again: the reader of a pipe may wait for ever, and takes its content away. */
+/** Whether a file can be read as a whole and again: the reader of a pipe may wait forever, and consumes its content. */
 export async function isPlainFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true && found.size <= mostBytes;
@@ -37,7 +37,7 @@ export async function plainText(path: string): Promise<string | undefined> {
   return (await isPlainFile(path)) ? await readFile(path, 'utf8') : undefined;
 }
 
-/** One file, by its flag or the name of where it stands. */
+/** One file, by its flag or the name of where it is referenced. */
 export async function fileFinding(flag: string, path: string): Promise<Finding> {
   const check = `file of --${flag}`;
   let text: string;

@@ -1,9 +1,12 @@
-/** `error`: it does not work like this. `warning`: it works, and will hurt some day. `skipped`: there was nothing to look at. */
+/**
+ * `error`: the present state does not work. `warning`: it works, but will cause trouble some day. `skipped`: there was
+ * nothing to check.
+ */
 export type Verdict = 'ok' | 'warning' | 'error' | 'skipped';
 
-/** What one look found. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at, always the same words: `database version`. */
+  /** What was checked, always in the same words: `database version`. */
   readonly check: string;
   readonly verdict: Verdict;
   readonly text: string;

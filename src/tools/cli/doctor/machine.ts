@@ -6,7 +6,7 @@ import { checkPortFree } from '../../../base/machinery/port-check.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 
-/** What the machine has; injected so that tests can look at others. */
+/** The resources of the machine; injected so that tests can use others. */
 export interface Machine {
   /** `v26.1.0` */
   readonly nodeVersion: string;
@@ -15,11 +15,11 @@ export interface Machine {
   /** Bytes that this process may use, by the limit of its container or the memory of the machine. */
   readonly memoryBytes: number;
   readonly cores: number;
-  /** The most files and sockets that a process may open; undefined where the system does not tell. */
+  /** The most files and sockets that a process may open; undefined where the system does not report it. */
   readonly openFiles: number | undefined;
 }
 
-/** What the options ask of it. */
+/** What the options require of the machine. */
 export interface MachineNeeds {
   readonly watchCacheMaxBytes: number;
   readonly workers: number;
@@ -54,7 +54,7 @@ async function openFiles(): Promise<number | undefined> {
   return soft === undefined ? undefined : soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Looks at Node, memory, limits, disk and port. */
+/** Checks Node, memory, limits, disk and port. */
 export async function machineFindings(machine: Machine, needs: MachineNeeds): Promise<Finding[]> {
   return [
     nodeFinding(machine),

@@ -5,13 +5,13 @@ import { ensurePair, type KeyPairFiles } from './pki.js';
 
 const leafDays = 365;
 
-/** What the server and simulated nodes of one machine know each other by. */
+/** The files by which the server and simulated nodes of one machine verify each other. */
 export interface NodePki {
   /** What the server checks the certificates of nodes with. */
   readonly authorityFile: string;
   /** The certificate that the server shows to nodes. */
   readonly clientFiles: KeyPairFiles;
-  /** What nodes check that with. */
+  /** The authority by which nodes verify that certificate. */
   readonly clientAuthority: string;
   /** The certificate of the nodes' own server. */
   readonly server: KeyPair;

@@ -22,7 +22,7 @@ const longestValue = 200;
 export class HistoryTables {
   constructor(private readonly colors: boolean) {}
 
-  /** Columns under their titles. Below each row stand its further lines. */
+  /** Columns under their titles. Further lines of a row follow below it. */
   table(
     titles: readonly string[],
     rows: readonly { readonly cells: readonly (string | null)[]; readonly below?: readonly string[] }[],
@@ -44,7 +44,7 @@ export class HistoryTables {
     ];
   }
 
-  /** What a change did, one line each. */
+  /** The effects of a change, one line each. */
   difference(diff: unknown): string[] {
     if (diff === null) return [this.paint('dim', '(encrypted)')];
     return (diff as readonly Difference[]).map(({ op, path, from, to }) => {

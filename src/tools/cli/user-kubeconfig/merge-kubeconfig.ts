@@ -3,7 +3,7 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { ApiAccess } from '../../../base/outgoing/api-access.js';
 import type { KeyPair } from '../pki/issue-certificate.js';
 
-/** What a kubeconfig for one user says. */
+/** The content of a kubeconfig for one user. */
 export interface UserKubeconfig {
   /** Of the cluster; user and context are `<user>@<name>`. */
   readonly name: string;
@@ -18,8 +18,8 @@ export function userKubeconfig(config: UserKubeconfig): string {
 }
 
 /**
- * A kubeconfig with cluster, user and context of another one, in place of those of the same names. Everything else stays
- * as it is written, comments too. The current context changes only if there is none.
+ * A kubeconfig with cluster, user and context of another one, in place of those of the same names. Everything else
+ * stays unchanged, comments too. The current context changes only if there is none.
  *
  * @param file name for messages
  * @throws StartupError for a text that is no kubeconfig, or one whose cluster of that name is another one

@@ -14,9 +14,9 @@ const listening = new Set<Worker>();
 
 /**
  * Rescues the connection that was handed to a worker when that worker ends. The parent keeps a connection open until
- * the worker says that it took it. If the worker dies first, the cluster module waits for that answer for good, and the
- * client with it. Here the parent answers for the dead worker that the connection was not taken. So another worker gets
- * it, with nothing of it read yet. Where there is no other one, it is closed.
+ * the worker reports that it took it. If the worker dies first, the cluster module waits for that answer for good, and
+ * the client with it. Here the parent answers for the dead worker that the connection was not taken. So another worker
+ * gets it, with nothing of it read yet. Where there is no other one, it is closed.
  *
  * It watches the channel instead of owning the listener, which leaves scheduling and everything else about a shared
  * port to Node. If the messages of Node change, nothing is recognised and nothing is rescued; a test would fail.
@@ -49,8 +49,8 @@ export function rescueConnections(worker: Worker): void {
 }
 
 /**
- * Emits `disconnect` in the moment in which the channel ends. Node does so a little later, and never where the worker died in
- * the middle of a message. Until then a connection can be handed to that worker, is not sent, and is lost.
+ * Emits `disconnect` in the moment in which the channel ends. Node does so a little later, and never where the worker
+ * died in the middle of a message. Until then a connection can be handed to that worker, is not sent, and is lost.
  */
 function sendEndAtOnce(channel: Worker['process']): void {
   let isConnected = channel.connected;

@@ -7,7 +7,7 @@ interface Collection<Answer> {
   readonly finish: () => void;
 }
 
-/** Questions of the parent that each worker answers for itself. */
+/** Requests of the parent that each worker answers for itself. */
 export class Gathering<Question, Answer> {
   private readonly collections = new Map<number, Collection<Answer>>();
   private nextId = 1;

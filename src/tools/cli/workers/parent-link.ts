@@ -45,7 +45,7 @@ export class ParentLink {
     if (this.channel.connected) this.channel.send?.(message, undefined, undefined, () => undefined);
   }
 
-  /** Sets the function that tells the state of flow control in this process; undefined when it is off. */
+  /** Sets the function that returns the state of flow control in this process; undefined when it is off. */
   onCollectFlows(collect: (page: FlowPage) => FlowTable | undefined): void {
     this.collectFlows = collect;
   }

@@ -13,8 +13,8 @@ import { ParentLink } from './parent-link.js';
 import { hubDescriptor, type ParentMessage } from './worker-messages.js';
 
 /*
- * A worker process: serves with the options its parent sends, until the parent tells it to stop. Ctrl-C reaches the
- * whole process group, so the worker leaves it to the parent. SIGTERM to a worker alone ends that worker in good order.
+ * A worker process: serves with the options its parent sends, until the parent stops it. Ctrl-C reaches the whole
+ * process group, so the worker leaves it to the parent. SIGTERM to a worker alone ends that worker in an orderly way.
  * When the parent is gone, Node's cluster module ends the process.
  */
 

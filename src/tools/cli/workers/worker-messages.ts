@@ -17,7 +17,7 @@ export type ParentMessage =
   | { readonly type: 'stop' }
   /** Asks whether the event loop turns; the answer is `alive`. */
   | { readonly type: 'ask' }
-  /** Other workers have become ready: clients are to connect again and spread over all. */
+  /** Other workers have become ready: clients should reconnect and spread over all. */
   | { readonly type: 'spread' }
   | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
   | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined }

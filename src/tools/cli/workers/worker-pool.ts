@@ -253,8 +253,8 @@ export class WorkerPool implements Running {
   }
 
   /**
-   * Clients that connected while other workers served would stay with these. Once no worker is starting any more, all
-   * clients but those of the newest worker connect again, in turn to all.
+   * Clients that connected while other workers were starting would stay with the present ones. Once no worker is
+   * starting any more, all clients but those of the newest worker reconnect, in turn to all.
    */
   private spread(newest: Slot): void {
     if (this.slots.some(({ worker, isReady }) => worker !== undefined && !isReady)) return;
@@ -302,7 +302,7 @@ export class WorkerPool implements Running {
   }
 }
 
-/** A new process, or why there is none: the system may have no room for it just now. */
+/** A new process, or why there is none: the system may have no resources for it just now. */
 async function fork(): Promise<Worker | Error> {
   try {
     const worker = cluster.fork();

@@ -1,23 +1,22 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 
 const askEveryMs = 5_000;
-/** The questions before it that a worker may leave unanswered. No work holds an event loop for nearly as long. */
+/** The pings that a worker may leave unanswered. No work holds an event loop for nearly as long. */
 const mostUnanswered = 6;
-/** The same while it starts: on a starved machine it reads the program for longer. */
 const mostUnansweredAtStart = 24;
 
 /**
- * Notices that a worker hangs: that its event loop does not turn any more. Such a worker keeps its connections, and the
- * clients on them would wait for ever.
+ * Notices that a worker hangs: that its event loop no longer turns. Such a worker keeps its connections, and their
+ * clients would wait forever.
  *
- * It counts questions and not time. A parent that was frozen itself, or a whole machine that was, asks once when it goes on
- * and blames nobody.
+ * It counts pings and not time. A parent that was frozen itself, or a whole machine that was, sends one ping when it
+ * continues and blames nobody.
  */
 export class WorkerPulse {
   private unanswered = 0;
   private limit = mostUnansweredAtStart;
 
-  /** @param ask sends the worker a question; each answer is reported to `answered` */
+  /** @param ask pings the worker; each answer is reported to `answered` */
   constructor(
     private readonly timers: Timers,
     private readonly ask: () => void,
@@ -38,7 +37,7 @@ export class WorkerPulse {
     this.unanswered = 0;
   }
 
-  /** Asks until the worker is silent for too long; false when the signal is aborted before that. */
+  /** Pings until the worker is silent for too long; false when the signal is aborted before that. */
   async isLost(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       await this.timers.wait(askEveryMs, signal);

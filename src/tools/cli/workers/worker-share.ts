@@ -6,8 +6,9 @@ type InFlightLimits = Pick<
 >;
 
 /**
- * The options of one of several workers: limits on requests under way are those of the server, so each worker gets a part
- * of them, and all together get the whole. A limit of less than one for each worker is one for each; 0 stays no limit.
+ * The options of one of several workers: limits on requests under way are those of the server, so each worker gets a
+ * part of them, and all together get the whole. A limit of less than one for each worker becomes one for each; 0 stays
+ * no limit.
  *
  * @param index of the worker, from 1
  */

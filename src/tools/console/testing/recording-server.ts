@@ -15,7 +15,10 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** A server in place of the API's that tells what reached it. It knows tokens `token-of-<user>`, and client certificates. */
+/**
+ * A server that replaces the API's and reports the requests that reached it. It knows tokens `token-of-<user>`, and
+ * client certificates.
+ */
 export class RecordingServer {
   readonly arrived: Arrived[] = [];
   /** Answers that are not the usual ones, by path. */

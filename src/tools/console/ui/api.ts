@@ -3,7 +3,7 @@ export class ApiFault extends Error {
   constructor(
     readonly code: number,
     message: string,
-    /** Fields and what is wrong with them. */
+    /** Fields and their faults. */
     readonly causes: readonly string[] = [],
   ) {
     super(message);
@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What tests replace. */
+/** The parts that tests replace. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 interface StatusBody {
@@ -101,7 +101,7 @@ async function faultOf(response: Response): Promise<ApiFault> {
   }
 }
 
-/** The error that a Status tells of. */
+/** The error that a Status describes. */
 export function statusFault(code: number, { message, details }: StatusBody): ApiFault {
   const causes = (details?.causes ?? []).map(({ field, message: what = '' }) => (field ? `${field}: ${what}` : what));
   return new ApiFault(code, typeof message === 'string' ? message : `the server answered ${code}`, causes);

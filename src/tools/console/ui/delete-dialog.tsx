@@ -9,7 +9,7 @@ const ways = [
   ['Orphan', 'and leave what depends on it (Orphan)'],
 ] as const;
 
-/** Asks, then deletes exactly this object, not another one that got its name meanwhile. */
+/** Asks for confirmation, then deletes exactly this object, not another one that got its name meanwhile. */
 export function DeleteDialog({ path, object, close }: { path: string; object: ApiObject; close: () => void }) {
   const way = useSignal<string>('Background');
   const problem = useSignal('');

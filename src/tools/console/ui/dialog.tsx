@@ -8,8 +8,8 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog of the browser: it keeps the focus, and Escape closes it. It is there for the next key, and gone for the next key:
- * the events of the browser that tell of it come later.
+ * A modal dialog of the browser: it keeps the focus, and Escape closes it. It opens and closes before the next key: the
+ * browser's events for this come later.
  */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);

@@ -9,7 +9,7 @@ const context = 3;
 /** Texts that differ everywhere would take long, and nobody reads the outcome. */
 const limitMs = 2000;
 
-/** What changes from one text to another, with some lines around each change. Empty when nothing does. */
+/** The changes from one text to another, with some lines around each. Empty when there are none. */
 export function textDiff(before: string, after: string): readonly DiffLine[] {
   const changes = diffLines(before, after, { timeout: limitMs }) ?? [
     { value: before, removed: true, added: false },

@@ -1,7 +1,7 @@
 import { type Api, ApiFault, statusFault } from './api.js';
 import { readObject } from './yaml-text.js';
 
-/** `failed`: asking again would change nothing, for example because the user may not. */
+/** `failed`: another request would change nothing, for example because the user may not read. */
 export type FollowState = 'loading' | 'live' | 'waiting' | 'failed';
 
 /** What is followed: a list, and the changes from its version on. */
@@ -11,17 +11,17 @@ export interface Followed {
   /** The path that watches from a version. */
   watchPath(version: string): string;
   readonly accept: string;
-  /** Takes an event; gives the version that the watch has reached. */
+  /** Takes an event; returns the version that the watch has reached. */
   event(type: string, object: unknown): string | undefined;
   state(state: FollowState, message: string): void;
 }
 
-/** Waits so many milliseconds, or until the signal. */
+/** Waits the given number of milliseconds, or until the signal. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
-/** A watch that held this long was a good one. */
+/** A watch that lasted this long was a good one. */
 const goodWatchMs = 10_000;
 
 /**
@@ -44,7 +44,7 @@ export async function follow(api: Api, followed: Followed, signal: AbortSignal, 
       const fault = error instanceof ApiFault ? error : new ApiFault(0, String((error as Error).message));
       if (fault.code === 410) {
         version = undefined;
-        // The first time at once; a server that always says so is not asked in a loop.
+        // The first time at once; a server that always answers so is not called in a loop.
         if (pauseMs === firstPauseMs) {
           pauseMs *= 2;
           continue;

@@ -7,8 +7,8 @@ export interface KeyBinding {
 const layers: (readonly KeyBinding[])[] = [];
 
 /**
- * Adds keys; those added last win. Returns what takes them away again. To be called in a layout effect: what is drawn has its keys,
- * and what is no longer drawn has none.
+ * Adds keys; those added last win. Returns the function that removes them. To be called in a layout effect: drawn
+ * elements have their keys, and removed elements have none.
  */
 export function bindKeys(bindings: readonly KeyBinding[]): () => void {
   layers.push(bindings);

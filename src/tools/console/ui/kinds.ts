@@ -17,7 +17,7 @@ export interface Kinds {
   readonly all: readonly Kind[];
   /** The end of the names of groups that carry the vendor's, such as `k8s.io`. */
   readonly suffix: string;
-  /** Groups that could not be asked. */
+  /** Groups that could not be queried. */
   readonly missing: readonly string[];
 }
 
@@ -39,7 +39,10 @@ interface ResourceList {
   }[];
 }
 
-/** Asks the server what it serves. A group that can't be asked (its extension server is away) is left out and named. */
+/**
+ * Queries what the server serves. A group that can't be queried (its extension server is unavailable) is left out and
+ * named.
+ */
 export async function discover(api: Api): Promise<Kinds> {
   const { groups = [] } = await api.json<GroupList>('/apis');
   const versions = groups.flatMap(({ name, versions, preferredVersion }) => {

@@ -11,7 +11,7 @@ import { LiveTable, type Row } from './table.js';
 import { TableView } from './table-view.js';
 import { useWhileShown } from './use-follow.js';
 
-/** Changes that come together are drawn together. */
+/** Changes that arrive together are drawn together. */
 const drawMs = 100;
 
 /** The objects of a kind, as they are now. */

@@ -7,7 +7,7 @@ export class LiveObject {
   object: ApiObject | undefined;
   state: FollowState = 'loading';
   message = '';
-  /** Whether it was there and is no more. */
+  /** Whether the object existed and no longer does. */
   isDeleted = false;
 
   /** @param collection path of the collection that it is in */
@@ -24,7 +24,8 @@ export class LiveObject {
       list: async (ending) => {
         const path = `${this.collection}/${encodeURIComponent(this.name)}`;
         this.take(readObject(await this.api.text(path, { signal: ending })));
-        // An object that rests has a version that the server may have forgotten; that of a list is one to watch from.
+        // An object that does not change has a version that the server may have forgotten; the version of a list can be
+        // watched from.
         const selected = `${this.collection}?${new URLSearchParams({ fieldSelector: `metadata.name=${this.name}` })}`;
         const list = readObject(await this.api.text(selected, { signal: ending }));
         const [item] = (list.items ?? []) as ApiObject[];

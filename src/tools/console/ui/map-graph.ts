@@ -35,7 +35,7 @@ export const selectingKinds: ReadonlySet<string> = new Set([
   'ingresses',
 ]);
 
-/** So many objects of one owner are shown one by one. */
+/** This many objects of one owner are shown one by one. */
 const mostSiblings = 5;
 
 interface LabelSelector {
@@ -99,7 +99,7 @@ function backends({ spec = {} }: Selecting): ReadonlySet<string> {
   return names;
 }
 
-/** Objects of a namespace that have to do with each other, in columns from what is asked to what does the work. */
+/** Related objects of a namespace, in columns from entry points to the objects that do the work. */
 export function namespaceMap(objects: readonly Selecting[]): NamespaceMap {
   const byId = new Map(objects.map((each) => [idOf(each), each]));
   const groups = grouped(objects, byId);
@@ -129,7 +129,7 @@ function idOf({ kind, metadata }: Known): string {
   return metadata.uid ?? `${kind.resource}.${kind.group}/${metadata.name}`;
 }
 
-/** The node of each object: its own, or the one that stands for it and its siblings. */
+/** The node of each object: its own, or the one that represents it and its siblings. */
 function grouped(objects: readonly Selecting[], byId: ReadonlyMap<string, Selecting>): Map<string, string> {
   const siblings = new Map<string, string[]>();
   for (const each of objects) {
@@ -159,7 +159,7 @@ function placed(
     for (const { from, to } of edges)
       column.set(to, Math.max(column.get(to) ?? 0, Math.min(7, (column.get(from) ?? 0) + 1)));
   }
-  // What leads nowhere but to one column stands beside it.
+  // An object that leads to only one column is placed beside it.
   for (const id of ids) {
     if (edges.some(({ to }) => to === id)) continue;
     const next = edges.filter(({ from }) => from === id).map(({ to }) => column.get(to) ?? 1);

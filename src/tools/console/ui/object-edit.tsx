@@ -15,7 +15,7 @@ import {
 
 interface EditProps {
   readonly path: string;
-  /** As it is now. */
+  /** The present state. */
   readonly object: ApiObject;
   readonly isDeleted: boolean;
   readonly done: () => void;
@@ -28,10 +28,10 @@ const shown = (object: ApiObject) => toYaml(withoutManagedFields(object));
  * and only then for good.
  */
 export function EditView({ path, object, isDeleted, done }: EditProps) {
-  /** What the edition began with: the difference to what is there now is what others did. */
+  /** The object at the start of the edit: the difference to the present state is what others changed. */
   const base = useSignal(shown(object));
   const text = useSignal(base.value);
-  /** The text that was tried and what came of it. */
+  /** The text that was tried and the result. */
   const tried = useSignal<{ readonly text: string; readonly outcome: string } | undefined>(undefined);
   const problem = useSignal<ApiFault | undefined>(undefined);
   const isBusy = useSignal(false);
@@ -41,7 +41,7 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
   const liveVersion = object.metadata.resourceVersion ?? '';
   const isBehind = versionIn(text.value) !== liveVersion;
   const send = async (isDryRun: boolean) => {
-    // A button that is switched off would lose the focus of whoever works with keys.
+    // Disabling a button would take the focus from keyboard users.
     if (isBusy.value) return;
     const sent = text.value;
     const fault = yamlProblem(sent);

@@ -17,10 +17,10 @@ export interface Branch {
 }
 
 const pageSize = 500;
-/** Of each kind; who has more looks at the table. */
+/** For each kind; for more, users open the table. */
 const mostPerKind = 5000;
 const parallel = 4;
-/** They own nothing and nobody owns them. */
+/** They own nothing and have no owner. */
 const leftOut: ReadonlySet<string> = new Set(['events', 'componentstatuses']);
 
 export interface Loaded {
@@ -83,7 +83,9 @@ async function loadKind(
   return found;
 }
 
-/** An object with several owners stands below each: whoever writes owner references could make a tree without end. */
+/**
+ * An object with several owners appears below each: somebody who writes owner references could make an endless tree.
+ */
 const mostBranches = 1500;
 const mostLevels = 50;
 
@@ -92,7 +94,7 @@ interface GrowingBranch extends Branch {
   more: number;
 }
 
-/** What depends on an object among those loaded, and what depends on that. */
+/** The dependents of an object among those loaded, and their dependents. */
 export function branchOf(root: Known, objects: readonly Known[]): Branch {
   const byOwner = new Map<string, Known[]>();
   for (const known of objects) {

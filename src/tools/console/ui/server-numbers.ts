@@ -9,7 +9,7 @@ export interface ServerNumbers {
   readonly watches: number;
   /** The most frequent first. */
   readonly watchesByKind: readonly (readonly [kind: string, count: number])[];
-  /** How long ago the log was read: what watches may be behind. */
+  /** How long ago the log was read: the possible delay of watches. */
   readonly feedAge: number;
   readonly loopLag: number;
   /** In processors. */

@@ -7,7 +7,7 @@ export interface LoggedIn {
   readonly user: { readonly name: string; readonly groups: readonly string[] };
   readonly server: string;
   readonly until: string;
-  /** Whether the user may ask in SQL. */
+  /** Whether the user may send SQL queries. */
   readonly sql?: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function resume(): Promise<void> {
   }
 }
 
-/** Throws an ApiFault that says why not. */
+/** Throws an ApiFault with the reason. */
 export async function login(text: string): Promise<void> {
   const body = JSON.stringify({ login: text });
   const answer = await api.json<LoggedIn & { readonly key: string }>('/console/login', { method: 'POST', body });
@@ -75,7 +75,7 @@ function forget(why: string): void {
   session.value = null;
 }
 
-/** Asks for kinds and namespaces again: definitions come and go. */
+/** Reads kinds and namespaces again: definitions come and go. */
 export async function loadKinds(): Promise<void> {
   kinds.value = await discover(api);
   const list = await api

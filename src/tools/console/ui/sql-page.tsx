@@ -16,13 +16,13 @@ const examples: readonly (readonly [string, string])[] = [
 ];
 const question = { text: examples[0]?.[1] ?? '' };
 
-/** Questions to the database, as a role that may only read. */
+/** Queries to the database, as a role that may only read. */
 export function SqlPage() {
   const text = useSignal(question.text);
   const answer = useSignal<SqlAnswer | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
-  /** The question that is under way. */
+  /** The query that is under way. */
   const asked = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => asked.current?.abort(), []);
   if (session.value?.sql !== true) {

@@ -44,7 +44,7 @@ interface TableBody {
   readonly rows?:
     | readonly { readonly cells: readonly unknown[]; readonly object: { readonly metadata: Metadata } }[]
     | null;
-  /** Of servers that make no table of this kind. */
+  /** For servers that make no table of this kind. */
   readonly items?: readonly { readonly metadata: Metadata }[];
   /** Of an event without a table. */
   readonly object?: never;

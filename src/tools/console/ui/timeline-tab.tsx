@@ -12,7 +12,7 @@ interface Change {
   readonly to?: unknown;
 }
 
-/** What happened to an object, the newest first, each with what it changed. */
+/** The history of an object, the newest entry first, each with its changes. */
 export function TimelineTab({ route, version }: { readonly route: ObjectRoute; readonly version: string }) {
   const answer = useSignal<SqlAnswer | undefined>(undefined);
   const problem = useSignal('');

@@ -29,8 +29,8 @@ export function readObject(json: string): ApiObject {
 }
 
 /**
- * With sorted fields: servers answer with the same ones in different orders. Texts that an older version of YAML takes for something
- * else, such as `on` and `0777`, have quotes: servers read that version.
+ * With sorted fields: servers send the same fields in different orders. Texts that an older version of YAML reads as
+ * something else, such as `on` and `0777`, are quoted: servers read that version.
  */
 export function toYaml(value: unknown): string {
   return stringify(value, {
@@ -47,7 +47,7 @@ export function withoutManagedFields(object: ApiObject): ApiObject {
   return { ...object, metadata };
 }
 
-/** What is wrong with a text that somebody edited, or undefined. The server says the rest. */
+/** The fault of an edited text, or undefined. The server reports the rest. */
 export function yamlProblem(text: string): string | undefined {
   try {
     const value: unknown = parse(text, { maxAliasCount: 0, intAsBigInt: true, logLevel: 'error' });

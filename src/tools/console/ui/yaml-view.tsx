@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type ApiObject, toYaml, withoutManagedFields } from './yaml-text.js';
 
-/** An object as YAML; the managed fields are folded into a line that says who manages some. */
+/** An object as YAML; the managed fields are folded into a line that names some managers. */
 export function YamlView({ object }: { readonly object: ApiObject }) {
   const isOpen = useSignal(false);
   const text = useMemo(() => toYaml(withoutManagedFields(object)), [object]);

@@ -80,7 +80,7 @@ export class EmbeddedPostgres {
    */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     const { directory, logger, clock = systemClock } = options;
-    // Whoever made a folder there without data has not run Postgres yet.
+    // An owner of a folder without data has not run Postgres yet.
     const user = await chooseServiceUser(await ownerOf(join(directory, 'postgres', 'PG_VERSION')));
     const home = await preparePostgresHome({
       directory,
@@ -240,7 +240,7 @@ export class EmbeddedPostgres {
   }
 }
 
-/** False when the process is still there after so many milliseconds. */
+/** False when the process still exists after the given number of milliseconds. */
 async function endsWithin({ ended }: SupervisedProcess, ms: number): Promise<boolean> {
   const patience = new AbortController();
   const late = delay(ms, false, { signal: patience.signal }).catch(() => false);

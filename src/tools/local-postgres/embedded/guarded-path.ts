@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 
-/** More than any sound path has. */
+/** More than any sane path has. */
 const mostLinks = 40;
 
 /**

@@ -5,9 +5,9 @@ import { errorCode, StartupError } from '../../../base/machinery/startup-error.j
 import type { ServiceUser } from './service-user.js';
 
 /**
- * Makes a folder that only the service user may enter. One that is there must be that user's, or ours and empty: what others
- * could have put there is never handed over, nor what a link leads to. Everything is done to the folder that was
- * looked at, whatever somebody puts in its place meanwhile.
+ * Makes a folder that only the service user may enter. One that is there must be that user's, or ours and empty: what
+ * others could have put there is never handed over, nor what a link leads to. Everything is done to the folder that was
+ * checked, whatever somebody puts in its place meanwhile.
  *
  * @throws StartupError when somebody else has the place
  */

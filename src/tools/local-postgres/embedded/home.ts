@@ -86,7 +86,7 @@ async function findPlace(options: PostgresHomeOptions): Promise<string> {
     );
   }
   const left = join(place, 'postgres');
-  // A database without a note belongs to a folder that was deleted: it is kept, but not taken over.
+  // A database without a note belongs to a folder that was deleted: it is kept, but not adopted.
   if (await exists(left)) await rename(left, `${left}.left-${clock.now()}`);
   await recordOwner(place, directory);
   await mkdir(left, { mode: 0o700 });
@@ -108,8 +108,8 @@ async function checkFallback(fallbackRoot: string): Promise<void> {
 }
 
 /**
- * The path of a socket is short. Root's never lies in a folder that others write to: whoever was there first could have
- * anything handed over.
+ * The path of a socket must be short. Root's is never in a folder that others write to: someone who got there first
+ * could have anything handed over.
  */
 async function prepareSocketDirectory(place: string, options: PostgresHomeOptions): Promise<string> {
   const { directory, fallbackRoot, user } = options;

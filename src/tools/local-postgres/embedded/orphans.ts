@@ -7,7 +7,10 @@ import { ownerName } from './home.js';
 import { readNote } from './note.js';
 import { isAlive, readPostmasterPid } from './postmaster.js';
 
-/** Where databases of root are kept whose data folder the user that runs Postgres can't reach, or others can change. */
+/**
+ * Where root's databases are kept when the user that runs Postgres can't reach their data folder, or others can change
+ * it.
+ */
 export const databasesRoot = '/var/lib/plinth';
 
 /** A folder of a database below the root. */
@@ -40,7 +43,7 @@ export async function keptDatabases(root: string): Promise<readonly KeptDatabase
 }
 
 /**
- * Removes a database that `keptDatabases` reports as orphaned. It is looked at again just before.
+ * Removes a database that `keptDatabases` reports as orphaned. The database is checked again just before.
  *
  * @returns whether it was removed
  */

@@ -21,15 +21,17 @@ export interface AcquireOptions {
    * that all processes of this user and machine share; it is started by the first and ends with the last of them.
    */
   readonly databaseUrl?: string | undefined;
-  /** What the database begins with. Unset: the schema, without objects. */
+  /** The initial content of the database. Unset: the schema, without objects. */
   readonly template?: DatabaseTemplate;
   /** How long the shared Postgres stays after the last process, if this one has to start it. Default 1000. */
   readonly lingerMs?: number;
-  /** Called when the copy of the template has been asked for: from then on this process only waits. */
+  /** Called when the copy of the template was requested: from then on this process only waits. */
   readonly onCopy?: (() => void) | undefined;
 }
 
-/** Databases without connections for so long, on a server of the user's own, were left by processes that were killed. */
+/**
+ * On a server of the user's own, databases without connections for this long were left by processes that were killed.
+ */
 const leftAfterSeconds = 60;
 const insufficientPrivilege = '42501';
 const noSuchDatabase = '3D000';

@@ -7,11 +7,11 @@ import { databaseAt } from './databases.js';
 import { migratedTemplate } from './template.js';
 
 /*
- * Databases that outlive their user, as long as a folder has a note of them. The program that stands in for the usual
- * store of test suites keeps its data so: they go with its data folder.
+ * Databases that outlive their user, as long as a folder has a note of them. The program that replaces the usual store
+ * in test suites keeps its data this way: they are removed with its data folder.
  */
 
-/** How the names of these databases begin. */
+/** The prefix of the names of these databases. */
 export const folderPrefix = 'plinth_folder_';
 
 /** In the folder: the names of its databases by what its user calls them. */
@@ -57,7 +57,7 @@ export async function dropUnnamed(adminUrl: string): Promise<void> {
   });
 }
 
-/** Drops those that were left half made. Nobody makes any at the moment. */
+/** Drops databases that were left half made. Nobody makes any at the moment. */
 export async function dropHalfMade(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ name: string }>(

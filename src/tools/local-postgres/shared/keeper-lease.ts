@@ -10,10 +10,10 @@ import { lockDirectory } from '../directory-lock.js';
 import { type KeeperPlace, keeperPlace } from './keeper-place.js';
 import { type KeeperLine, received, send } from './keeper-protocol.js';
 
-/** The right to use the shared Postgres, which runs at least as long. The end of the process ends it in any case. */
+/** The right to use the shared Postgres, which runs at least that long. The end of the process ends it in any case. */
 export interface KeeperLease {
   readonly adminUrl: string;
-  /** The names of this user's databases begin so. */
+  /** The prefix of the names of this user's databases. */
   readonly prefix: string;
   /** Resolves when the lease ends, by `end` or because the keeper is gone. */
   readonly ended: Promise<void>;
@@ -67,7 +67,7 @@ async function tryLease(place: KeeperPlace): Promise<KeeperLease | undefined> {
   const lines = received<KeeperLine>(socket);
   const first = await lines.next();
   if (first.done === true) return undefined;
-  // It holds the lease, but keeps no process alive that has nothing else to do.
+  // The connection holds the lease, but does not keep a process alive that has nothing else to do.
   socket.unref();
   return new SocketLease(socket, first.value);
 }

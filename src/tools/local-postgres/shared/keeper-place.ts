@@ -13,7 +13,7 @@ export interface KeeperPlace {
   /** Where the keeper listens. */
   readonly socket: string;
   readonly log: string;
-  /** Held by who starts the keeper. */
+  /** Held by the process that starts the keeper. */
   readonly startLock: string;
   /** Held by the keeper. */
   readonly keeperLock: string;

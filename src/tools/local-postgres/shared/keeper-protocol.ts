@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** What a user of the shared Postgres says, one JSON text per line: a database that the keeper may drop now. */
+/** A message from a user of the shared Postgres, one JSON text per line: a database that the keeper may drop now. */
 export interface UserLine {
   readonly drop: string;
 }
 
-/** What the keeper says first: an administrator's URL, and how the names of this user's databases begin. */
+/** The keeper's first message: an administrator's URL, and the prefix of this user's databases. */
 export interface KeeperLine {
   readonly adminUrl: string;
   readonly prefix: string;
 }
 
-/** How the names of all databases begin that belong to some user. */
+/** The prefix of all databases that belong to some user. */
 export const sharedPrefix = 'plinth_test_';
 
 /** Sends a line. */

@@ -29,13 +29,13 @@ const takeOverMs = 60_000;
 const pollMs = 20;
 /** Users remove the folders of their databases soon after they have ended. */
 const sweepAfterMs = 500;
-/** Systems remove temporary files that nobody has touched for ten days, also single ones. */
+/** Systems remove temporary files that were not touched for ten days, also single ones. */
 const oldestDataMs = 5 * 24 * 60 * 60 * 1000;
 
 /**
- * Runs the shared Postgres for as long as somebody uses it: whoever holds a connection to the socket. The end of a
- * connection, which comes however the process at its other end dies, drops the databases of that user. Resolves when
- * everything has ended.
+ * Runs the shared Postgres for as long as somebody uses it, that is, holds a connection to the socket. The end of a
+ * connection, however the process at its other end dies, drops the databases of that user. Resolves when everything has
+ * ended.
  *
  * @throws StartupError when Postgres does not start, or when an earlier keeper does not end.
  */
@@ -71,7 +71,7 @@ async function takeLock(place: KeeperPlace): Promise<{ release(): Promise<void> 
   }
 }
 
-/** The data are worth nothing: when they can't be used, there are new ones. */
+/** The data are worthless: when they can't be used, new ones are made. */
 async function startPostgres(place: KeeperPlace, logger: Logger): Promise<EmbeddedPostgres> {
   const { directory, binaries } = place;
   const options = { directory, binaries, logger, port: 0, disposable: true };
@@ -91,8 +91,8 @@ async function removeData({ directory }: KeeperPlace): Promise<void> {
 }
 
 /**
- * Tells whether the data are whole. Nothing of them is waited for until it is on disk, so they survive the end of any
- * process, but not a crash of the machine.
+ * Whether the data are intact. Nothing is synced to disk, so the data survive the end of any process, but not a crash
+ * of the machine.
  */
 class DataMark {
   constructor(private readonly place: KeeperPlace) {}
@@ -122,7 +122,7 @@ class DataMark {
   }
 }
 
-/** Differs after a restart of the machine; empty where the system does not tell. */
+/** Differs after a restart of the machine; empty where the system does not report it. */
 async function bootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
 }

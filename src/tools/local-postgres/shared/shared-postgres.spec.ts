@@ -47,7 +47,7 @@ describe('shared Postgres', { skip: process.platform === 'win32', timeout: 120_0
   }
 
   async function until(condition: () => Promise<boolean>): Promise<void> {
-    // Processes that are not ours end without telling.
+    // Processes that are not ours end without notice.
     for (const deadline = performance.now() + 60_000; !(await condition()); await delay(20)) {
       assert.ok(performance.now() < deadline, 'it never happened');
     }

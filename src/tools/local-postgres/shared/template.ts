@@ -4,7 +4,7 @@ import { migrate } from '../../../storage/postgres/migrate.js';
 import { schemaFingerprint } from '../../../storage/postgres/schema-texts.js';
 import { databaseAt } from './databases.js';
 
-/** What databases begin with. It is made once on each server, and copied. */
+/** The initial content of databases. It is made once on each server, and copied. */
 export interface DatabaseTemplate {
   /** Lower-case letters, digits and `_`, at most 40; another one for each content. */
   readonly name: string;

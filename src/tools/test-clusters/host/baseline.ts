@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { quoteText } from '../../../storage/postgres/sql-text.js';
 
-/** What a return to the baseline did. */
+/** The result of a return to the baseline. */
 export interface BaselineResult {
   readonly objects: number;
   /** The newest version of each stored resource that was changed. */
@@ -10,7 +10,7 @@ export interface BaselineResult {
   readonly epochStart: bigint | undefined;
 }
 
-/** Objects that processes renew for themselves, and that tell who is alive: those of today stay. */
+/** Objects that processes renew for themselves to show that they are alive: the present ones stay. */
 export interface KeptObjects {
   /** Stored name of leases. */
   readonly leases: string;
@@ -30,8 +30,8 @@ interface RestoreRow {
 const leap = 1000;
 
 /**
- * The state that tests begin with, and the way back to it: one transaction of ordinary changes under the lock of the
- * writers. So a write of a client comes before it and is undone, or after it and stays. Watches see what happens, object
+ * The state that tests begin with, and the return to it: one transaction of ordinary changes under the writers' lock.
+ * So a write of a client comes either before it and is undone, or after it and stays. Watches see the changes, object
  * by object, under new versions; nothing that a client knows is ever contradicted.
  */
 export class Baseline {
@@ -40,7 +40,7 @@ export class Baseline {
   constructor(
     private readonly client: Client,
     kept: KeptObjects,
-    /** Stored names of resources: what holds others is removed after them, and put back before. */
+    /** Stored names of resources: objects that hold others are removed after them, and restored before. */
     private readonly holders: readonly string[],
   ) {
     const list = (texts: readonly string[]) => texts.map(quoteText).join(', ');
@@ -143,7 +143,7 @@ export class Baseline {
       $$`;
   }
 
-  /** What the baseline does not have, or has under another identity. */
+  /** Objects that the baseline does not have, or has under another identity. */
   private get removal(): string {
     return `
       with versioned as materialized (
@@ -169,7 +169,7 @@ export class Baseline {
       from (select v.resource, count(*), max(v.version) as version from versioned v group by v.resource) r`;
   }
 
-  /** What is missing, or was changed. */
+  /** Objects that are missing, or were changed. */
   private get restoration(): string {
     return `
       with versioned as materialized (

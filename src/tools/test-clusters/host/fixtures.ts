@@ -35,13 +35,13 @@ const fileTypes = new Set(['.yaml', '.yml', '.json']);
 const establishMs = 30_000;
 const pollMs = 5;
 const manager = 'fieldManager=plinth-testing&force=true';
-/** A short time in which an extension of the API may come to be served. */
+/** A short time in which an extension of the API may become available. */
 const kindMs = 5_000;
 
 /**
- * Applies fixtures as an administrator, by server-side apply: definitions first, which are waited for until their kinds
- * are served, then namespaces, then everything else in its order. A status is written, too. Returns the objects as the
- * server has them then.
+ * Applies fixtures as an administrator, by server-side apply: definitions first, waiting until their kinds are served,
+ * then namespaces, then everything else in its order. A status is written, too. Returns the resulting objects of the
+ * server.
  *
  * @throws StartupError that names the object and where it comes from
  */
@@ -148,7 +148,7 @@ async function applyOne(object: FixtureObject, dependencies: FixtureDependencies
   return dependencies.client.send('PATCH', path, { ...options, contentType, body });
 }
 
-/** Fields that an object has which was read from another cluster. */
+/** Fields of an object that was read from another cluster. */
 function withoutServerFields(object: FixtureObject): object {
   const { resourceVersion, uid, managedFields, creationTimestamp, generation, selfLink, ...metadata } =
     object.metadata as Record<string, unknown>;

@@ -4,7 +4,7 @@ import { errorText } from '../../../base/machinery/startup-error.js';
 import type { CallMessage, FixtureInput, HostMethod, StartSettings, UserRequest } from '../library/messages.js';
 import { TestServer } from './test-server.js';
 
-/* The process of a test's server. It is told what to do by its parent, and ends with it, however that ends. */
+/* The process of a test's server. Its parent sends it commands, and it ends with the parent, however that ends. */
 
 const orderMs = 5_000;
 let folder: string | undefined;

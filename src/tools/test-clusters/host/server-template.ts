@@ -18,7 +18,7 @@ const deciding: ReadonlySet<string> = new Set([
   'service-cluster-ip-range',
   'vendor',
 ]);
-/** Flags that do not matter for it. */
+/** Flags that do not matter for this. */
 const harmless: ReadonlySet<string> = new Set([
   'bind-address',
   'controllers',
@@ -40,8 +40,8 @@ export interface TemplateRequest {
 }
 
 /**
- * A database in which a server with these flags has been: the next one finds everything in place. Of what tells clusters
- * apart, nothing stays: the identity of the system's namespace, leases, the mark of the database itself.
+ * A database that a server with these flags has served before: the next one finds everything in place. Nothing that
+ * distinguishes clusters remains: the identity of the system's namespace, leases, the mark of the database itself.
  */
 export async function serverTemplate(request: TemplateRequest): Promise<DatabaseTemplate> {
   const migrated = await migratedTemplate();

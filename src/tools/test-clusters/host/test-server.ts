@@ -48,15 +48,15 @@ const portTries = 20;
 const connectMs = 30_000;
 const readyMs = 30_000;
 const pollMs = 5;
-/** Control loops have done what they do at the start when nothing was written for so long. */
+/** Control loops have finished their work at the start when nothing was written for this long. */
 const quietMs = 150;
 const settleMs = 20_000;
-/** With control loops, what they had begun may come after the reset: then once more. */
+/** With control loops, work that they had begun may arrive after the reset: then once more. */
 const mostPasses = 20;
 const passPauseMs = 10;
 const userDays = 1;
 
-/** What was asked for. */
+/** The requested settings. */
 interface Wanted {
   readonly settings: StartSettings;
   readonly flags: Flags;
@@ -90,7 +90,7 @@ export class TestServer {
   /**
    * Resolves when everything is there: the API answers, control loops and nodes have settled, fixtures are applied.
    *
-   * @throws StartupError or OptionsError that tells what to do
+   * @throws StartupError or OptionsError that explains what to do
    */
   static async start(settings: StartSettings): Promise<TestServer> {
     const wanted = await readSettings(settings);
@@ -206,7 +206,7 @@ export class TestServer {
 
   /** What has to be done before the process may just end: nothing for most. */
   async finish(): Promise<void> {
-    // Lines of the audit log and traces are on their way.
+    // Lines of the audit log and traces are still being sent.
     if ([...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
     // The shared Postgres notices by itself.
     else if (this.plan.settings.databaseUrl !== undefined) await this.database.release();
@@ -299,7 +299,7 @@ const tokenFolder = ({ pkiDirectory }: Wanted) => join(pkiDirectory, 'tokens');
 async function withCertificates(wanted: Wanted): Promise<Plan> {
   const { settings, flags, given, pkiDirectory: directory } = wanted;
   const { serviceClusterIpRange } = flags.cluster;
-  // It takes long, but not of this thread.
+  // This takes long, but not in this thread.
   const key = [...given].some((flag) => flag.startsWith('service-account-'))
     ? undefined
     : ensureServiceAccountKey(tokenFolder(wanted));
@@ -403,7 +403,7 @@ function adminClient({ servingAuthority, admin }: Pki, port: number): ClusterCli
   );
 }
 
-/** Waits until the server says that it is ready. */
+/** Waits until the server reports that it is ready. */
 async function untilReady({ servingAuthority: ca }: Pki, port: number): Promise<void> {
   const ask = () =>
     new Promise<string>((resolve) => {

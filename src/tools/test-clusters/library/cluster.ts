@@ -17,7 +17,7 @@ import type { FixtureInput, StartAnswer, StartSettings } from './messages.js';
 import { UserAccess } from './user-access.js';
 
 const startMs = 60_000;
-/** The loops that a server does not work without; the SQL views are not among them. */
+/** The loops without which a server does not work; the SQL views are not among them. */
 const serverLoops = ['-*', '-sql-views', '-sql-projection'];
 
 /** Less than this is not enough for a start. */
@@ -72,10 +72,10 @@ export async function openCluster(options: ClusterOptions): Promise<TestCluster>
   }
 }
 
-/** What goes wrong on a full disk has many names. */
+/** Failures on a full disk have many names. */
 async function scarcity(): Promise<string> {
   const folder = tmpdir();
-  // Without the folder there is another error to tell.
+  // Without the folder another error is reported.
   const room = await statfs(folder).catch(() => undefined);
   const free = room === undefined ? scarceBytes : room.bavail * room.bsize;
   if (free >= scarceBytes) return '';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 /**
  * The folder in which Node keeps the compiled code of the server from one start to the next: most of a start is
- * compilation otherwise. Who writes there can make the server do anything, so it is one that only this user can enter;
- * undefined without such a folder. Those of earlier builds are removed.
+ * compilation otherwise. Anyone who writes there can make the server do anything, so it is a folder that only this user
+ * can enter; undefined without such a folder. Folders of earlier builds are removed.
  */
 export function compiledCodeFolder(program: string): string | undefined {
   try {

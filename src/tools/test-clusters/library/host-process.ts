@@ -73,7 +73,7 @@ export class HostProcess {
     }
   }
 
-  /** Has the server do something. @throws Error in its words */
+  /** Calls the server. @throws Error with the server's message */
   async call<Method extends HostMethod>(
     method: Method,
     ...[parameter]: Parameter<Method> extends undefined ? [] : [Parameter<Method>]
@@ -100,7 +100,7 @@ export class HostProcess {
     }) as Promise<Answer<Method>>;
   }
 
-  /** Ends it. Nothing of it stays. */
+  /** Ends the server. Nothing of it remains. */
   async stop(): Promise<void> {
     if (this.end === undefined) await this.call('stop').catch(() => undefined);
     await this.kill('SIGTERM');

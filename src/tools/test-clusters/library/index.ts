@@ -15,9 +15,9 @@ export interface ClusterOptions {
   /** Default `kubernetes`: namespaces, media types and annotations have the names that existing clients know. */
   readonly compat?: 'kubernetes' | '';
   /**
-   * Whether control loops run: deployments get pods, owners' objects are collected, namespaces get service accounts.
-   * Names choose some, as in the flag `--controllers`. Default: only with nodes. What belongs to the server itself, such
-   * as definitions of custom resources, works without.
+   * Whether control loops run: deployments get pods, owners' objects are collected, namespaces get service accounts. A
+   * list of names selects some, as in the flag `--controllers`. Default: only with nodes. The server's own loops, such
+   * as those for definitions of custom resources, always run.
    */
   readonly controllers?: boolean | readonly string[];
   /** How many simulated nodes there are, which pretend to run pods. Default 0. */
@@ -32,7 +32,7 @@ export interface ClusterOptions {
    * ends with the last.
    */
   readonly databaseUrl?: string;
-  /** How much the log of the server says. Default `warn`. */
+  /** How much the server logs. Default `warn`. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /** How long the start may take, in milliseconds. Default 60,000. */
   readonly startTimeoutMs?: number;
@@ -52,11 +52,11 @@ export interface LoadsKubeconfig {
   loadFromString(text: string): void;
 }
 
-/** The way into a cluster as one user. */
+/** Access to a cluster as one user. */
 export interface Access {
   /** Text of a kubeconfig, with the credentials in it. */
   readonly kubeconfig: string;
-  /** Path of a file with that text, for programs: `KUBECONFIG`. It goes when the cluster ends. */
+  /** Path of a file with that text, for programs: `KUBECONFIG`. The file is removed when the cluster ends. */
   readonly kubeconfigFile: string;
   /** What `loadFromOptions` of a `KubeConfig` takes. */
   readonly settings: KubeconfigSettings;
@@ -94,7 +94,7 @@ export interface KubeconfigSettings {
   readonly currentContext: string;
 }
 
-/** Who to be: a user with a client certificate, or a service account with a token. */
+/** The identity to use: a user with a client certificate, or a service account with a token. */
 export type Identity =
   | { readonly user: string; readonly groups?: readonly string[] }
   | { readonly serviceAccount: string; readonly namespace?: string };
@@ -112,7 +112,7 @@ export interface TestCluster extends Access, AsyncDisposable {
   /** `https://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
-  /** The administrator, whom the members of the cluster itself stand for too. */
+  /** The administrator, whom the members of the cluster object itself also represent. */
   readonly admin: Access;
   /** URL of the cluster's database; it can be read by SQL. */
   readonly databaseUrl: string;
@@ -126,22 +126,22 @@ export interface TestCluster extends Access, AsyncDisposable {
   /** A kubeconfig for another user or a service account. */
   kubeconfigFor(identity: Identity): Promise<Access>;
   /**
-   * Returns to the state after the start, or after the last `checkpoint`. Everything that the server knows is of that
-   * state when it resolves. Versions go on: no client sees anything go back.
+   * Returns to the state after the start, or after the last `checkpoint`. When it resolves, everything that the server
+   * knows belongs to that state. Versions continue: no client sees anything go back.
    */
   reset(options?: ResetOptions): Promise<void>;
   /** Makes the present state the one that `reset` returns to. */
   checkpoint(): Promise<void>;
   /** The last lines of the server's log. */
   logs(): string;
-  /** Ends the server. Without it the server ends with the process that started it. */
+  /** Ends the server. Otherwise the server ends with the process that started it. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a server. Resolves when it answers and everything that was asked for is there.
+ * Starts a server. Resolves when it answers and everything that was requested is there.
  *
- * @throws Error that says what to do, with the last lines of the server's log
+ * @throws Error that explains what to do, with the last lines of the server's log
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
   const { openCluster } = await import('./cluster.js');

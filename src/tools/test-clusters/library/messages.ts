@@ -1,6 +1,6 @@
-/* What a test process and its server say to each other, over the channel between parent and child. */
+/* The messages between a test process and its server, over the channel between parent and child. */
 
-/** What the server is started with. */
+/** The settings with which the server is started. */
 export interface StartSettings {
   /** A folder of its own, which it removes at its end. */
   readonly folder: string;

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import type { Access, ApiError, KubeconfigSettings, LoadsKubeconfig } from './index.js';
 
-/** Who somebody is to the server. */
+/** The identity of a user towards the server. */
 export type Credentials = { readonly certificate: string; readonly privateKey: string } | { readonly token: string };
 
 export interface AccessParts {
@@ -31,7 +31,7 @@ class Failure extends Error implements ApiError {
   }
 }
 
-/** The way into a cluster as one user. */
+/** Access to a cluster as one user. */
 export class UserAccess implements Access {
   readonly kubeconfig: string;
   readonly kubeconfigFile: string;
@@ -133,7 +133,7 @@ export class UserAccess implements Access {
   }
 }
 
-/** JSON if it is that, or the text: health checks answer in plain text. */
+/** The value if the text is JSON, else the text: health checks answer in plain text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

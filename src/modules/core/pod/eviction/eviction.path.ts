@@ -5,7 +5,7 @@ import type { ResourceStores } from '../../../../objects/registry/store/resource
 import type { VirtualSubresource } from '../../../../objects/registry/subresource-definition.js';
 import { PodEviction } from './pod-eviction.js';
 
-/** The path that asks to evict a pod, as far as budgets allow. */
+/** The path that requests the eviction of a pod, as far as budgets allow. */
 export function evictionPath(names: VendorNames, stores: ResourceStores): VirtualSubresource {
   const group = groupName('policy', names);
   const pods = new PodEviction(names, stores);

@@ -25,7 +25,7 @@ const pageSize = 500;
 /** Characters of budgets that are read before other requests get their turn. */
 const readAtOnce = 128 * 1024;
 
-/** A validating admission that allows everything: the eviction itself was already judged. */
+/** A validating admission that allows everything: the eviction itself was already checked. */
 const admitted = async () => {};
 
 /** Evicts pods as far as their budgets allow (specification 2.6, 4.1). */
@@ -49,7 +49,7 @@ export class PodEviction {
       const pod = await this.readPod(request, namespace, name);
       checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
-      // Nothing was counted against a budget, so the pod must still be in the state that was judged.
+      // Nothing was counted against a budget, so the pod must still be in the state that was checked.
       const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
       try {
         const version = options.dryRun ? resourceVersion : await this.mark(request, pod, resourceVersion);
@@ -67,8 +67,9 @@ export class PodEviction {
   }
 
   /**
-   * Tells in the pod's conditions why it goes: jobs judge their pods by that. Resolves with the version that the pod must
-   * still have when it is deleted; undefined, like `resourceVersion`: any. Throws a 409 when it is another pod by now.
+   * Records in the pod's conditions why it is evicted: jobs classify their pods by that. Resolves with the version that
+   * the pod must still have when it is deleted; undefined, like `resourceVersion`: any. Throws a 409 when it is another
+   * pod by now.
    */
   private async mark(
     request: RequestContext,
@@ -92,7 +93,7 @@ export class PodEviction {
     return resourceVersion === undefined ? undefined : String(outcome.resourceVersion);
   }
 
-  /** The options in the body. Both they and the query may ask for a dry run. */
+  /** The options in the body. Both they and the query may request a dry run. */
   private deleteOptions({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
     const options = checkedDeleteOptions(deleteOptions, this.names);
     if (options.dryRun && !dryRun) return options;
@@ -214,8 +215,8 @@ function isReady({ status }: Pod): boolean {
 }
 
 /**
- * A pod that is not ready does not count as healthy. It may go when enough others are healthy, or when the budget
- * allows it.
+ * A pod that is not ready does not count as healthy. It may be evicted when enough others are healthy, or when the
+ * budget allows it.
  */
 function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;

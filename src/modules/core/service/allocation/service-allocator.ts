@@ -39,7 +39,7 @@ export interface AllocatorDependencies {
   readonly ranges: ServiceRanges;
 }
 
-/** Gives services their addresses and node ports, each to one service only, in whatever process the write runs. */
+/** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
   readonly range: IpRange;
   /** The names that services hold, for the control loop that repairs them. */
