@@ -55,7 +55,7 @@ function faultOf(
   { status, contentType, retryAfter, body }: HostileAnswer,
 ): string | undefined {
   count(String(status));
-  // A request with a limit of one second is told when that was not enough.
+  // A request with a limit of one second is answered that the time was not enough.
   const askedForLittle = status === 504 && request.path.includes('timeoutSeconds=');
   // As in the reference: nobody can connect to such a node.
   const isWithoutAddress = status === 500 && body.includes('no preferred addresses found');

@@ -32,7 +32,7 @@ export interface HostileRequest {
 }
 
 export const abuseNamespace = 'abuse';
-/** Objects that must stay, so that later requests still reach something. */
+/** Objects that must stay, so that later requests still find something. */
 const keptNamespaces: ReadonlySet<string> = new Set([abuseNamespace, 'default', 'kube-system']);
 
 interface Target {
@@ -148,7 +148,7 @@ export function hostileRequest(seed: number, number: number, tokens: readonly st
   const isPlain = random.chance(0.04);
   const { path, name } = isPlain ? { path: random.pick(plainPaths), name: '' } : pathOf(random, target, method);
   const query = queryOf(random);
-  // Whatever else it does: without these objects there is nothing left to ask about.
+  // In any case: without these objects there is nothing left to send requests about.
   const isKept = method === 'DELETE' && target.definition.resource === 'namespaces' && keptNamespaces.has(name);
   const headers: Record<string, string> = { 'user-agent': random.chance(0.9) ? 'abuse/1.0' : 'kubectl/v1' };
   const accept = acceptOf(random);
@@ -304,7 +304,7 @@ function objectOf(
   const valid = random.chance(validChance) ? validBody(definition) : undefined;
   const object = valid ?? (new RandomValues(random).valueOf(version.type) as Record<string, unknown>);
   if (valid === undefined && random.chance(0.2)) return object;
-  // With correct metadata, the server looks at more of the rest.
+  // With correct metadata, the server checks more of the rest.
   const named =
     method === 'POST' && random.chance(0.3)
       ? { generateName: 'g-' }

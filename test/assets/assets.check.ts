@@ -12,8 +12,8 @@ import { endWithUs } from '../support/child-guard.js';
 import { freePort } from '../support/ports.js';
 
 /*
- * A suite of controller-runtime's envtest on the programs of `plinth assets`, and on `plinth dev`. Needs Go, so it is no part
- * of `npm test`. The first build takes minutes.
+ * A suite of controller-runtime's envtest on the programs of `plinth assets`, and on `plinth dev`. Needs Go, so it is
+ * not part of `npm test`. The first build takes minutes.
  */
 
 const source = fileURLToPath(new URL('../../../test/assets', import.meta.url));

@@ -6,9 +6,9 @@ import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
 import { ReviewWebhook } from '../support/review-webhook.js';
 
 /*
- * An audit webhook under load that is quick, then slow, then away, then back, beside a log file. Every event that was
- * made is delivered, counted as lost, or on its way; none is lost without a count, and requests don't notice. Takes
- * about a minute.
+ * An audit webhook under load that is first quick, then slow, then unavailable, then back, beside a log file. Every
+ * event that was made is delivered, counted as lost, or on its way; none is lost without a count, and requests don't
+ * notice. Takes about a minute.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever was written

@@ -14,9 +14,9 @@ import { eventually, TestCluster, type TestServer } from '../e2e/support/test-cl
 import { serverAuth, TestIdentity } from '../support/test-authority.js';
 
 /*
- * Audit backends that break in the ways of real ones: a full disk, a log that is removed, webhooks that answer byte by
- * byte or never, certificates that expire, a database that is away or has lost the table. Nothing is lost without a count,
- * and no request waits longer than documented. Takes some minutes, most of them limits of the server.
+ * Audit backends that break as real ones do: a full disk, a log that is removed, webhooks that answer byte by byte or
+ * never, certificates that expire, a database that is unavailable or has lost the table. Nothing is lost without a
+ * count, and no request waits longer than documented. Takes some minutes, most of them limits of the server.
  */
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -139,7 +139,7 @@ describe('a log', () => {
     const server = await serve(`--audit-log-path=${log}`);
     await send(server, 3);
     rmSync(log);
-    // Another process may have rotated it: looked at four times a second.
+    // Another process may have rotated the file: this is checked four times a second.
     await delay(400);
     await send(server, 3);
     assert.equal(readFileSync(log, 'utf8').trim().split('\n').length, 3);
@@ -331,7 +331,7 @@ describe('the database', () => {
     await send(server, 2);
     await eventually(async () => (await countsOf(server, 'database')).waiting === 0, 'the first events');
     await cluster.postgres.shutDown('immediate');
-    // Reads that are refused are noted as well.
+    // Refused reads are recorded as well.
     await Promise.all(
       Array.from({ length: 100 }, () => server.client.get(`${configMaps}?timeoutSeconds=2`).catch(() => undefined)),
     );

@@ -6,7 +6,7 @@ import { factsOf, type ObjectFacts } from './object-digest.js';
 import { type CheckName, Report } from './report.js';
 import { type Received, WatchCheck } from './watch-check.js';
 
-// The rules of the consistency check on logs written by hand: it sees each violation, and nothing else.
+// Tests the rules of the consistency check on logs written by hand: it sees each violation, and nothing else.
 
 const facts = (uid: string, digest: string, tier?: string, operation?: number): ObjectFacts => ({
   uid,

@@ -41,7 +41,7 @@ export interface RunOptions {
    * How long a single write may take to reach every watch when nothing else happens, in milliseconds; default 15,000.
    */
   readonly promptMs?: number;
-  /** Is told what happens. */
+  /** Receives the events of the run. */
   readonly log?: (line: string) => void;
 }
 
@@ -93,7 +93,7 @@ export async function runConsistencyCheck(options: RunOptions): Promise<Report> 
   let run: ConsistencyRun | undefined;
   try {
     const flags = pooler === 'polling' ? [] : [`--listen-database-url=${proxy.through(cluster.databaseUrl)}`];
-    // One after the other: a machine that starts all at once is slower.
+    // One after the other: a machine that starts all of them at once is slower.
     for (let i = 0; i < (options.servers ?? 4); i++) await cluster.addServer(undefined, flags);
     run = new ConsistencyRun(
       cluster,

@@ -92,7 +92,7 @@ export class History {
     this.applied = entry.version;
   }
 
-  /** Says that no entry lies between the last one and `head`. */
+  /** Records that no entry lies between the last one and `head`. */
   reach(head: number): void {
     if (head > this.applied) this.applied = head;
   }

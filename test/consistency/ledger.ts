@@ -37,7 +37,7 @@ export class Ledger {
     return this.issued++;
   }
 
-  /** Gets every entry of the log. A delete has the number of the write before it and means nothing here. */
+  /** Receives every entry of the log. A delete has the number of the write before it and is ignored here. */
   observe(entry: LogEntry): void {
     const operation = entry.after.operation;
     if (operation === undefined || entry.type === 'delete') return;

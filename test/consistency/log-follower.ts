@@ -29,8 +29,8 @@ export interface DueCheck {
 }
 
 /**
- * Reads the log directly from the database, on a connection of its own past every server, and runs the checks that wait
- * for it. A check that was requested before a read began runs after that read.
+ * Reads the log directly from the database, on a connection of its own that bypasses every server, and runs the checks
+ * that wait for it. A check that was requested before a read began runs after that read.
  */
 export class LogFollower {
   private client: pg.Client | undefined;
@@ -86,8 +86,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads the whole log once more. An entry that appeared at a place that was already read would show up as a
-   * difference: versions would not have become visible in order.
+   * Reads the whole log once more. An entry that appeared in a part already read would show up as a difference:
+   * versions would not have become visible in order.
    */
   async compareWithSecondReading(): Promise<void> {
     const client = await this.connection();
@@ -96,7 +96,7 @@ export class LogFollower {
     let count = 0;
     for (;;) {
       const { rows } = await client.query<{ v: string }>(
-        // What was copied to the history may have left the log.
+        // Entries copied to the history may have left the log.
         `select c.resource_version as v from plinth.changes c where c.resource_version > $1 and c.resource_version <= $2
          union
          select h.resource_version from plinth.history h where h.resource_version > $1 and h.resource_version <= $2

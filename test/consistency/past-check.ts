@@ -29,13 +29,16 @@ interface ObjectRow {
   readonly object: unknown;
 }
 
-/** Waits for rows end then; long, since a killed process has to be replaced, and a table may be filled anew. */
+/**
+ * Waits for rows end after this time; it is long, since a killed process has to be replaced, and a table may be filled
+ * anew.
+ */
 const waitFor = '90 seconds';
 
 /**
- * Compares what SQL shows with lists of the API: the rows of the projection at the version of a list, and `cluster.as_of` at
- * the versions of this list and of all before it. Processes that keep the rows are killed in between, and changes are copied
- * from the log to the history, where `as_of` finds them from then on.
+ * Compares what SQL shows with lists of the API: the rows of the projection at the version of a list, and
+ * `cluster.as_of` at the versions of this list and of all before it. Processes that maintain the rows are killed in
+ * between, and changes are copied from the log to the history, where `as_of` finds them from then on.
  */
 export class PastCheck {
   private readonly lists: Listed[] = [];

@@ -21,7 +21,7 @@ export const checkTitles = {
 /** One check by its short name. */
 export type CheckName = keyof typeof checkTitles;
 
-/** What was found wrong, with what is needed to look into it: who saw it, at which versions, from which process. */
+/** A violation, with the data needed to investigate it: which client saw it, at which versions, from which process. */
 export interface Violation {
   readonly check: CheckName;
   readonly message: string;
@@ -46,7 +46,7 @@ export class Report {
     if (this.violations.length < mostKept) this.violations.push({ check, message, evidence });
   }
 
-  /** Counts something that is neither right nor wrong, such as the answers by their codes. */
+  /** Counts a result that is neither right nor wrong, such as the answers by their codes. */
   count(what: string, by = 1): void {
     this.counters.set(what, (this.counters.get(what) ?? 0) + by);
   }
@@ -63,7 +63,7 @@ export class Report {
     return sum;
   }
 
-  /** For people: what happened, counts per check, evidence. */
+  /** For people: the events, counts per check, evidence. */
   format(): string {
     const lines = ['', 'what happened:'];
     for (const [what, count] of [...this.counters].sort()) lines.push(`  ${String(count).padStart(9)}  ${what}`);

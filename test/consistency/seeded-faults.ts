@@ -3,7 +3,7 @@ import { type RunOptions, runConsistencyCheck } from './consistency-run.js';
 import { type FaultName, faultNames, faultVariable, workerFaultNames } from './faults/fault-names.js';
 import type { CheckName, Report } from './report.js';
 
-/** The checks that are there for each fault. */
+/** The checks that should find each fault. */
 const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
   'drop-notification': ['watch-prompt'],
   'reorder-events': ['watch-events', 'watch-complete'],
@@ -29,7 +29,7 @@ const caughtBy: Readonly<Record<FaultName, readonly CheckName[]>> = {
 const run: RunOptions = { seed: 5, seconds: 60, servers: 2, disturbances: [], stopEarly: true, promptMs: 3_000 };
 
 /**
- * Runs the check against servers that are wrong on purpose; true when it says so, and by the right check.
+ * Runs the check against servers that are wrong on purpose; true when the right check reports it.
  *
  * @param workers of each server
  */

@@ -2,7 +2,7 @@ import { type History, inRange, type LogEntry, type Range } from './history.js';
 import type { ObjectFacts } from './object-digest.js';
 import type { Report } from './report.js';
 
-/** What a watch got, in the order it came. */
+/** The events of a watch, in the order in which they came. */
 export type Received =
   | {
       readonly kind: 'event';
@@ -14,12 +14,13 @@ export type Received =
       readonly server: number;
     }
   | { readonly kind: 'bookmark'; readonly version: number; readonly server: number }
-  /** The client began anew with a list at this version; what the log has up to there is not owed any more. */
+  /** The client began anew with a list at this version; earlier entries of the log are not expected any more. */
   | { readonly kind: 'relist'; readonly version: number; readonly server: number };
 
 /**
- * Compares all that one watcher received, over all of its connections, with the log as its selection shows it. It is
- * one sequence: where a client goes on from the last version it has, nothing may be missing and nothing may come twice.
+ * Compares everything that one watcher received, over all of its connections, with the log as its selection shows it.
+ * It is one sequence: where a client continues from its last version, nothing may be missing and nothing may come
+ * twice.
  */
 export class WatchCheck {
   /** Number of the first entry not yet compared. */

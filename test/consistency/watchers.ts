@@ -18,8 +18,8 @@ export interface WatcherOptions {
 const openTimeoutMs = 30_000;
 
 /**
- * A client in the way of controllers: it lists, watches from there, and continues from its last version when the
- * connection ends, wherever that is. It lists anew only when told that this version is gone.
+ * A client that behaves like controllers: it lists, watches from there, and continues from its last version when the
+ * connection ends, wherever that is. It lists anew only when the answer is that this version is gone.
  */
 export class Watcher {
   /** Whether events arrive now. */
@@ -104,7 +104,7 @@ export class Watcher {
     // A timer left from a refused connection would keep the process alive until it fires.
     const stream = await Promise.race([opening, timer]).finally(() => late.abort());
     if (stream === undefined) {
-      // It may still come, but nobody will read it then.
+      // The answer may still come, but nobody will read it then.
       void opening.then((unread) => unread.close()).catch(() => undefined);
       report.count('watches not answered in time');
       return undefined;
@@ -176,7 +176,7 @@ export class Watcher {
     checkParts(this.bench, range, [{ version, after: undefined, items }]);
   }
 
-  /** Hands one event to the comparison; false when the stream said that it is over. */
+  /** Passes one event to the comparison; false when the stream reported its end. */
   private take(server: number, { type, object }: WatchEvent): boolean {
     const { view, report } = this.bench;
     const { check } = this.options;

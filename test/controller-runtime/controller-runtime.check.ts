@@ -10,8 +10,8 @@ import { TestCluster } from '../e2e/support/test-cluster.js';
 import { endWithUs } from '../support/child-guard.js';
 
 /*
- * An operator made with controller-runtime, over a real cluster. Needs Go, so it is no part of `npm test`. The first build
- * takes minutes.
+ * An operator made with controller-runtime, over a real cluster. Needs Go, so it is not part of `npm test`. The first
+ * build takes minutes.
  */
 
 const folder = fileURLToPath(new URL('../../../test/controller-runtime', import.meta.url));

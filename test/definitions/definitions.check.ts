@@ -9,8 +9,8 @@ import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
  *
  *   npm run check:definitions -- <definitions> [--valid <objects>] [--invalid <objects>] ...
  *
- * Each argument is a YAML file or a folder with such files. Prints what was refused although it is valid, and what was
- * accepted although it is not. Ends with a failure if there was any of these.
+ * Each argument is a YAML file or a folder with such files. Prints valid objects that were refused, and invalid ones
+ * that were accepted. Ends with a failure if there were any.
  */
 
 interface Item {
@@ -59,7 +59,7 @@ class Installed {
 
   constructor(private readonly client: ApiClient) {}
 
-  /** Creates a definition and waits until it is served; returns what went wrong. */
+  /** Creates a definition and waits until it is served; returns the fault, if any. */
   async install({ file, item }: Found): Promise<string | undefined> {
     const begin = performance.now();
     const { status, text } = await this.client.post(definitionsPath, item);

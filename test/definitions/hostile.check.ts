@@ -8,9 +8,9 @@ import { schemaCases } from './hostile/schema-cases.js';
 
 /*
  * Sends hostile definitions and objects of custom kinds to two servers with control loops, one after the other, while a
- * client of each asks for /livez every 10 ms. Each gets a clear error or works: no answer with 5xx, no end of a process,
- * and no more than 100 ms of processor time between two turns of the event loop.
- *   --only a,b,c      those whose name has one of the texts
+ * client of each requests /livez every 10 ms. Each gets a clear error or works: no answer with 5xx, no end of a
+ * process, and no more than 100 ms of processor time between two turns of the event loop.
+ *   --only a,b,c      cases whose name contains one of the texts
  */
 
 const { values: flags } = parseArgs({ options: { only: { type: 'string', default: '' } } });

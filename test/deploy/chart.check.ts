@@ -182,7 +182,7 @@ describe('in a cluster of Plinth with simulated nodes', () => {
       .trim()
       .split('\n')
       .filter((line) => !line.endsWith(' unchanged'));
-    // kubectl always sends the selector of a budget, which a patch replaces as a whole, and says so.
+    // kubectl always sends the selector of a budget, which a patch replaces as a whole, and reports that.
     assert.deepEqual(others, ['poddisruptionbudget.policy/plinth-serve configured']);
     assert.deepEqual([versions(), generations()], before);
     const modes = kubectl.ok(['-n', 'plain', 'get', 'deployments', '-o', 'jsonpath={..secret.defaultMode}']);

@@ -14,9 +14,9 @@ import { freePort } from '../support/ports.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
 
 /*
- * docker-compose.yml without an engine: read by the code that Docker Compose reads it with, and its services run as
- * processes, in the order that they depend on each other. What stands for a container has a port in place of an address,
- * and a folder in place of a volume. Needs Go, HAProxy and kubectl.
+ * docker-compose.yml without an engine: the file is parsed by Docker Compose's own code, and its services run as
+ * processes, in the order of their dependencies. A process has a port instead of a container's address, and a folder
+ * instead of a volume. Needs Go, HAProxy and kubectl.
  */
 
 const root = join(import.meta.dirname, '../../..');
@@ -50,7 +50,7 @@ function readCompose(text: string, environment: Readonly<Record<string, string>>
   return spawnSync(reader, [file], { encoding: 'utf8', env });
 }
 
-/** The words and variables of a service, with what stands for its container on this machine. */
+/** The arguments and variables of a service, with replacements for its container on this machine. */
 function onThisMachine(text: string): string {
   return text
     .replaceAll(pkiPath, join(folder, 'pki'))
@@ -90,7 +90,7 @@ async function endOf({ child }: { readonly child: ChildProcess }): Promise<numbe
   return child.exitCode;
 }
 
-/** Starts a service when those that it depends on are as it wants them. */
+/** Starts a service when its dependencies are in the required state. */
 async function bringUp(name: string, up: Set<string>): Promise<void> {
   if (up.has(name) || name === 'postgres') return;
   up.add(name);
@@ -130,7 +130,7 @@ describe('docker-compose.yml', { timeout: 300_000 }, () => {
   it('is without fault for the code of Docker Compose, which finds faults', () => {
     const { status, stdout, stderr } = readCompose(text);
     assert.equal(status, 0, stderr);
-    // It warns of what it would leave out.
+    // Compose warns of parts that it would leave out.
     assert.equal(stderr, '');
     project = JSON.parse(stdout) as Project;
     for (const [from, to] of [

@@ -82,7 +82,7 @@ export class DocumentClient {
     const type = this.kinds.get(`${envelope.apiVersion || 'v1'} ${envelope.kind}`);
     if (type === undefined) throw new Error(`no declaration of ${envelope.apiVersion} ${envelope.kind} is known`);
     const value = decodeObject(type, envelope);
-    // Protobuf has no words for a list without members.
+    // Protobuf can't express a list without members.
     return value.items === null ? { ...value, items: [] } : value;
   }
 

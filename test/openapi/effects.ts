@@ -13,7 +13,7 @@ export interface Place {
   readonly isObject: boolean;
 }
 
-/** Tries a parameter; rejects when it has not its described effect. */
+/** Tries a parameter; rejects when it does not have its described effect. */
 type Effect = (place: Place) => Promise<void>;
 
 /** Two objects, made one after the other, with labels that no other object has. */
@@ -38,7 +38,7 @@ function labelled({ make, nextName }: Collection, labels: Json, name = nextName(
   return { ...body, metadata: { ...body.metadata, labels } };
 }
 
-/** Waits for what the server itself writes to a new object, if it does so for its kind, and gives the object then. */
+/** Waits for the server's own writes to a new object, if there are any for its kind, and then returns the object. */
 export async function settled(client: DocumentClient, { definition }: Collection, url: string): Promise<Json> {
   if (definition.resource !== 'flowschemas') return undefined;
   return eventually(async () => {
@@ -109,7 +109,7 @@ async function watched({ client, list }: Place, { selector }: Pair, query: strin
   return [...text.matchAll(/^\{"type":"([A-Z]+)"/gm)].map(([, type]) => type as string);
 }
 
-/** For parameters whose value is read, though it has no effect on these objects. */
+/** For parameters whose value is read, although it has no effect on these objects. */
 function isRead(method: string, query: string): Effect {
   return async ({ client, collection, isObject }) => {
     const name = collection.nextName();
@@ -160,7 +160,7 @@ function changeEffects(method: keyof typeof writes): Record<string, Effect> {
   };
 }
 
-/** A body with an unknown field is refused, taken with a warning or without, as the parameter says. */
+/** A body with an unknown field is refused, accepted with a warning or without, as the parameter demands. */
 async function assertValidated(place: Place, verb: string, url: string, sent: Json, refusal = 400): Promise<void> {
   const ask = (value: string) => place.client.send(verb, `${url}?dryRun=All&fieldValidation=${value}`, sent);
   assert.equal((await ask('Strict')).status, refusal);

@@ -48,7 +48,7 @@ export function fittingValue(schemas: DocumentSchemas, schema: Json, random: Ran
       }
       for (const [name, member] of Object.entries<Json>(properties ?? {})) {
         const isGiven = required.includes(name) || random.chance(depth < 2 ? 0.7 : 0.3);
-        // Nested kinds are told by their place.
+        // Nested kinds are distinguished by their place.
         if (isGiven && depth < maxDepth && name !== 'apiVersion' && name !== 'kind') object[name] = inner(member);
       }
       return object;

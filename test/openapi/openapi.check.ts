@@ -92,7 +92,7 @@ async function ask(operation: Operation, url: string, sent: Sent = {}): Promise<
 }
 
 const forms = ['application/json', 'application/yaml', 'application/cbor', 'application/vnd.kubernetes.protobuf'];
-/** Those that can say what no schema allows. */
+/** Operations that can express what no schema allows. */
 const anyForms = forms.slice(0, 3);
 
 describe('the OpenAPI documents', () => {

@@ -28,9 +28,9 @@ const limits = new Map(
 const settledMs = 4_000;
 
 /**
- * The race for quotas: clients of several processes create, resize and delete while servers are killed. Returns
- * everything that was wrong: a limit that was exceeded at any version, a status that said too little, a refusal of what
- * fits, usage that is not reality at the end.
+ * The race for quotas: clients of several processes create, resize and delete while servers are killed. Returns all
+ * faults: a limit that was exceeded at any version, a status that showed too little, a refusal of a write that fits,
+ * usage that is not real at the end.
  */
 export async function quotaDrill(options: DrillOptions): Promise<string[]> {
   const cluster = await TestCluster.start({ servers: options.servers, controllers: true });
@@ -134,7 +134,7 @@ async function differences(cluster: TestCluster): Promise<string[]> {
   );
 }
 
-/** Fills what is left through all servers at once: all of it fits, and nothing beyond. */
+/** Fills the remaining quota through all servers at once: exactly the remaining amount fits. */
 async function fill(cluster: TestCluster): Promise<string[]> {
   const { client } = cluster.first;
   const { body } = await client.get(`${path('resourcequotas')}/objects`);

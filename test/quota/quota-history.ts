@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { milli } from './quota-load.js';
 
-/** What the log says about one namespace with quotas. */
+/** What the log shows about one namespace with quotas. */
 export interface HistoryReport {
   readonly versions: number;
   /** The most that was used of each limited resource at any version, in thousandths. */
   readonly peak: ReadonlyMap<string, number>;
-  /** Versions at which a limit was exceeded, or the status said less than was used. */
+  /** Versions at which a limit was exceeded, or the status showed less than the real usage. */
   readonly faults: readonly string[];
 }
 
@@ -20,8 +20,8 @@ interface LogRow {
 }
 
 /**
- * Follows the log of a namespace version by version, adds up what its objects use by rules of its own, and compares that
- * with the limits and with what the status of each quota says. `from`: the version at which all quotas were in force.
+ * Follows the log of a namespace version by version, adds up what its objects use by rules of its own, and compares
+ * that with the limits and with the status of each quota. `from`: the version at which all quotas were in force.
  */
 export async function checkHistory(
   databaseUrl: string,

@@ -1,7 +1,7 @@
 import type { ApiResponse } from '../e2e/support/api-client.js';
 import type { TestServer } from '../e2e/support/test-cluster.js';
 
-/** What the clients did, by answer. */
+/** The clients' operations, by answer. */
 export interface LoadReport {
   /** Answers by `<operation> <status>`; `lost` for requests whose server was killed. */
   readonly answers: ReadonlyMap<string, number>;
@@ -43,7 +43,7 @@ export class QuotaLoad {
       try {
         this.note(name, await operation(client, server));
       } catch {
-        // Its server was killed: nobody knows what became of the write.
+        // Its server was killed: the outcome of the write is unknown.
         this.count(`${name} lost`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -72,7 +72,7 @@ export class HostileObjects {
     return this.random.pick(texts);
   }
 
-  /** Any JSON value, nested as deeply as the chance has it, seldom very deeply. */
+  /** Any JSON value, nested at random, seldom very deeply. */
   free(depth = 0): unknown {
     const { random } = this;
     if (depth === 0 && random.chance(0.01)) return this.deep(random.pick([50, 300, 900]));

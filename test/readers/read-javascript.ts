@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { ObjectSerializer } from '@kubernetes/client-node/dist/serializer.js';
 import type { ApiClient } from '../e2e/support/api-client.js';
 
-/** What a list says of an object, as main.go prints it. */
+/** The data of an object in a list, as main.go prints it. */
 export interface ReadObject {
   readonly reader: string;
   readonly resource: string;
   /** Uid and version. */
   readonly state: string;
   readonly hash: string;
-  /** What was hashed, if it is at hand. */
+  /** The hashed text, if it is at hand. */
   readonly text?: string;
 }
 

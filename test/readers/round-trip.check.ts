@@ -74,8 +74,8 @@ interface Answer {
   readonly status: number;
   readonly text: string;
   /**
-   * What was sent in place of numbers beyond all doubles: in CBOR the largest, which the encoder writes; in YAML text, which
-   * readers of YAML take them for.
+   * What was sent instead of numbers beyond all doubles: in CBOR the largest double, which the encoder writes; in YAML
+   * text, since readers of YAML treat such numbers as text.
    */
   readonly beyond?: 'clamp' | 'text';
 }
@@ -128,7 +128,7 @@ function withText(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withText(member)]));
 }
 
-/** What the server said of objects when it wrote them. */
+/** The server's answers about objects when it wrote them. */
 let answered: ReadObject[] = [];
 /** How many objects of each kind were made. */
 const written = new Map<string, number>();
@@ -150,7 +150,7 @@ function note({ collection, object, definition }: Target, { status, text, beyond
       state: `${uid}@${resourceVersion}`,
       hash: hashOf(value),
     });
-    // A kind that drops nothing has what was sent.
+    // A kind that drops nothing has exactly what was sent.
     if (isNew && definition === undefined && collection.endsWith('/free')) {
       const sent = hashOf(
         parse(

@@ -17,7 +17,7 @@ import { RandomValues } from '../support/random-values.js';
 type Facts = Readonly<Record<string, Readonly<Record<string, string>> | string>>;
 
 function readFacts(file: string): Facts {
-  // Compiled code lies at another depth than its source, so look upwards.
+  // Compiled code is at another depth than its source, so search upwards.
   for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
     const path = join(directory, 'test', 'facts', file);
     if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Facts;
@@ -173,7 +173,7 @@ function encodeAlone(type: StructType, field: Field): Uint8Array {
 
 const wireLetters: Readonly<Record<number, string>> = { 0: 'v', 1: 'f', 2: '' };
 
-/** What the facts would say about a declared type. */
+/** What the extracted data of the release would contain for a declared type. */
 function describeFields(type: StructType): string {
   const always = readTags(encodeProtobuf(type, {})).map((tag) => tag.number);
   const texts = type.fields.map((field) => {

@@ -41,7 +41,7 @@ class Checker {
       const definition = this.definitions[name];
       return definition === undefined ? [`${path}: ${name} is missing`] : this.faults(definition, value, path);
     }
-    // What is always written and has no zero value is null when it is missing, which no schema says.
+    // A value that is always written and has no zero value is null when it is missing, which no schema expresses.
     if (value === null) return [];
     const faults = (schema.allOf ?? []).flatMap((part) => this.faults(part, value, path));
     const { oneOf, type, format } = schema;

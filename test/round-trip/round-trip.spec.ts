@@ -31,7 +31,7 @@ function canonical<T extends object>(type: StructType, input: unknown): T {
   return value as T;
 }
 
-/** Runs `check` on random objects of a kind; a failure says how to repeat the run. */
+/** Runs `check` on random objects of a kind; a failure shows how to repeat the run. */
 function forRandomObjects(type: KindType, check: (object: ApiObject) => void): void {
   for (const seed of seeds) {
     const values = new RandomValues(new Random(seed));

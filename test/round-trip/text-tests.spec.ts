@@ -14,7 +14,7 @@ const objectsPerKind = 30;
 
 const { registry } = await registeredGroups();
 
-/** What plinth.find_blocks asks of a text. */
+/** The test of a text in plinth.find_blocks. */
 function passes(text: string, { prefix, words, any }: TextTest): boolean {
   if (!text.startsWith(prefix)) return true;
   return words.every((word) => text.includes(word)) && (any?.some((word) => text.includes(word)) ?? true);

@@ -5,13 +5,14 @@ import { ScenarioCluster } from './scenario-cluster.js';
 import type { Scenario } from './scene.js';
 
 /*
- * Tells all scenarios on real processes: two servers, control loops, simulated nodes.
- *   --only a,b        those whose area or name has one of the texts
+ * Runs all scenarios on real processes: two servers, control loops, simulated nodes.
+ *   --only a,b        scenarios whose area or name contains one of the texts
  *   --at-once N       how many run side by side (default 6)
  *   --kill SECONDS    two processes with loops; the older one is killed every so many seconds
- *   --freeze SECONDS  two processes with loops; every so many seconds the older one is stopped, longer than its lease lasts
+ *   --freeze SECONDS  two processes with loops; every so many seconds the older one is stopped, longer than its lease
+ *   lasts
  *   --cut SECONDS     ends all connections to the database every so many seconds
- *   --upstream DIR    upstream's kube-controller-manager and kube-scheduler in place of our own loops
+ *   --upstream DIR    upstream's kube-controller-manager and kube-scheduler instead of our own loops
  */
 
 const { values: flags } = parseArgs({
@@ -78,7 +79,7 @@ async function worker(queue: Told[]): Promise<void> {
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) await tell(next);
 }
 
-/** Makes trouble every so many milliseconds until the end; 0: never. */
+/** Causes a disturbance at this interval in milliseconds until the end; 0: never. */
 async function trouble(everyMs: number, what: string, make: () => Promise<void>): Promise<void> {
   while (everyMs > 0 && !ended.signal.aborted) {
     await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined);

@@ -5,14 +5,14 @@ import { eventually } from '../e2e/support/test-cluster.js';
 // biome-ignore lint/suspicious/noExplicitAny: scenarios read whatever the server answers
 export type Any = any;
 
-/** One thing that control loops promise, told as a client would see it. */
+/** One promise of control loops, tested as a client would see it. */
 export interface Scenario {
   readonly name: string;
-  /** The release of upstream that brought what it is about, when that is later than 1.20. */
+  /** The release of upstream that introduced the promise, when that is later than 1.20. */
   readonly since?: string;
-  /** Why upstream's loops end otherwise, where that is known. */
+  /** Why upstream's loops end differently, where that is known. */
   readonly upstream?: string;
-  /** Told when no other scenario runs: it changes what all share. */
+  /** Runs when no other scenario runs: it changes shared objects. */
   readonly isAlone?: boolean;
   run(scene: Scene): Promise<void>;
 }
@@ -95,7 +95,7 @@ export class Scene {
     assert.ok(answer.status === 200 || answer.status === 202, answer.text);
   }
 
-  /** Waits until an object is as wanted, and resolves with it. */
+  /** Waits until an object satisfies a test, and resolves with it. */
   async until(resource: string, name: string, what: string, isSo: (object: Any) => unknown): Promise<Any> {
     let last: Any;
     try {
@@ -115,7 +115,7 @@ export class Scene {
     }
   }
 
-  /** Waits until the objects of a resource are as wanted, and resolves with them. */
+  /** Waits until the objects of a resource satisfy a test, and resolves with them. */
   async untilAll(resource: string, what: string, isSo: (objects: Any[]) => unknown, selector = ''): Promise<Any[]> {
     let last: Any[] = [];
     try {
@@ -137,7 +137,7 @@ export class Scene {
     }
   }
 
-  /** Waits until something else is so. */
+  /** Waits until another condition holds. */
   async wait(what: string, isSo: () => Promise<boolean>): Promise<void> {
     await eventually(isSo, what, this.patienceMs);
   }
@@ -156,7 +156,7 @@ export class Scene {
     return found.find(isMeant).message;
   }
 
-  /** Checks that something stays as it is for a while: for what must not happen. */
+  /** Checks that something stays unchanged for a while: for events that must not happen. */
   async stays(what: string, isSo: () => Promise<boolean>, ms = 1500): Promise<void> {
     const until = performance.now() + ms;
     while (performance.now() < until) {
@@ -166,7 +166,7 @@ export class Scene {
   }
 }
 
-/** The annotations that tell simulated nodes how to pretend a pod. */
+/** The annotations that control how simulated nodes simulate a pod. */
 export const pretend = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [`sim.plinth.dev/${name}`, value]));
 
@@ -198,7 +198,7 @@ export const isReady = (pod: Any) =>
 export const ownedBy = (uid: string) => (object: Any) =>
   (object.metadata.ownerReferences ?? []).some((owner: Any) => owner.uid === uid && owner.controller === true);
 
-/** A reference to an owner, which is a ConfigMap unless the object itself says what it is. */
+/** A reference to an owner, which is a ConfigMap unless the object itself has a kind. */
 export const ownerReference = ({ kind = 'ConfigMap', apiVersion = 'v1', metadata }: Any, fields: object = {}) => ({
   apiVersion,
   kind,

@@ -5,10 +5,10 @@ import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.j
 import { Random } from '../support/random.js';
 
 /**
- * Lets upstream's scheduler and ours place the same pods in the same clusters, drawn at random, and compares where they
- * put them and what they say: `PLINTH_UPSTREAM_SCHEDULER=<kube-scheduler 1.20> npm run check:scheduler -- <cases> <seed>`.
- * Fails when one of them refuses what the other one places, or for other reasons. About the best of several nodes they may
- * differ: newer releases than 1.20 count preferred affinity and balance in another way.
+ * Lets upstream's scheduler and ours place the same pods in the same clusters, drawn at random, and compares the
+ * placements and messages: `PLINTH_UPSTREAM_SCHEDULER=<kube-scheduler 1.20> npm run check:scheduler -- <cases> <seed>`.
+ * Fails when only one of them refuses a pod, or the reasons differ. They may choose different nodes among several:
+ * newer releases than 1.20 count preferred affinity and balance in another way.
  */
 const binary = process.env.PLINTH_UPSTREAM_SCHEDULER ?? '';
 const cases = Number(process.argv[2] ?? 100);
@@ -77,7 +77,7 @@ const selector = () => ({ matchLabels: { app: pick(['web', 'db']) } });
 const term = () => ({ topologyKey: pick([zone, hostname]), labelSelector: selector() });
 const weighted = () => ({ weight: 1 + random.below(100), podAffinityTerm: term() });
 
-/** @param isSmall for pods that are there already: 1.20 judges nodes otherwise that have less than their pods request */
+/** @param isSmall for existing pods: 1.20 treats nodes differently that have less than their pods request */
 function drawPod(isSmall = false): { labels: object; spec: Record<string, unknown> } {
   const requests = {
     ...(chance(0.8) ? { cpu: pick(isSmall ? ['10m', '100m', '300m'] : ['100m', '500m', '1', '2', '3']) } : {}),
@@ -139,7 +139,7 @@ function drawPod(isSmall = false): { labels: object; spec: Record<string, unknow
   };
 }
 
-/** What both say in other words. */
+/** Messages that the two word differently. */
 function inWordsOf120(message: string): string {
   return message
     .replace(/ preemption: .*$/s, '')
@@ -188,7 +188,7 @@ class Comparison {
     return this.cluster.first.client;
   }
 
-  /** Puts nodes and pods in place of those that are there. */
+  /** Replaces the existing nodes and pods. */
   async furnish(): Promise<void> {
     for (const path of [podsPath, '/api/v1/nodes']) {
       await this.client.delete(`${path}?gracePeriodSeconds=0`);
@@ -216,7 +216,7 @@ class Comparison {
 
   async compare(): Promise<void> {
     const { labels, spec } = drawPod();
-    // Each is asked twice: among equal nodes, both choose by chance.
+    // Each is tried twice: among equal nodes, both choose at random.
     const outcomes = { ours: new Set<string>(), upstream: new Set<string>() };
     const asks = ['upstream', 'ours', 'upstream', 'ours', 'upstream', 'ours'] as const;
     for (const who of asks) {

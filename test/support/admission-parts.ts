@@ -7,7 +7,7 @@ import type { AdmissionAttributes } from '../../src/server/admission/attributes.
 import type { AdmissionDependencies } from '../../src/server/admission/build-admission.js';
 import { admissionAttributes, type TestRequest } from './admission-attributes.js';
 
-/** What a plugin under test finds around it. */
+/** The environment of a plugin under test. */
 export interface TestWorld {
   /** Objects in memory by resource and then by name, in whatever namespace. */
   readonly known?: Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -19,7 +19,7 @@ export interface TestWorld {
   readonly configuration?: unknown;
 }
 
-/** The parts of a plugin whose unit test needs no server. */
+/** The dependencies of a plugin whose unit test needs no server. */
 export function admissionParts({
   known = {},
   stored = {},

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Reads which children and folders the test process has, and cleans up when its input ends. That happens however the
+ * Receives which children and folders the test process has, and cleans up when its input ends. That happens however the
  * test process dies. Lines: `add <pid> <signal>`, `done <pid>`, `folder <path>`, `gone <path>`.
  */
 const script = `

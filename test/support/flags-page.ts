@@ -24,7 +24,7 @@ function sections(): readonly Section[] {
   return [...found.values()];
 }
 
-/** Texts of people may hold what a table or a page would take for its own: bars, and `<name>`. */
+/** Texts may contain characters that have a meaning in a table or a page: bars, and `<name>`. */
 const asCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;

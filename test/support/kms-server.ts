@@ -18,7 +18,7 @@ const { root } = protobuf.parse(`
 
 type Message = Record<string, unknown>;
 
-/** A key management service, version 2, behind a socket. Its keys are made as they are asked for. */
+/** A key management service, version 2, behind a socket. Its keys are made on demand. */
 export class KmsServer {
   /** Change it to rotate the key. */
   keyId = 'key-1';

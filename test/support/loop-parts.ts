@@ -10,15 +10,15 @@ import type { WriteAdmission } from '../../src/objects/registry/store/admitted-s
 import type { Storage } from '../../src/storage/storage.interface.js';
 import { bootstrapRights } from './loop-rights.js';
 
-/** What tests say about the loops that they make by themselves. */
+/** The settings that tests pass to the loops that they make themselves. */
 export interface LoopPartsOptions {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly timers?: Timers;
   readonly admission?: WriteAdmission | undefined;
-  /** Default: the loops may do what the default policy says. */
+  /** Default: the loops have the rights of the default policy. */
   readonly authorizer?: Authorizer;
-  /** Gets the lines of the log. */
+  /** Receives the lines of the log. */
   readonly log?: (line: string) => void;
 }
 

@@ -84,7 +84,7 @@ export class LoopScene {
    * Runs loops over a connection and with memory of their own, as another process would. They have the rights of the
    * default policy.
    *
-   * @param admission what their writes have to pass; default: everything passes
+   * @param admission the admission of their writes; default: everything is admitted
    */
   async run(
     loops: readonly ControllerName[],
@@ -164,8 +164,8 @@ export class LoopScene {
   }
 
   /**
-   * Waits until `look` finds what it looks for among all objects of the resource, and resolves with that. Looks after
-   * every change.
+   * Waits until `look` returns a result for the objects of the resource, and resolves with that. Calls it after every
+   * change.
    */
   async until<T extends ApiObject, R>(
     resource: string,
@@ -219,7 +219,7 @@ export class LoopScene {
   }
 
   /**
-   * Lets time pass for the loops. They rest before, because work under way would count from when it ends and not from
+   * Advances time for the loops. They rest before, because work under way would count from when it ends and not from
    * when it began; and they rest afterwards.
    */
   async pass(milliseconds: number, timers = this.timers): Promise<void> {
@@ -251,8 +251,8 @@ export class LoopScene {
   }
 
   /**
-   * Calls `tell` with every object of the resource and after each change; the returned function
-   * ends that, and so does the end of the scene. An error of `tell` is among the logged lines.
+   * Calls `tell` with every object of the resource and after each change; the returned function stops that, and so does
+   * the end of the scene. An error of `tell` is among the logged lines.
    */
   async follow<T extends ApiObject>(
     resource: string,

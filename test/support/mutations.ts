@@ -155,7 +155,7 @@ export function mutateBytes(random: Random, data: Buffer): Buffer {
   return mutated;
 }
 
-/** YAML that asks for more than plain values. */
+/** YAML that needs more than plain values. */
 const strangeYaml: readonly string[] = [
   `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
     .map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`)

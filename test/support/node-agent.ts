@@ -70,7 +70,7 @@ export class NodeAgent {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** The last request whose path begins so. */
+  /** The last request whose path begins with the prefix. */
   last(path: string): AgentRequest | undefined {
     return this.requests.findLast(({ url }) => url.startsWith(path));
   }

@@ -18,7 +18,7 @@ export function podOf(spec: object = {}) {
   return { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i', resources: {} }], ...spec } };
 }
 
-/** What a plugin leaves of these fields of the spec, or its refusal. */
+/** The fields of the spec after a plugin, or its refusal. */
 export async function specAfter(name: Name, spec: object, world: TestWorld = {}, request: TestRequest = {}) {
   const { object, problem } = await admit(podPlugin(name, world), { object: podOf(spec), ...request });
   return problem ?? object.spec;

@@ -16,7 +16,10 @@ export interface NewData {
   readonly locale: string;
 }
 
-/** Two servers of one process are never copies of one: each has an identity of its own, by which they are told apart. */
+/**
+ * Two servers of one process are never copies of the same one: each has an identity of its own, which distinguishes
+ * them.
+ */
 let templatesUsed = 0;
 
 /**

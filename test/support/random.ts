@@ -31,7 +31,7 @@ export class Random {
   }
 }
 
-/** Names the seed for running a test again. */
+/** Prints the seed for running a test again. */
 export const seedVariable = 'PLINTH_TEST_SEED';
 
 /**

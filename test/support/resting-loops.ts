@@ -4,7 +4,7 @@ import type { QueueCounter } from '../../src/base/observability/queue-metrics.js
 import type { Informer } from '../../src/objects/registry/informers/informer.js';
 import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
 
-/** Knows which resources have been asked for. */
+/** Records which resources have been requested. */
 class KnownInformers extends SharedInformers {
   private readonly known = new Set<Pick<Informer, 'reached'>>();
 
@@ -53,7 +53,7 @@ class WatchedQueue implements QueueCounter {
   }
 }
 
-/** What the loops of one process follow and have to do, so that a test can wait until that is nothing. */
+/** What the loops of one process follow and have to do, so that a test can wait until nothing is left. */
 export class RestingLoops {
   readonly informers: KnownInformers;
   private readonly known: WatchedQueue[] = [];

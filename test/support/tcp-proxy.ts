@@ -42,7 +42,7 @@ export class TcpProxy {
     this.targetPort = targetPort;
   }
 
-  /** Requests still arrive at the server, its answers stay here. Applies to present and later connections. */
+  /** Requests still arrive at the server, its answers are held here. Applies to present and later connections. */
   holdAnswers(): void {
     this.answersHeld = true;
     for (const { server } of this.pairs) server.pause();

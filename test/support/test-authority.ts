@@ -10,7 +10,7 @@ export interface TestCertificate {
   readonly usages?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Says which key it is for and which one signed it, as authorities of the same name need it. */
+  /** Names its key and the signing key, as authorities of the same name need it. */
   readonly keyIdentifiers?: boolean;
   /** Names or addresses of a server. */
   readonly names?: readonly x509.JsonGeneralName[];

@@ -55,7 +55,7 @@ export interface TestPostgresOptions {
 
 /**
  * Folder of the programs of another PostgreSQL, such as /usr/lib/postgresql/15/bin. Servers made with it keep the
- * settings they come with, durability included, except for those that a test asks for.
+ * settings they come with, durability included, except for those that a test sets.
  */
 const stockPrograms = process.env.PLINTH_TEST_POSTGRES_BIN ?? '';
 
@@ -322,7 +322,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
   };
 }
 
-/** Copies the files of a running server. Some go while it lasts: a backup does not need them. */
+/** Copies the files of a running server. Some files disappear during the copy: a backup does not need them. */
 function copyRunning(from: string, to: string): void {
   mkdirSync(to);
   for (const entry of ifThere(() => readdirSync(from, { withFileTypes: true })) ?? []) {

@@ -52,7 +52,7 @@ const evictedPod = { pod: { name: 'p', uid: '123e4567-e89b-12d3-a456-42661417400
 
 const policyRule = { operations: ['CREATE'], apiGroups: ['example'], apiVersions: ['v1'], resources: ['shelves'] };
 
-/** The least that the rules of a kind ask for besides a name, in its first version, by resource and group. */
+/** The least that the rules of a kind require besides a name, in its first version, by resource and group. */
 const bodies: Readonly<Record<string, Body>> = {
   configmaps: {},
   endpoints: {},
@@ -191,7 +191,7 @@ const bodies: Readonly<Record<string, Body>> = {
   'volumeattributesclasses.storage': { driverName: 'd.example.com', parameters: { a: 'b' } },
 };
 
-/** The least that is a valid new object of a stored kind, in its first version, under the name. */
+/** The smallest valid new object of a stored kind, in its first version, under the name. */
 export function validObject(definition: ResourceDefinition, metadata: Body): Body {
   const { group, resource, kind, versions } = definition;
   const shortGroup = group.endsWith('.k8s.io') ? group.slice(0, -'.k8s.io'.length) : group;
@@ -202,7 +202,7 @@ export function validObject(definition: ResourceDefinition, metadata: Body): Bod
   return fittingName(definition, { apiVersion, kind, metadata, ...structuredClone(body) });
 }
 
-/** An object whose name has to say what its spec says; the spec is made to fit the name. */
+/** An object whose name must agree with its spec; the spec is made to fit the name. */
 export function fittingName({ resource }: ResourceDefinition, object: Body): Body {
   const { name } = object.metadata as Body;
   if (typeof name !== 'string') return object;

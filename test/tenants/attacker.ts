@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { type Answer, Requester, type Shot } from './requester.js';
 
-/** Who attacks what; handed to the process of the attacker. */
+/** The attacker and its target; passed to the process of the attacker. */
 export interface Target {
   readonly urls: readonly string[];
   /** Of the account with `admin` in the namespace. */
@@ -13,12 +13,12 @@ export interface Target {
   readonly hasScheduler: boolean;
 }
 
-/** Most connections of one process, and most bytes that it sends: an attack is bounded in itself. */
+/** Most connections of one process, and most bytes that it sends: an attack is limited in itself. */
 const mostConnections = 4_000;
 const mostBytes = 3 * 2 ** 30;
 const streamsPerSession = 200;
 
-/** The hands of an attacker: sends, opens and holds, and counts how it was answered. */
+/** The tools of an attacker: sends, opens and holds, and counts the answers. */
 export class Attacker {
   readonly counts: Record<string, number> = {};
   readonly samples: Record<string, string> = {};
@@ -51,7 +51,7 @@ export class Attacker {
     return this.counted(this.requesters[n % this.requesters.length] as Requester, shot);
   }
 
-  /** The same as an administrator, to prepare what only such a one can. */
+  /** The same as an administrator, to prepare what only an administrator can. */
   async asAdmin(shot: Shot): Promise<Answer> {
     return (this.admins[0] as Requester).must(shot, 200, 201, 202, 404, 409);
   }
@@ -62,9 +62,9 @@ export class Attacker {
   }
 
   /**
-   * Opens an answer that goes on, such as a watch, and keeps it until the end of the attack or of the answer.
+   * Opens a long answer, such as a watch, and keeps it until the end of the attack or of the answer.
    *
-   * @param reads whether the client reads what comes
+   * @param reads whether the client reads the data
    */
   async hold(shot: Shot, reads: boolean, n = 0): Promise<void> {
     if (this.bounded(shot) === undefined) return this.rest();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endWithUs } from '../support/child-guard.js';
 
-/** Bytes that a process may take; none for programs whose limits nobody knows. */
+/** Bytes that a process may use; none for programs whose limits are unknown. */
 export interface MemoryLimits {
   readonly resident?: number;
   readonly heap?: number;
@@ -21,14 +21,14 @@ export interface Program {
   readonly limits?: MemoryLimits;
 }
 
-/** Between an end that nobody asked for and the next start, as a supervisor of services waits. */
+/** The pause between an unrequested end and the next start, as a supervisor of services waits. */
 const restartMs = 1_000;
 /** Longer than a stop takes that lets requests finish. */
 const stopMs = 90_000;
 
 /** A process that is started again whenever it ends, and that remembers how often it did. */
 export class Supervised {
-  /** How it ended without being asked, each with the last lines of its log. */
+  /** Its unrequested ends, each with the last lines of its log. */
   readonly ends: string[] = [];
   readonly logFile: string;
   private child: ChildProcess | undefined;

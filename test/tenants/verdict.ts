@@ -24,7 +24,7 @@ export interface Latency {
   readonly faults: readonly string[];
 }
 
-/** How honest tenants fared in a time. */
+/** The results of honest tenants in a period. */
 export interface Welfare {
   readonly probes: ReadonlyMap<ProbeName, Latency>;
   /** Milliseconds in the middle, and faults. */
@@ -53,7 +53,7 @@ export function welfareIn(spans: readonly Span[], probes: HonestProbes, work: Ho
   return { probes: new Map(latencies), steps: new Map(steps) };
 }
 
-/** What honest tenants would complain of. */
+/** The complaints that honest tenants would have. */
 export function complaints(quiet: Welfare, during: Welfare): string[] {
   const found: string[] = [];
   for (const name of judged) {

@@ -63,7 +63,7 @@ class Writer {
   }
 }
 
-/** One who lists once and then follows for ever: every end of a watch is followed by another from where it was. */
+/** A client that lists once and then follows forever: every end of a watch is followed by another from where it was. */
 class Watcher {
   readonly steps = new Map<string, Step[]>();
   readonly faults: string[] = [];
@@ -84,7 +84,7 @@ class Watcher {
       try {
         await this.follow(isRunning);
       } catch (error) {
-        // As clients do: what a server refuses while it stops is asked of another, from the same version.
+        // As clients do: a request that a stopping server refuses is sent to another, from the same version.
         if (!/ECONN|socket hang up|no watch event|: 503$/.test(String(error))) this.faults.push(String(error));
         await sleep(pauseMs);
       }
@@ -168,7 +168,7 @@ export class Load {
     await eventually(() => this.writes >= wanted, 'writes to go on');
   }
 
-  /** Ends the load and resolves with everything that was wrong, and with how much there was. */
+  /** Ends the load and resolves with all faults, and with the amount of work. */
   async stop(list: ApiClient): Promise<{ faults: string[]; writes: number; events: number; reconnects: number }> {
     this.isWriting = false;
     await Promise.all(this.writing);
@@ -209,7 +209,7 @@ export class Load {
   }
 }
 
-/** The first thing that differs between what was written and what was seen. */
+/** The first difference between what was written and what was seen. */
 function difference(written: readonly Step[], seen: readonly Step[]): string | undefined {
   for (let i = 0; i < Math.max(written.length, seen.length); i++) {
     const [left, right] = [written[i], seen[i]];

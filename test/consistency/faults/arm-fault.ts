@@ -11,7 +11,7 @@ import { hubFaults } from './hub-faults.js';
 
 /*
  * Loaded before the server (`node --import`). Replaces methods of its storage by versions that are wrong now and then.
- * The server itself knows nothing of it.
+ * The server itself knows nothing of this.
  */
 
 const name = process.env[faultVariable];

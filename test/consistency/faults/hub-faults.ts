@@ -10,7 +10,7 @@ import type { Change } from '../../../src/storage/storage.interface.js';
 import type { workerFaultNames } from './fault-names.js';
 import type { Strikes } from './faulty-reads.js';
 
-/** What the clients of the check write. */
+/** The resources that the clients of the check write. */
 const worked: readonly string[] = ['configmaps', 'ingresses.networking.k8s.io'];
 /** Whether the clients have begun: a server whose start goes wrong would never become ready. */
 let hasBegun = false;
@@ -22,7 +22,7 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
   'lost-batch': (strikes) => {
     armBatches((batch) => (hasBegun && strikes('lost-batch', 3) ? undefined : batch));
     armPolls();
-    // Whoever reads the newest version and whatever comes next would make up for it.
+    // A reader of the newest version would make up for it together with any later notification.
     armWakes();
   },
   'thin-batch': (strikes) => {
@@ -93,7 +93,7 @@ function noteBatches(): void {
   };
 }
 
-/** Changes what a worker hears of the batches of its machine; undefined: nothing. */
+/** Changes what a worker receives of the batches of its machine; undefined: nothing. */
 function armBatches(change: (batch: WrittenBatch) => WrittenBatch | undefined): void {
   const { heard } = HubDatabase.prototype;
   HubDatabase.prototype.heard = function (written) {
@@ -119,7 +119,7 @@ function armPolls(): void {
   };
 }
 
-/** Nothing that is known in the process makes it look at the log. */
+/** Nothing known in the process makes it read the log. */
 function armWakes(): void {
   const { wake } = ChangeFeed.prototype;
   ChangeFeed.prototype.wake = function (newest, source) {
@@ -129,7 +129,7 @@ function armWakes(): void {
 
 type Written = Extract<HubMessage, readonly ['written', ...unknown[]]>;
 
-/** Now and then an answer to a write waits for the next one to the same worker, and they change places. */
+/** Now and then an answer to a write waits for the next one to the same worker, and they are swapped. */
 function armWriteAnswers(strikes: Strikes): void {
   const { send: tell } = HubClient.prototype;
   const waiting = new WeakMap<HubClient, Written>();
@@ -146,7 +146,7 @@ function armWriteAnswers(strikes: Strikes): void {
     } else if (strikes('swapped-writes', 10)) {
       waiting.set(this, message);
       setTimeout(() => {
-        // There was no other: it gets its own.
+        // There was no other answer: the write gets its own.
         if (waiting.get(this) === message && waiting.delete(this)) tell.call(this, message);
       }, swapMs);
     } else tell.call(this, message);

@@ -2,7 +2,7 @@ import type { ApiResponse } from '../../e2e/support/api-client.js';
 import { eventually } from '../../e2e/support/test-cluster.js';
 import { checkAnswer, definitionsPath, expectStatus, Fault, type HostileScene, messageOf } from './scene.js';
 
-/** One hostile thing. It throws a Fault when it meets what must not be; what it returns is shown. */
+/** One hostile case. It throws a Fault when the server misbehaves; its return value is shown. */
 export interface HostileCase {
   readonly name: string;
   run(scene: HostileScene): Promise<string | undefined>;
@@ -18,7 +18,7 @@ export interface InstanceStep {
   readonly accept?: string;
   /** Statuses that are right; default: every one below 500. */
   readonly expect?: readonly number[];
-  /** Looks at the answer; returns what is wrong. */
+  /** Checks the answer; returns the fault. */
   readonly check?: (answer: ApiResponse) => string | undefined;
 }
 

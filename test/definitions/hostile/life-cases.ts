@@ -87,7 +87,7 @@ async function madeAnew(scene: HostileScene): Promise<string> {
   return 'ok';
 }
 
-/** Finalizers of objects and of the definition that nobody takes away. */
+/** Finalizers of objects and of the definition that nobody removes. */
 async function neverEnding(scene: HostileScene): Promise<string> {
   const definition = made('statues', 'Statue');
   const path = objectsPath(definition);

@@ -4,7 +4,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/* Asks one server for /livez all the time. A message asks for the longest time since the last message. */
+/* Requests /livez from one server all the time. A message asks for the longest time since the last message. */
 
 const pauseMs = 10;
 const { url, ca, token } = workerData as { url: string; ca: string; token: string };

@@ -15,7 +15,7 @@ function refusedNames(name: string, names: { plural?: string; kind?: string; gro
 const approved = ',"annotations":{"api-approved.kubernetes.io":"https://github.com/x/y/pull/1"}';
 const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
-/** Two definitions that ask for the same name at the same moment through two processes: one gets it, everywhere. */
+/** Two definitions that request the same name at the same moment through two processes: one gets it, everywhere. */
 async function race(scene: HostileScene): Promise<string> {
   const made = ['left', 'right'].map((plural) =>
     customDefinition({ plural, kind: 'Contested', shortNames: ['cc'], group: 'race.example' }, [{ name: 'v1' }]),

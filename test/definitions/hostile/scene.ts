@@ -10,10 +10,10 @@ export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefi
 /** Long enough for the followers of definitions to take a change. */
 const settleMs = 250;
 
-/** What a case found that must not be. */
+/** A misbehaviour that a case found. */
 export class Fault extends Error {}
 
-/** What one server did since it was asked last. */
+/** The measurements of one server since the last query. */
 export interface Held {
   /** Longest CPU time of the serving thread between two turns of its event loop, in milliseconds. */
   readonly cpuMs: number;
@@ -52,7 +52,7 @@ export class HostileScene {
     return this.cluster.second.client;
   }
 
-  /** What each server did since the last call. */
+  /** The measurements of each server since the last call. */
   async held(): Promise<readonly Held[]> {
     await delay(settleMs);
     return Promise.all(

@@ -198,7 +198,7 @@ export const accounts: readonly Scenario[] = [
   },
 ];
 
-/** The names of the server's vendor, which are those of the field when it is compatible. */
+/** The names of the server's vendor, which are upstream's when it is compatible. */
 async function namesOf(scene: Scene) {
   const { status } = await scene.client.get('/api/v1/namespaces/kube-system');
   return vendorNames('k8s.io', status === 200 ? 'kubernetes' : '');

@@ -33,7 +33,7 @@ const set = (name: string, spec: object) => ({
   },
 });
 
-/** Writes into a status what no loop would. */
+/** Writes a status that no loop would write. */
 async function forge(scene: Scene, resource: string, name: string, status: object, expected = 200): Promise<void> {
   const answer = await scene.client.patch(scene.path(resource, `${name}/status`), 'merge', { status });
   assert.equal(answer.status, expected, answer.text);

@@ -16,7 +16,7 @@ import { sets } from './sets.js';
 import { tasks } from './tasks.js';
 import { volumes } from './volumes.js';
 
-/** All scenarios by area, in the order in which they are told. */
+/** All scenarios by area, in the order in which they run. */
 export const areas: Readonly<Record<string, readonly Scenario[]>> = {
   deployments,
   rollouts,

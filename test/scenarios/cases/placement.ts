@@ -18,7 +18,7 @@ const nodeAffinity = (required: object[] | undefined, preferred: object[] = []) 
   },
 });
 
-/** Gives a node so much of a resource that only this scenario knows. */
+/** Gives a node an amount of a resource that only this scenario uses. */
 async function resourceOn(scene: Scene, node: Any, count: number): Promise<string> {
   const resource = `example.com/${scene.namespace}`;
   const amount = { [resource]: String(count) };

@@ -6,7 +6,7 @@ import type { MetricsApi, MetricsGroup } from './remote-metrics.js';
 export interface MetricQuery {
   readonly namespace: string;
   readonly metric: string;
-  /** Of the series of the metric; empty: all. */
+  /** Restricts the series of the metric; empty: all. */
   readonly metricSelector: string;
   readonly signal: AbortSignal;
 }

@@ -27,7 +27,10 @@ export class ApiFault extends Error {
   }
 }
 
-/** A list broke off after some of its objects had been given. */
+/**
+ * Waits until `look` returns a result for the objects of the resource, and resolves with that. Calls it after every
+ * change.
+ */
 export class BrokenList extends StartupError {}
 
 /** A list's own metadata. */

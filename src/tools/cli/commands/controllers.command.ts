@@ -62,7 +62,7 @@ export const controllersCommand: Command = {
       address && { ...address, flags: shownFlags(groups, parsed), profiling: profiling.profiling },
       tracing.tracingConfigFile,
     ).catch((error: unknown) => {
-      // It was told to stop while it waited for the database.
+      // The process was stopped while it waited for the database.
       if (signal.aborted) return undefined;
       throw error;
     });

@@ -65,7 +65,7 @@ export const kubeApiServerCommand: Command = {
       signals.endWithin(stopMs);
       await server.stop();
     } catch (error) {
-      // It was told to stop while it waited for the store or the database.
+      // The process was stopped while it waited for the store or the database.
       if (!stopped()) throw error;
     } finally {
       endWatch();

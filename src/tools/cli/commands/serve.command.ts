@@ -42,7 +42,7 @@ export const serveCommand: Command = {
       secureServing: await withServingCertificate(parsed),
     };
     const server = await startServing(options, { signal: signals.signal }).catch((error: unknown) => {
-      // It was told to stop while it waited for the database.
+      // The process was stopped while it waited for the database.
       if (signals.signal.aborted) return undefined;
       throw error;
     });

@@ -36,7 +36,7 @@ export const pods = definition(pod as KindType, 'pods');
 export const secrets = definition(secret as KindType, 'secrets');
 export const events = definition(event as KindType, 'events');
 export const namespaces = definition(namespace as KindType, 'namespaces');
-/** Those that have views in every scene. */
+/** The resources that have views in every scene. */
 export const all = [pods, secrets, events, namespaces];
 
 export async function connect(url: string): Promise<pg.Client> {
