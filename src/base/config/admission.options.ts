@@ -122,7 +122,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
     name: 'default-not-ready-toleration-seconds',
     type: 'int',
     unit: 'seconds',
-    usage: 'How long pods stay on a node that is not ready, if they do not say so themselves.',
+    usage: 'How long pods without a toleration of their own stay on a node that is not ready.',
   })
   @Check<number>('tolerationSeconds', secondsProblem)
   readonly defaultNotReadyTolerationSeconds: number = 300;
@@ -131,7 +131,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
     name: 'default-unreachable-toleration-seconds',
     type: 'int',
     unit: 'seconds',
-    usage: 'How long pods stay on a node that cannot be reached, if they do not say so themselves.',
+    usage: 'How long pods without a toleration of their own stay on a node that cannot be reached.',
   })
   @Check<number>('tolerationSeconds', secondsProblem)
   readonly defaultUnreachableTolerationSeconds: number = 300;

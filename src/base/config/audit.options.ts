@@ -269,7 +269,7 @@ export class AuditOptions {
   @Flag({
     name: 'audit-database-retention',
     type: 'duration',
-    usage: 'How long the database keeps events, in whole days. 0: for ever.',
+    usage: 'How long the database keeps events, in whole days. 0: forever.',
   })
   @Min(0, notNegative)
   readonly auditDatabaseRetention: number = 30 * 24 * 3_600_000;

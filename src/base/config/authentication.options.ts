@@ -200,7 +200,7 @@ export class AuthenticationOptions {
     name: 'service-account-signing-key-file',
     type: 'string',
     unit: 'file',
-    usage: 'Private key in PEM that service account tokens are signed with. Without it none can be asked for.',
+    usage: 'Private key in PEM that signs service account tokens. Without it clients can request none.',
   })
   readonly serviceAccountSigningKeyFile: string | undefined = undefined;
 
@@ -225,7 +225,7 @@ export class AuthenticationOptions {
   @Flag({
     name: 'service-account-lookup',
     type: 'bool',
-    usage: 'Tokens kept in secrets die with their secret and account. Tokens that were asked for always do.',
+    usage: 'Tokens kept in secrets become invalid with their secret and account. Requested tokens always do.',
   })
   readonly serviceAccountLookup: boolean = true;
 
@@ -240,7 +240,7 @@ export class AuthenticationOptions {
   @Flag({
     name: 'service-account-extend-token-expiration',
     type: 'bool',
-    usage: 'Tokens mounted into pods live up to a year, for clients that never read them again; late uses are noted.',
+    usage: 'Tokens mounted into pods live up to a year, for clients that never reread them; late uses are recorded.',
   })
   readonly serviceAccountExtendTokenExpiration: boolean = true;
 

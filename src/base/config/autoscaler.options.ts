@@ -10,7 +10,7 @@ export class AutoscalerOptions {
   @Flag({
     name: `${prefix}-sync-period`,
     type: 'duration',
-    usage: 'How often the number of pods is compared with what the metrics ask for.',
+    usage: 'How often the number of pods is compared with the number that the metrics require.',
   })
   @Check('positive', positive)
   readonly syncPeriodMs: number = 15_000;

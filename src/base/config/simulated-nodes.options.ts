@@ -99,7 +99,7 @@ export class SimulatedNodesOptions {
     name: 'node-port',
     type: 'int',
     unit: 'port',
-    usage: 'Port of --node-address on which the nodes tell the logs of containers. 0: any.',
+    usage: 'Port of --node-address on which the nodes serve the logs of containers. 0: any.',
   })
   @Min(0, { message: 'must be between 0 and 65535' })
   @Max(65_535, { message: 'must be between 0 and 65535' })

@@ -7,7 +7,7 @@ export class TopOptions {
     name: 'kubeconfig',
     type: 'string',
     unit: 'file',
-    usage: 'Which server, and the credentials of somebody who may read /metrics there. Default: KUBECONFIG.',
+    usage: 'The kubeconfig of the server, with credentials that may read /metrics there. Default: KUBECONFIG.',
   })
   readonly kubeconfig: string | undefined = undefined;
 
