@@ -1,5 +1,6 @@
 import { Min } from 'class-validator';
 import { Flag } from './flag.js';
+import { declareIgnored } from './ignored-flags.js';
 
 /** How a node agent reaches the API, and how often (specification 8). */
 export class AgentApiOptions {
@@ -12,6 +13,34 @@ export class AgentApiOptions {
       'it has asked for.',
   })
   readonly kubeconfig: string | undefined = undefined;
+
+  @Flag({
+    name: 'bootstrap-kubeconfig',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'API server and credentials, such as a bootstrap token, with which the agent asks for the certificate of its node when ' +
+      'there is no --kubeconfig yet.',
+  })
+  readonly bootstrapKubeconfig: string | undefined = undefined;
+
+  @Flag({ name: 'cert-dir', type: 'string', unit: 'folder', usage: 'Where that certificate and its key are kept.' })
+  readonly certDir: string = '/var/lib/kubelet/pki';
+
+  @Flag({
+    name: 'rotate-certificates',
+    type: 'bool',
+    usage: 'Whether a certificate that was asked for with --bootstrap-kubeconfig is renewed before it ends.',
+  })
+  readonly rotateCertificates: boolean = true;
+
+  @Flag({
+    name: 'config',
+    type: 'string',
+    unit: 'file',
+    usage: 'A KubeletConfiguration in v1beta1. Flags win over it; without it, less is secured by default.',
+  })
+  readonly config: string | undefined = undefined;
 
   @Flag({
     name: 'kube-api-qps',
@@ -31,3 +60,10 @@ export class AgentApiOptions {
   @Min(1, { message: 'must be 1 or more' })
   readonly kubeApiBurst: number = 10;
 }
+
+declareIgnored(AgentApiOptions, [
+  {
+    why: 'this agent and the API talk JSON',
+    flags: 'string: kube-api-content-type=application/vnd.kubernetes.protobuf',
+  },
+]);

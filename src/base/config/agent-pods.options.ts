@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { declareIgnored } from './ignored-flags.js';
 
 function addressesProblem(addresses: readonly string[]): string | undefined {
   return addresses.every((address) => isIP(address) !== 0) ? undefined : 'must be IP addresses';
@@ -78,7 +79,7 @@ export class AgentPodsOptions {
   @Flag({
     name: 'resolv-conf',
     type: 'string',
-    unit: 'file',
+    unit: 'path',
     usage: "The machine's settings for name lookups, which pods get. Empty: none.",
   })
   readonly resolvConf: string = '/etc/resolv.conf';
@@ -133,3 +134,11 @@ export class AgentPodsOptions {
   @Min(1, { message: 'must be 1 or more' })
   readonly eventBurst: number = 10;
 }
+
+declareIgnored(AgentPodsOptions, [
+  {
+    why: 'the network plugins of the runtime make interfaces and rules',
+    flags: 'string: hairpin-mode=promiscuous-bridge int: iptables-drop-bit=15 iptables-masquerade-bit=14',
+  },
+  { why: 'the policy none has nothing to reconcile', flags: 'duration: cpu-manager-reconcile-period=10s' },
+]);

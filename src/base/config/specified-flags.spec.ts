@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { AgentApiOptions } from './agent-api.options.js';
+import { AgentHousekeepingOptions } from './agent-housekeeping.options.js';
+import { AgentNodeOptions } from './agent-node.options.js';
+import { AgentPodsOptions } from './agent-pods.options.js';
+import { AgentServerOptions } from './agent-server.options.js';
+import { AgentSourcesOptions } from './agent-sources.options.js';
 import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
 import type { OptionGroups } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
@@ -110,6 +116,51 @@ const loops: readonly Row[] = [
   ['lease-reuse-duration-seconds', '60'],
 ];
 
+const agent: readonly Row[] = [
+  // 1.8, 5.7
+  ['file-check-frequency', '20s'],
+  ['http-check-frequency', '20s'],
+  ['anonymous-auth', 'true'],
+  ['authorization-mode', ''],
+  ['client-ca-file', ''],
+  ['authentication-token-webhook', 'false'],
+  ['authentication-token-webhook-cache-ttl', '2m0s'],
+  ['authorization-webhook-cache-authorized-ttl', '5m0s'],
+  ['authorization-webhook-cache-unauthorized-ttl', '30s'],
+  // 8
+  ['healthz-bind-address', '127.0.0.1'],
+  ['healthz-port', '10248'],
+  ['address', '0.0.0.0'],
+  ['event-qps', '5'],
+  ['event-burst', '10'],
+  ['image-gc-high-threshold', '85'],
+  ['image-gc-low-threshold', '80'],
+  ['eviction-hard', 'imagefs.available<15%,memory.available<100Mi,nodefs.available<10%'],
+  ['eviction-pressure-transition-period', '5m0s'],
+  ['container-log-max-files', '5'],
+  ['container-log-max-size', '10Mi'],
+  ['cpu-cfs-quota-period', '100ms'],
+  ['cpu-manager-policy', 'none'],
+  ['cpu-manager-reconcile-period', '10s'],
+  ['cgroup-driver', 'cgroupfs'],
+  ['fail-swap-on', 'true'],
+  ['hairpin-mode', 'promiscuous-bridge'],
+  ['iptables-drop-bit', '15'],
+  ['iptables-masquerade-bit', '14'],
+  ['kube-api-qps', '5'],
+  ['kube-api-burst', '10'],
+  ['kube-api-content-type', 'application/vnd.kubernetes.protobuf'],
+];
+
+const agentGroups: OptionGroups = {
+  agentApi: AgentApiOptions,
+  agentNode: AgentNodeOptions,
+  agentPods: AgentPodsOptions,
+  agentServer: AgentServerOptions,
+  agentSources: AgentSourcesOptions,
+  agentHousekeeping: AgentHousekeepingOptions,
+};
+
 function declared(groups: OptionGroups): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const optionsClass of Object.values(groups)) {
@@ -125,6 +176,7 @@ function declared(groups: OptionGroups): ReadonlyMap<string, string> {
 for (const [name, groups, rows] of [
   ['servers', serverOptionGroups, servers],
   ['control loops', controllerOptionGroups, loops],
+  ['the node agent', agentGroups, agent],
 ] as const) {
   describe(`the flags of ${name} that the specification names`, () => {
     const known = declared(groups);

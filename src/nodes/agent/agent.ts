@@ -14,6 +14,9 @@ import { ContainerStarter } from './containers/container-starter.js';
 import { readResolvConf } from './containers/host-files.js';
 import type { ContainerRuntime } from './cri/container-runtime.js';
 import { AgentEvents } from './events.js';
+import type { Threshold } from './housekeeping/eviction.js';
+import { isRefusedUnder } from './housekeeping/eviction.js';
+import { Housekeeper } from './housekeeping/housekeeper.js';
 import { ImagePuller } from './images/image-puller.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
@@ -22,10 +25,15 @@ import { PodFolders } from './pod-folders.js';
 import { PodManager } from './pod-manager.js';
 import { PodTokens } from './pod-tokens.js';
 import { BackOff } from './pods/back-off.js';
-import { podAnnotations } from './pods/pod-form.js';
 import { RuntimeView } from './pods/runtime-view.js';
 import { RuntimeHealth } from './runtime-health.js';
+import { AgentServer, type ServerCertificates } from './server/agent-server.js';
+import { AgentAuthentication, type AuthenticationSettings } from './server/authentication.js';
+import { AgentAuthorization, type AuthorizationSettings } from './server/authorization.js';
+import { HealthServer } from './server/health-server.js';
 import { ServiceWatch } from './service-watch.js';
+import { MirrorPods } from './sources/mirror-pods.js';
+import { type StaticPodOptions, StaticPods } from './sources/static-pods.js';
 import { preparePodVolumes } from './volumes/pod-volumes.js';
 
 export interface AgentOptions {
@@ -56,8 +64,35 @@ export interface AgentOptions {
   readonly port: number;
   /** The release that nodes report. */
   readonly version: string;
-  /** What is kept of the machine for itself, of each resource. */
-  readonly reserved: Readonly<Record<string, number>>;
+  /** When the machine is short of something; what they keep free is not for pods. */
+  readonly thresholds: readonly Threshold[];
+  readonly sources: StaticPodOptions;
+  /** Undefined: the agent has no server. */
+  readonly server: AgentServerOptions | undefined;
+  /** Where it says whether it is healthy; undefined: nowhere. */
+  readonly healthz: { readonly address: string; readonly port: number } | undefined;
+  readonly housekeeping: HousekeepingOptions;
+}
+
+export interface AgentServerOptions {
+  readonly address: string;
+  readonly certificates: ServerCertificates;
+  readonly authentication: AuthenticationSettings;
+  readonly authorization: AuthorizationSettings;
+  readonly debugging: boolean;
+  readonly streamIdleMs: number;
+  /** The configuration in force, as `/configz` shows it. */
+  readonly configuration: object;
+}
+
+export interface HousekeepingOptions {
+  readonly imageHighPercent: number;
+  readonly imageLowPercent: number;
+  readonly imageYoungestMs: number;
+  readonly logMaxBytes: number;
+  readonly logMaxFiles: number;
+  readonly thresholds: readonly Threshold[];
+  readonly transitionMs: number;
 }
 
 export interface AgentDependencies {
@@ -84,10 +119,16 @@ export class NodeAgent {
   readonly view: RuntimeView;
   private readonly reporter: NodeReporter;
   private readonly services: ServiceWatch;
+  private readonly mirrors: MirrorPods;
+  private readonly statics: StaticPods;
+  private readonly housekeeper: Housekeeper;
+  private server: AgentServer | undefined;
+  private healthServer: HealthServer | undefined;
   private readonly stopping = new AbortController();
   private readonly timers: Timers;
   private work: Promise<unknown> = Promise.resolve();
   private podCidr = '';
+  private isListed = false;
 
   private constructor(
     private readonly parts: AgentDependencies,
@@ -160,7 +201,12 @@ export class NodeAgent {
           }
         );
       },
+      // The watch of mirrors says so, too.
       onMirrorGone: () => undefined,
+      refusal: (pod) =>
+        isRefusedUnder(this.description.pressures, pod)
+          ? { reason: 'Evicted', message: `The node had condition: [${[...this.description.pressures].join(', ')}]. ` }
+          : undefined,
       onDone: (uid) => tokens.forget(uid),
       onRuntime: (error) => this.health.listed(error),
     });
@@ -180,6 +226,51 @@ export class NodeAgent {
       },
       onNode: (node) => this.takeNode(node),
     });
+    const workerOf = (uid: string) => this.manager.worker(uid);
+    this.mirrors = new MirrorPods({
+      ...{ api, timers, logger, workerOf },
+      prefix: names.labelPrefix,
+      node: () => this.reporter.present,
+    });
+    this.statics = new StaticPods({
+      ...{ timers, logger, names },
+      options: options.sources,
+      nodeName: options.nodeName,
+      submissionFolder: `${options.rootFolder}/submitted-pods`,
+      want: (pod) => this.manager.want(pod, true),
+      drop: (uid) => this.manager.drop(uid),
+      onPods: (pods) => {
+        this.mirrors.want(pods);
+        this.completeSources();
+      },
+    });
+    const { housekeeping } = options;
+    this.housekeeper = new Housekeeper({
+      ...{ runtime, view, events, timers, logger },
+      manager: this.manager,
+      nodeName: options.nodeName,
+      rootFolder: options.rootFolder,
+      images: {
+        highPercent: housekeeping.imageHighPercent,
+        lowPercent: housekeeping.imageLowPercent,
+        youngestMs: housekeeping.imageYoungestMs,
+      },
+      logMaxBytes: housekeeping.logMaxBytes,
+      logMaxFiles: housekeeping.logMaxFiles,
+      thresholds: housekeeping.thresholds,
+      transitionMs: housekeeping.transitionMs,
+      memoryBytes: description.machine.memoryBytes,
+      onPressures: (pressures) => {
+        const isChanged = [...pressures].sort().join() !== [...this.description.pressures].sort().join();
+        this.description.pressures = pressures;
+        if (isChanged) this.reporter.changed();
+      },
+    });
+  }
+
+  /** Why the agent is not healthy; undefined if it is. */
+  get healthProblem(): string | undefined {
+    return this.manager.lookedAtMs > 180_000 ? 'the runtime was not looked at for three minutes' : undefined;
   }
 
   /** Prepares folders and cgroups. Does not wait for the runtime or the API. */
@@ -192,20 +283,46 @@ export class NodeAgent {
     return new NodeAgent(parts, cgroups, await NodeDescription.read(options));
   }
 
-  /** Begins to work. @param registered called when the API has the node */
-  start(registered: () => void): void {
+  /** Begins to work. @param registered called when the API has the node. @throws Error for a port that is taken */
+  async start(registered: () => void): Promise<void> {
     const { signal } = this.stopping;
+    await this.startServers();
+    await this.statics.start();
     this.work = Promise.all([
       this.health.look(this.timers.elapsed()).then(() => this.manager.run(signal)),
       this.reporter.run(signal, registered),
       this.services.run(signal),
       this.followPods(signal),
+      this.statics.run(signal),
+      this.mirrors.run(signal),
+      this.housekeeper.run(signal),
     ]);
+  }
+
+  private async startServers(): Promise<void> {
+    const { options, api, names, runtime, logger } = this.parts;
+    const { timers, manager, view } = this;
+    const healthProblem = () => this.healthProblem;
+    if (options.healthz !== undefined) {
+      this.healthServer = await HealthServer.start(options.healthz.address, options.healthz.port, healthProblem);
+    }
+    const { server } = options;
+    if (server === undefined) return;
+    this.server = await AgentServer.start({
+      ...{ runtime, manager, view, timers, logger, healthProblem },
+      ...server,
+      port: options.port,
+      nodeName: options.nodeName,
+      rootFolder: options.rootFolder,
+      authentication: new AgentAuthentication(api, names, server.authentication, timers),
+      authorization: new AgentAuthorization(api, names, options.nodeName, server.authorization, timers),
+    });
   }
 
   /** Containers run on. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    await Promise.all([this.server?.stop(), this.healthServer?.stop(), this.statics.stop()]);
     await this.work;
   }
 
@@ -228,6 +345,11 @@ export class NodeAgent {
     };
   }
 
+  /** When every source has been read, what none of them wants may end. */
+  private completeSources(): void {
+    if (this.isListed && this.statics.isComplete) this.manager.complete();
+  }
+
   private takeNode(node: Node): void {
     const podCidr = node.spec?.podCIDR || this.parts.options.podCidr;
     if (podCidr === '' || podCidr === this.podCidr) return;
@@ -239,7 +361,6 @@ export class NodeAgent {
 
   private async followPods(signal: AbortSignal): Promise<void> {
     const { api, logger, options, random = Math.random } = this.parts;
-    const mirror = `/${podAnnotations.mirror}`;
     const own = new Set<string>();
     await watchPods(
       {
@@ -251,15 +372,20 @@ export class NodeAgent {
           const pod = readPod(object);
           const uid = pod?.metadata.uid;
           if (pod === undefined || uid === undefined) return;
-          if (Object.keys(pod.metadata.annotations ?? {}).some((key) => key.endsWith(mirror))) return;
           own.add(uid);
-          this.manager.want(pod);
+          if (this.mirrors.isMirror(pod)) this.mirrors.seen(pod);
+          else this.manager.want(pod);
         },
         onGone: (uid) => {
           own.delete(uid);
+          this.mirrors.gone(uid);
           this.manager.drop(uid);
         },
-        onListed: () => this.manager.complete(),
+        onListed: () => {
+          this.mirrors.listed();
+          this.isListed = true;
+          this.completeSources();
+        },
       },
       signal,
     );

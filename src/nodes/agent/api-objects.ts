@@ -11,8 +11,8 @@ import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import type { ObjectReader } from './containers/environment.js';
 import { type TrustBundleSource, VolumeProblem } from './volumes/volume-sources.js';
 
-/** Containers of a pod that start together share what was read. */
-const freshMs = 1_000;
+/** Pods that start together share what was read, but nobody sees an older state than this. */
+const freshMs = 100;
 
 interface Kept {
   readonly at: number;

@@ -1,8 +1,10 @@
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import { runtimeAnnotations } from './cri/labels.js';
 import { type AdmissionNode, admissionProblem } from './pods/pod-admission.js';
 import { podKey, podUid } from './pods/pod-form.js';
+import type { PodEnd } from './pods/pod-status.js';
 import { PodWorker } from './pods/pod-worker.js';
 import type { RuntimeView } from './pods/runtime-view.js';
 import type { WorkerDependencies } from './pods/worker-dependencies.js';
@@ -17,6 +19,8 @@ export interface ManagerDependencies {
   readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone'>;
   /** The node, as far as pods must fit it. */
   readonly node: () => AdmissionNode | undefined;
+  /** Why the node takes no such pod now; undefined if it does. */
+  readonly refusal: (pod: Pod) => PodEnd | undefined;
   /** Called when the mirror of a static pod has gone. */
   readonly onMirrorGone: (uid: string) => void;
   /** Called when nothing is left of a pod. */
@@ -34,8 +38,11 @@ export class PodManager {
   /** Static pods that wait for an older pod of the same name to end. */
   private readonly waiting = new Map<string, Pod>();
   private isComplete = false;
+  private lookedAt: number;
 
-  constructor(private readonly parts: ManagerDependencies) {}
+  constructor(private readonly parts: ManagerDependencies) {
+    this.lookedAt = parts.timers.elapsed();
+  }
 
   pods(): readonly Pod[] {
     return [...this.workers.values()].map(({ declaration, status }) => ({ ...declaration, status: status ?? {} }));
@@ -116,7 +123,8 @@ export class PodManager {
     const others = [...this.workers.values()]
       .filter((each) => each !== worker && !each.isEnding)
       .map(({ declaration }) => declaration);
-    const problem = admissionProblem(worker.declaration, others, node);
+    const { refusal } = this.parts;
+    const problem = refusal(worker.declaration) ?? admissionProblem(worker.declaration, others, node);
     if (problem === undefined) return;
     this.parts.shared.events.record(
       {
@@ -139,12 +147,18 @@ export class PodManager {
     this.isComplete = true;
   }
 
+  /** How long ago the runtime was last looked at, in milliseconds. */
+  get lookedAtMs(): number {
+    return this.parts.timers.elapsed() - this.lookedAt;
+  }
+
   /** Looks at the runtime again and again. */
   async run(signal: AbortSignal): Promise<void> {
     const { view, timers } = this.parts;
     while (!signal.aborted) {
       try {
         for (const uid of await view.relist()) this.workers.get(uid)?.changed();
+        this.lookedAt = timers.elapsed();
         this.parts.onRuntime(undefined);
         if (this.isComplete) await this.endOrphans();
       } catch (error) {
@@ -162,18 +176,20 @@ export class PodManager {
     }
     for (const { uid, namespace, name } of known.values()) {
       if (this.workers.has(uid) || /[^\w.-]/.test(uid)) continue;
-      this.begin(orphan(uid, namespace, name), false).forget();
+      const { containers } = await view.read(uid, namespace, name);
+      const seconds = Number(containers[0]?.annotations[runtimeAnnotations.podGracePeriod] ?? 30);
+      this.begin(orphan(uid, namespace, name, seconds), false).forget();
     }
   }
 }
 
 /** What is left of a pod whose declaration is gone. */
-function orphan(uid: string, namespace: string, name: string): Pod {
+function orphan(uid: string, namespace: string, name: string, graceSeconds: number): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { uid, namespace, name },
-    spec: { containers: [], terminationGracePeriodSeconds: 30 },
+    spec: { containers: [], terminationGracePeriodSeconds: graceSeconds },
     status: {},
   } as unknown as Pod;
 }

@@ -6,6 +6,7 @@ import type { Service } from '../../objects/apis/core/v1/service.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import { watchObjects } from '../connection/object-watch.js';
 import { serviceEnvironment } from './containers/service-environment.js';
+import { podAnnotations } from './pods/pod-form.js';
 
 /** Where the service of the API itself is, which all pods may see. */
 const masterNamespace = 'default';
@@ -41,9 +42,11 @@ export class ServiceWatch {
     );
   }
 
-  /** @throws Error while the services have not been read */
+  /** @throws Error while the services have not been read; static pods, of which the API may be one, don't wait for that */
   environmentOf({ metadata, spec }: Pod): ReadonlyMap<string, string> {
-    if (!this.isListed) throw new Error('services have not yet been read at least once, cannot construct envs');
+    const isStatic = Object.keys(metadata.annotations ?? {}).some((key) => key.endsWith(`/${podAnnotations.hash}`));
+    if (!this.isListed && !isStatic)
+      throw new Error('services have not yet been read at least once, cannot construct envs');
     const seesAll = spec.enableServiceLinks !== false;
     const all = [...this.services.values()].filter(
       (service) =>

@@ -1,15 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { StartupError } from '../../base/machinery/startup-error.js';
+import { systemClock } from '../../base/machinery/clock.js';
+import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
+import { quantityValue } from '../../base/machinery/values/quantity.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { NodeAgent } from '../../nodes/agent/agent.js';
+import { type AgentOptions, type AgentServerOptions, NodeAgent } from '../../nodes/agent/agent.js';
 import { CriRuntime } from '../../nodes/agent/cri/cri-runtime.js';
+import { readThreshold } from '../../nodes/agent/housekeeping/eviction.js';
+import { type ClientPair, rotateClientCertificate } from '../../nodes/agent/node/client-certificate.js';
+import { readMachine } from '../../nodes/agent/node/machine.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { RateLimiter } from '../../nodes/connection/rate-limiter.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
-import { accessOf } from './api-access.js';
 import type { NodeCommandOptions } from './commands/node.command.js';
+import { accessOfNode } from './node-access.js';
+import { issueCertificate } from './pki/issue-certificate.js';
+import { nodeServerRequest } from './pki/node-pki.js';
 
 export interface AgentToRun {
   readonly options: NodeCommandOptions;
@@ -28,60 +36,57 @@ export interface RunningAgent {
 /** The release whose agent this one stands for. */
 const agentVersion = 'v1.37.2';
 
-/** Starts the agent of this machine. */
-export async function startAgent({ options, nodeName, logger }: AgentToRun): Promise<RunningAgent> {
-  const { agentApi: apiOptions, agentNode: node, agentPods: pods, cluster } = options;
-  if (apiOptions.kubeconfig === undefined) throw new StartupError('give a --kubeconfig');
-  const access = await accessOf({
-    kubeconfig: apiOptions.kubeconfig,
-    context: undefined,
-    server: undefined,
-    certificateAuthority: undefined,
-    clientCertificate: undefined,
-    clientKey: undefined,
-    token: undefined,
-  });
+/** Starts the agent of this machine. @throws StartupError for what can't work */
+export async function startAgent({ options, nodeName, logger, signal }: AgentToRun): Promise<RunningAgent> {
+  const { agentApi, agentNode, agentPods, cluster } = options;
+  const names = vendorNames(cluster.vendor, cluster.compat);
+  if (agentNode.failSwapOn && (await readMachine()).hasSwap) {
+    throw new StartupError('this machine has swap space: turn it off, or give --fail-swap-on=false');
+  }
+  const access = await accessOfNode({ options: agentApi, names, nodeName, logger, signal });
   const connection = new ApiConnection(access, {
     userAgent: 'plinth-node',
-    rate: new RateLimiter(apiOptions.kubeApiQps, apiOptions.kubeApiBurst, systemTimers),
+    rate: new RateLimiter(agentApi.kubeApiQps, agentApi.kubeApiBurst, systemTimers),
   });
-  const endpoint = pods.containerRuntimeEndpoint;
-  const runtime = await CriRuntime.open(endpoint, pods.imageServiceEndpoint ?? endpoint, pods.runtimeRequestTimeoutMs);
+  const endpoint = agentPods.containerRuntimeEndpoint;
+  const runtime = await CriRuntime.open(
+    endpoint,
+    agentPods.imageServiceEndpoint ?? endpoint,
+    agentPods.runtimeRequestTimeoutMs,
+  );
+  const api = connection.own();
   const agent = await NodeAgent.create({
-    api: connection.own(),
+    api,
     runtime,
     logger,
-    names: vendorNames(cluster.vendor, cluster.compat),
-    options: {
-      nodeName,
-      hostname: node.hostnameOverride ?? hostname().toLowerCase(),
-      nodeIPs: node.nodeIP,
-      labels: Object.fromEntries(node.nodeLabels.map((pair) => pair.split('=') as [string, string])),
-      taints: node.registerWithTaints.map(readTaint),
-      registersNode: node.registerNode,
-      unschedulable: !node.registerSchedulable,
-      rootFolder: pods.rootDir,
-      logFolder: pods.podLogsDir,
-      clusterDns: pods.clusterDns,
-      clusterDomain: pods.clusterDomain,
-      resolvConf: pods.resolvConf,
-      cgroupRoot: pods.cgroupRoot,
-      cfsQuota: pods.cpuCfsQuota,
-      cfsQuotaPeriodMs: pods.cpuCfsQuotaPeriodMs,
-      maxPods: node.maxPods,
-      podCidr: node.podCidr,
-      leaseMs: node.nodeLeaseMs,
-      statusLookMs: node.nodeStatusUpdateFrequencyMs,
-      statusReportMs: node.nodeStatusReportFrequencyMs,
-      eventQps: pods.eventQps,
-      eventBurst: pods.eventBurst,
-      serializesPulls: pods.serializeImagePulls,
-      port: 0,
-      version: agentVersion,
-      reserved: {},
-    },
+    names,
+    options: await agentOptions(options, nodeName, logger),
   });
-  const registered = new Promise<void>((resolve) => agent.start(resolve));
+  let known: () => void = () => undefined;
+  const registered = new Promise<void>((resolve) => {
+    known = resolve;
+  });
+  await agent.start(known).catch((error: unknown) => {
+    throw new StartupError(`the servers of the agent can't listen: ${errorText(error)}`);
+  });
+  const { cert } = access.tls;
+  if (cert !== undefined && agentApi.rotateCertificates && agentApi.bootstrapKubeconfig !== undefined) {
+    const use = ({ certificate, privateKey }: ClientPair) =>
+      connection.renewTls({ ...access.tls, cert: certificate, key: privateKey });
+    const { certDir: folder } = agentApi;
+    const rotation = {
+      api,
+      names,
+      nodeName,
+      folder,
+      present: cert,
+      use,
+      timers: systemTimers,
+      random: Math.random,
+      logger,
+    };
+    void rotateClientCertificate(rotation, signal);
+  }
   return {
     registered,
     stop: async () => {
@@ -89,6 +94,146 @@ export async function startAgent({ options, nodeName, logger }: AgentToRun): Pro
       runtime.close();
       connection.stop();
     },
+  };
+}
+
+/** The flags as the agent takes them. */
+async function agentOptions(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentOptions> {
+  const { agentNode: node, agentPods: pods, agentServer: server, agentHousekeeping: keeping } = options;
+  const thresholds = keeping.evictionHard.map(readThreshold);
+  return {
+    nodeName,
+    hostname: node.hostnameOverride ?? hostname().toLowerCase(),
+    nodeIPs: node.nodeIP,
+    labels: Object.fromEntries(node.nodeLabels.map((pair) => pair.split('=') as [string, string])),
+    taints: node.registerWithTaints.map(readTaint),
+    registersNode: node.registerNode,
+    unschedulable: !node.registerSchedulable,
+    rootFolder: pods.rootDir,
+    logFolder: pods.podLogsDir,
+    clusterDns: pods.clusterDns,
+    clusterDomain: pods.clusterDomain,
+    resolvConf: pods.resolvConf,
+    cgroupRoot: pods.cgroupRoot,
+    cfsQuota: pods.cpuCfsQuota,
+    cfsQuotaPeriodMs: pods.cpuCfsQuotaPeriodMs,
+    maxPods: node.maxPods,
+    podCidr: node.podCidr,
+    leaseMs: node.nodeLeaseMs,
+    statusLookMs: node.nodeStatusUpdateFrequencyMs,
+    statusReportMs: node.nodeStatusReportFrequencyMs,
+    eventQps: pods.eventQps,
+    eventBurst: pods.eventBurst,
+    serializesPulls: pods.serializeImagePulls,
+    port: server.enableServer ? server.port : 0,
+    version: agentVersion,
+    thresholds,
+    sources: await sourcesOf(options),
+    server: server.enableServer ? await serverOf(options, nodeName, logger) : undefined,
+    healthz: server.healthzPort === 0 ? undefined : { address: server.healthzBindAddress, port: server.healthzPort },
+    housekeeping: {
+      imageHighPercent: keeping.imageGcHighThreshold,
+      imageLowPercent: keeping.imageGcLowThreshold,
+      imageYoungestMs: keeping.minimumImageTtlMs,
+      logMaxBytes: quantityValue(keeping.containerLogMaxSize),
+      logMaxFiles: keeping.containerLogMaxFiles,
+      thresholds,
+      transitionMs: keeping.evictionPressureTransitionPeriodMs,
+    },
+  };
+}
+
+async function sourcesOf({ agentSources: sources }: NodeCommandOptions): Promise<AgentOptions['sources']> {
+  const { submissionPort: port, submissionTokenFile } = sources;
+  if (port !== 0 && submissionTokenFile === undefined) {
+    throw new StartupError('--submission-port needs --submission-token-file');
+  }
+  const token = submissionTokenFile === undefined ? '' : (await readFile(submissionTokenFile, 'utf8')).trim();
+  if (port !== 0 && token.length < 16)
+    throw new StartupError('the token of --submission-token-file must have 16 characters or more');
+  return {
+    manifestPath: sources.podManifestPath,
+    fileCheckMs: sources.fileCheckFrequencyMs,
+    manifestUrl: sources.manifestUrl,
+    manifestUrlHeaders: sources.manifestUrlHeader.map((header): [string, string] => {
+      const colon = header.indexOf(':');
+      return [header.slice(0, colon), header.slice(colon + 1).trim()];
+    }),
+    httpCheckMs: sources.httpCheckFrequencyMs,
+    submission: port === 0 ? undefined : { port, token },
+  };
+}
+
+async function serverOf(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentServerOptions> {
+  const { agentServer: server, agentApi } = options;
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = server;
+  const own =
+    tlsCertFile === undefined || tlsPrivateKeyFile === undefined
+      ? await issueCertificate(
+          { ...nodeServerRequest(['127.0.0.1']), commonName: nodeName, names: [nodeName, ...options.agentNode.nodeIP] },
+          systemClock.now(),
+        )
+      : { certificate: await readFile(tlsCertFile, 'utf8'), privateKey: await readFile(tlsPrivateKeyFile, 'utf8') };
+  const mode = server.authorizationMode ?? (agentApi.config === undefined ? 'AlwaysAllow' : 'Webhook');
+  if (mode === 'AlwaysAllow' && server.anonymousAuth) {
+    logger.warn(
+      `everybody who reaches port ${server.port} can read logs and run commands in containers of this node: ` +
+        'set --client-ca-file, --authentication-token-webhook, --anonymous-auth=false and --authorization-mode=Webhook',
+    );
+  }
+  return {
+    address: server.address,
+    certificates: {
+      ...own,
+      clientAuthority: clientCaFile === undefined ? undefined : await readFile(clientCaFile, 'utf8'),
+    },
+    authentication: {
+      anonymous: server.anonymousAuth,
+      tokenWebhook: server.authenticationTokenWebhook,
+      tokenCacheMs: server.authenticationTokenWebhookCacheTtlMs,
+    },
+    authorization: {
+      mode,
+      allowedCacheMs: server.authorizationWebhookCacheAuthorizedTtlMs,
+      deniedCacheMs: server.authorizationWebhookCacheUnauthorizedTtlMs,
+    },
+    debugging: server.enableDebuggingHandlers,
+    streamIdleMs: server.streamingConnectionIdleTimeoutMs,
+    configuration: configurationOf(options, mode),
+  };
+}
+
+/** The configuration in force in the form of its file. */
+function configurationOf(
+  { agentNode, agentPods, agentServer, agentHousekeeping }: NodeCommandOptions,
+  mode: string,
+): object {
+  return {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    address: agentServer.address,
+    port: agentServer.port,
+    healthzBindAddress: agentServer.healthzBindAddress,
+    healthzPort: agentServer.healthzPort,
+    authentication: {
+      anonymous: { enabled: agentServer.anonymousAuth },
+      webhook: { enabled: agentServer.authenticationTokenWebhook },
+    },
+    authorization: { mode },
+    cgroupDriver: agentPods.cgroupDriver,
+    cgroupRoot: agentPods.cgroupRoot,
+    clusterDNS: agentPods.clusterDns,
+    clusterDomain: agentPods.clusterDomain,
+    maxPods: agentNode.maxPods,
+    cpuCFSQuota: agentPods.cpuCfsQuota,
+    eventRecordQPS: agentPods.eventQps,
+    eventBurst: agentPods.eventBurst,
+    serializeImagePulls: agentPods.serializeImagePulls,
+    imageGCHighThresholdPercent: agentHousekeeping.imageGcHighThreshold,
+    imageGCLowThresholdPercent: agentHousekeeping.imageGcLowThreshold,
+    containerLogMaxSize: agentHousekeeping.containerLogMaxSize,
+    containerLogMaxFiles: agentHousekeeping.containerLogMaxFiles,
+    evictionHard: Object.fromEntries(agentHousekeeping.evictionHard.map((each) => each.split('<') as [string, string])),
   };
 }
 

@@ -110,7 +110,8 @@ export class ContainerStarter {
     } catch (error) {
       signal.throwIfAborted();
       const message = `PostStartHook failed: ${(error as Error).message}`;
-      event('Warning', 'FailedPostStartHook', message);
+      // What the hook wrote may be secret: events are for more readers than the pod.
+      event('Warning', 'FailedPostStartHook', 'PostStartHook failed');
       event('Normal', 'Killing', 'FailedPostStartHook');
       await runtime.stopContainer(id, Number(pod.spec.terminationGracePeriodSeconds ?? 30));
       throw new StartFailure({ reason: 'PostStartHookError', message });

@@ -72,6 +72,13 @@ export function readResolvConf(text: string): DnsConfig {
 const mostServers = 3;
 const mostSearches = 32;
 
+/** Whether a pod wants to ask the servers of the cluster. */
+export function wantsClusterDns({ spec }: Pick<Pod, 'spec'>): boolean {
+  return (
+    spec.dnsPolicy === 'ClusterFirstWithHostNet' || (spec.dnsPolicy === 'ClusterFirst' && spec.hostNetwork !== true)
+  );
+}
+
 /**
  * How names are looked up in a pod.
  *
@@ -83,11 +90,9 @@ export function dnsConfigOf(
   clusterDomain: string,
   ofHost: DnsConfig,
 ): DnsConfig {
-  const usesCluster =
-    spec.dnsPolicy === 'ClusterFirstWithHostNet' || (spec.dnsPolicy === 'ClusterFirst' && spec.hostNetwork !== true);
   let config: DnsConfig = ofHost;
   if (spec.dnsPolicy === 'None') config = { servers: [], searches: [], options: [] };
-  else if (usesCluster && clusterDns.length > 0) {
+  else if (wantsClusterDns({ spec }) && clusterDns.length > 0) {
     const own =
       clusterDomain === '' ? [] : [`${metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
     config = { servers: clusterDns, searches: unique([...own, ...ofHost.searches]), options: ['ndots:5'] };

@@ -100,19 +100,20 @@ function userOf({ pod, container, image }: SecurityInput) {
   const shared = pod.spec.securityContext ?? {};
   const user = own.runAsUser ?? shared.runAsUser;
   const mustNotBeRoot = own.runAsNonRoot ?? shared.runAsNonRoot;
-  const { name } = container;
+  const { metadata } = pod;
+  const which = `pod: "${metadata.name}_${metadata.namespace}(${metadata.uid})", container: ${container.name}`;
   if (user !== undefined && user !== null) {
     if (mustNotBeRoot && Number(user) === 0) {
-      throw new ContainerConfigError(`container's runAsUser breaks non-root policy (container: ${name})`);
+      throw new ContainerConfigError(`container's runAsUser breaks non-root policy (${which})`);
     }
     return { runAsUser: { value: Number(user) } };
   }
   const ofImage = image.uid?.value ?? (image.username === '' ? 0 : undefined);
   if (mustNotBeRoot && ofImage === 0) {
-    throw new ContainerConfigError(`container has runAsNonRoot and image will run as root (container: ${name})`);
+    throw new ContainerConfigError(`container has runAsNonRoot and image will run as root (${which})`);
   }
   if (mustNotBeRoot && ofImage === undefined) {
-    const text = `image has non-numeric user (${image.username}), cannot verify user is non-root (container: ${name})`;
+    const text = `image has non-numeric user (${image.username}), cannot verify user is non-root (${which})`;
     throw new ContainerConfigError(`container has runAsNonRoot and ${text}`);
   }
   return ofImage === undefined ? { runAsUsername: image.username } : { runAsUser: { value: ofImage } };

@@ -20,6 +20,11 @@ export class StartFailure extends Error {
   ) {
     super(problem.message);
   }
+
+  /** Whether the image is the reason, which has events of its own. */
+  get isOfImage(): boolean {
+    return /Image/.test(this.problem.reason);
+  }
 }
 
 export interface PullRequest {

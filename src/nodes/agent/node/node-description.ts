@@ -21,7 +21,7 @@ export class NodeDescription {
     const machine = await readMachine();
     const addresses = options.nodeIPs.length > 0 ? options.nodeIPs : await ownAddresses();
     const { capacity: disk } = await fileSystem(options.rootFolder);
-    const { reserved } = options;
+    const reserved = reservedOf(options, machine, disk);
     const hugePages = Object.entries(machine.hugePages);
     const memory = machine.memoryBytes - hugePages.reduce((sum, [, bytes]) => sum + bytes, 0);
     const capacity: Record<string, string> = {
@@ -33,7 +33,7 @@ export class NodeDescription {
     };
     const allocatable: Record<string, string> = {
       ...capacity,
-      cpu: cpuText(machine.cpus * 1000 - (reserved.cpu ?? 0)),
+      cpu: String(machine.cpus),
       'ephemeral-storage': String(Math.floor(disk) - (reserved['ephemeral-storage'] ?? 0)),
       memory: `${Math.floor((memory - (reserved.memory ?? 0)) / 1024)}Ki`,
     };
@@ -76,6 +76,15 @@ export class NodeDescription {
   }
 }
 
-function cpuText(milli: number): string {
-  return milli % 1000 === 0 ? String(milli / 1000) : `${milli}m`;
+/** What the hard thresholds keep free. */
+function reservedOf({ thresholds }: AgentOptions, { memoryBytes }: Machine, disk: number): Record<string, number> {
+  const of = (wanted: string, capacity: number) => {
+    const found = thresholds.find(({ signal }) => signal === wanted);
+    if (found === undefined) return 0;
+    return found.percent === undefined ? found.amount : Math.floor((capacity * found.percent) / 100);
+  };
+  return {
+    memory: of('memory.available', memoryBytes),
+    'ephemeral-storage': of('nodefs.available', disk),
+  };
 }

@@ -71,7 +71,7 @@ function statusOf(input: StatusInput, declared: DeclaredContainer, hasInits: boo
     imageID: run.imageRef,
     containerID: `${input.runtimeName}://${run.id}`,
     started: isUp && (declared.role === 'init' || declared.role === 'ephemeral' || input.isStarted(run)),
-    ...resourcesOf(declared, isUp),
+    ...resourcesOf(declared),
     ...mountsOf(declared),
     ...userOf(run),
   } as ContainerStatus;
@@ -100,10 +100,11 @@ function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
 /** The runtime knows nothing of the container: it was never made, or it is gone. */
 function withoutRun(
   input: StatusInput,
-  { role, container }: DeclaredContainer,
+  declared: DeclaredContainer,
   before: ContainerStatus | undefined,
   hasInits: boolean,
 ): ContainerStatus {
+  const { role, container } = declared;
   const { name, image = '' } = container;
   if (before !== undefined && (before.state.terminated || (input.isOver && before.state.waiting))) {
     return { ...before, ready: role === 'init' && before.state.terminated?.exitCode === 0, started: false };
@@ -120,6 +121,7 @@ function withoutRun(
     image,
     imageID: '',
     started: false,
+    ...mountsOf(declared),
   };
   if (!before?.state.running) return status as ContainerStatus;
   // It ran when it was last seen, and left no trace: the machine or the runtime has lost it.
@@ -135,8 +137,8 @@ function withoutRun(
   return { ...status, lastState: { terminated: lost }, restartCount: before.restartCount + 1 } as ContainerStatus;
 }
 
-function resourcesOf({ role, container: { resources } }: DeclaredContainer, isUp: boolean): Partial<ContainerStatus> {
-  if (!isUp || role === 'ephemeral') return {};
+function resourcesOf({ role, container: { resources } }: DeclaredContainer): Partial<ContainerStatus> {
+  if (role === 'ephemeral') return {};
   const { limits, requests } = resources ?? {};
   return {
     ...(requests === undefined ? {} : { allocatedResources: requests }),

@@ -1,8 +1,11 @@
 import { formatTime } from '../../../base/machinery/clock.js';
+import { canonicalQuantity } from '../../../base/machinery/values/quantity.js';
 import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod, PodCondition, PodPhase, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import { podAmounts } from '../containers/resources.js';
 import { containerStatuses, type StatusInput } from './container-statuses.js';
+import { podRequest } from './pod-admission.js';
 import { roleOfInit } from './pod-form.js';
 import { podPhase } from './pod-phase.js';
 import { addressesOf, usableSandbox } from './runtime-pod.js';
@@ -60,7 +63,39 @@ export function podStatus(input: PodStatusInput): PodStatus {
     containerStatuses: apps,
     qosClass: pod.status?.qosClass ?? podQosClass(pod.spec),
     ...(ephemerals.length === 0 ? {} : { ephemeralContainerStatuses: ephemerals }),
+    ...podResources(pod),
   } as PodStatus;
+}
+
+/** What all containers together were given. */
+function podResources(pod: Pod): Partial<PodStatus> {
+  const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = podAmounts(pod);
+  const memoryRequest = podRequest(pod, 'memory');
+  const requests = {
+    ...(cpuRequestMilli === 0 ? {} : { cpu: canonicalQuantity(`${cpuRequestMilli}m`) }),
+    ...(memoryRequest === 0 ? {} : { memory: binaryText(memoryRequest) }),
+  };
+  if (Object.keys(requests).length === 0) return {};
+  const limits = {
+    ...(cpuLimitMilli === undefined ? {} : { cpu: canonicalQuantity(`${cpuLimitMilli}m`) }),
+    ...(memoryLimit === undefined ? {} : { memory: binaryText(memoryLimit) }),
+  };
+  return {
+    allocatedResources: requests,
+    resources: { requests, ...(Object.keys(limits).length === 0 ? {} : { limits }) },
+  };
+}
+
+/** Bytes with the largest binary unit that fits. */
+function binaryText(bytes: number): string {
+  const units = ['', 'Ki', 'Mi', 'Gi', 'Ti'];
+  let unit = 0;
+  let amount = bytes;
+  while (amount % 1024 === 0 && unit < units.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${amount}${units[unit]}`;
 }
 
 function conditionsOf(
@@ -72,7 +107,14 @@ function conditionsOf(
   const isDone = phase === 'Succeeded' || phase === 'Failed';
   const containersReady = containersVerdict(pod, phase, inits, apps);
   const verdicts: [string, Verdict][] = [
-    ['PodReadyToStartContainers', usableSandbox(runtime) !== undefined && !isDone ? yes : { status: 'False' }],
+    [
+      'PodReadyToStartContainers',
+      usableSandbox(runtime) !== undefined && !isDone
+        ? yes
+        : runtime.sandboxes.length > 0
+          ? no('PodSandboxNotReady', 'pod sandbox is not ready')
+          : { status: 'False' },
+    ],
     ['Initialized', initializedVerdict(pod, phase, inits, apps)],
     ['Ready', readyVerdict(pod, containersReady)],
     ['ContainersReady', containersReady],

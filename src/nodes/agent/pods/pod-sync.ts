@@ -3,7 +3,7 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { terminationMessage } from '../containers/container-starter.js';
 import { containerHash } from '../containers/hash.js';
-import { hostNamesOf, hostsFile } from '../containers/host-files.js';
+import { hostNamesOf, hostsFile, wantsClusterDns } from '../containers/host-files.js';
 import { sandboxConfigOf } from '../containers/sandbox-config.js';
 import { StartFailure } from '../images/image-puller.js';
 import { RunProbes } from '../probes/prober.js';
@@ -161,6 +161,12 @@ export class PodSync {
   private async makeSandbox(pod: Pod, sandbox: Awaited<ReturnType<typeof sandboxConfigOf>>, signal: AbortSignal) {
     const { runtime, event, folders } = this.parts;
     const { namespace = '', name = '' } = pod.metadata;
+    if (wantsClusterDns(pod) && this.parts.settings.clusterDns.length === 0) {
+      const message =
+        `pod: "${name}_${namespace}(${podUid(pod)})". kubelet does not have ClusterDNS IP configured and cannot create Pod ` +
+        `using "${pod.spec.dnsPolicy}" policy. Falling back to "Default" policy.`;
+      event('Warning', 'MissingClusterDNS', message);
+    }
     try {
       await fs.mkdir(folders.podLogs(namespace, name, podUid(pod)), { recursive: true, mode: 0o755 });
       return await runtime.runSandbox(sandbox, await this.parts.handlerOf(pod), signal);
@@ -226,6 +232,7 @@ export class PodSync {
       signal.throwIfAborted();
       if (!(error instanceof StartFailure)) throw error;
       this.problems.set(name, error.problem);
+      if (error.isOfImage) event('Warning', 'Failed', `Error: ${error.problem.reason}`, path);
       this.wakeAt(error.retryAt ?? timers.now() + retryMs);
     }
   }

@@ -100,11 +100,17 @@ export class StatusWriter {
   }
 
   private async writeStatus({ namespace, name, uid }: StatusTarget, status: PodStatus): Promise<void> {
-    const { podIPs, hostIPs, ...others } = status;
+    const { podIPs, hostIPs, conditions, ...others } = status;
     const body = {
       metadata: { uid },
       status: {
         ...others,
+        // Conditions are merged by their type: what they no longer say must be taken away.
+        conditions: (conditions ?? []).map((each) => ({
+          ...each,
+          reason: each.reason ?? null,
+          message: each.message ?? null,
+        })),
         // Addresses that the pod had before go.
         podIPs: [{ $patch: 'replace' }, ...(podIPs ?? [])],
         ...(hostIPs === undefined ? {} : { hostIPs: [{ $patch: 'replace' }, ...hostIPs] }),

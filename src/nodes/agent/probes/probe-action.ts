@@ -73,7 +73,9 @@ export function checkHttp(
     }, timeoutMs);
     request.on('error', (error) => {
       clearTimeout(late);
-      fail(`Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": ${error.message}`);
+      fail(
+        `Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": ${dialText(options.host ?? '', port, error)}`,
+      );
     });
   });
 }
@@ -91,9 +93,7 @@ export function checkTcp(address: string, port: number, timeoutMs: number): Prom
       timeoutMs,
     );
     socket.once('connect', () => end({ outcome: 'success', output: '' }));
-    socket.once('error', (error) =>
-      end({ outcome: 'failure', output: `dial tcp ${address}:${port}: ${error.message}` }),
-    );
+    socket.once('error', (error) => end({ outcome: 'failure', output: dialText(address, port, error) }));
   });
 }
 
@@ -128,4 +128,16 @@ export async function checkGrpc(
   } finally {
     client.close();
   }
+}
+
+/** The words that people know for connections that fail. */
+function dialText(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+  const reasons: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'connect: connection refused',
+    EHOSTUNREACH: 'connect: no route to host',
+    ENETUNREACH: 'connect: network is unreachable',
+    ETIMEDOUT: 'i/o timeout',
+  };
+  const reason = reasons[code ?? ''];
+  return reason === undefined ? message : `dial tcp ${host}:${port}: ${reason}`;
 }

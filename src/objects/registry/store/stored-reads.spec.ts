@@ -59,6 +59,8 @@ const parsers: Readonly<Record<string, string>> = {
   'objects/custom-resources/conversion/read-conversion-answer.ts': 'answers of webhooks',
   'objects/registry/store/selection.ts': 'labels cut out of texts in the present form',
   'objects/registry/store/object-codec.ts': 'text of the store: the one place',
+  'nodes/agent/containers/container-killer.ts': 'annotations of containers',
+  'nodes/agent/images/pull-secrets.ts': 'credentials within secrets',
   'nodes/connection/api-connection.ts': 'answers of a server, as its client',
   'nodes/connection/object-watch.ts': 'events of a server, as its client',
   'tools/test-clusters/library/user-access.ts': 'answers of a server, as its client',

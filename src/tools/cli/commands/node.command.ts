@@ -1,11 +1,18 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { AgentApiOptions } from '../../../base/config/agent-api.options.js';
+import { AgentHousekeepingOptions } from '../../../base/config/agent-housekeeping.options.js';
 import { AgentNodeOptions } from '../../../base/config/agent-node.options.js';
 import { AgentPodsOptions } from '../../../base/config/agent-pods.options.js';
+import { AgentServerOptions } from '../../../base/config/agent-server.options.js';
+import { AgentSourcesOptions } from '../../../base/config/agent-sources.options.js';
 import { ClusterOptions } from '../../../base/config/cluster.options.js';
+import { DocumentError, readDocumentFile } from '../../../base/config/document-fields.js';
+import { kubeletConfigurationDefaults } from '../../../base/config/kubelet-configuration.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
-import { parseOptions } from '../../../base/config/parse-options.js';
+import { givenText, parseOptions } from '../../../base/config/parse-options.js';
 import { stopLimit } from '../../../base/machinery/lifecycle.js';
+import { StartupError } from '../../../base/machinery/startup-error.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
 
@@ -13,6 +20,9 @@ const groups = {
   agentApi: AgentApiOptions,
   agentNode: AgentNodeOptions,
   agentPods: AgentPodsOptions,
+  agentServer: AgentServerOptions,
+  agentSources: AgentSourcesOptions,
+  agentHousekeeping: AgentHousekeepingOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,
 } as const;
@@ -26,9 +36,19 @@ export const nodeCommand: Command = {
   groups,
   defaults: {},
   async run(context) {
-    const request = parseRequest(groups, {}, context);
+    const given = parseRequest(groups, {}, context);
+    const config = givenText(given, 'config');
+    const request = config === undefined ? given : { ...given, defaults: { ...given.defaults, ...defaultsOf(config) } };
     const parsed = parseOptions(request);
-    await checkFiles(groups, parsed);
+    const { kubeconfig, bootstrapKubeconfig } = parsed.agentApi;
+    const isJoined = kubeconfig !== undefined && existsSync(kubeconfig);
+    // A node that joins makes the one with the help of the other, which it does not need again.
+    const unchecked = isJoined
+      ? { bootstrapKubeconfig: undefined }
+      : bootstrapKubeconfig === undefined
+        ? {}
+        : { kubeconfig: undefined };
+    await checkFiles(groups, { ...parsed, agentApi: { ...parsed.agentApi, ...unchecked } });
     const logger = openLog(request, parsed.logging);
     context.lastResort.logTo(logger);
     const { startAgent } = await import('../run-agent.js');
@@ -42,3 +62,14 @@ export const nodeCommand: Command = {
     await agent.stop();
   },
 };
+
+/** What a configuration file says; flags win over it. */
+function defaultsOf(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return kubeletConfigurationDefaults(readDocumentFile(file));
+  } catch (error) {
+    if (error instanceof DocumentError)
+      throw new StartupError(error.problems.map((line) => `${file}: ${line}`).join('\n'));
+    throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { DocumentFields, DocumentProblems } from './document-fields.js';
+import { parseFlagDuration } from './flag-duration.js';
+
+type Defaults = Record<string, unknown>;
+
+/** Fields of the configuration file with the flags that they stand for, by the form of their values. */
+const durations: Readonly<Record<string, string>> = {
+  fileCheckFrequency: 'file-check-frequency',
+  httpCheckFrequency: 'http-check-frequency',
+  streamingConnectionIdleTimeout: 'streaming-connection-idle-timeout',
+  nodeStatusUpdateFrequency: 'node-status-update-frequency',
+  nodeStatusReportFrequency: 'node-status-report-frequency',
+  imageMinimumGCAge: 'minimum-image-ttl-duration',
+  runtimeRequestTimeout: 'runtime-request-timeout',
+  cpuCFSQuotaPeriod: 'cpu-cfs-quota-period',
+  evictionPressureTransitionPeriod: 'eviction-pressure-transition-period',
+};
+const strings: Readonly<Record<string, string>> = {
+  staticPodPath: 'pod-manifest-path',
+  staticPodURL: 'manifest-url',
+  podLogsDir: 'pod-logs-dir',
+  address: 'address',
+  tlsCertFile: 'tls-cert-file',
+  tlsPrivateKeyFile: 'tls-private-key-file',
+  healthzBindAddress: 'healthz-bind-address',
+  clusterDomain: 'cluster-domain',
+  cgroupRoot: 'cgroup-root',
+  cgroupDriver: 'cgroup-driver',
+  cpuManagerPolicy: 'cpu-manager-policy',
+  podCIDR: 'pod-cidr',
+  resolvConf: 'resolv-conf',
+  containerLogMaxSize: 'container-log-max-size',
+  containerRuntimeEndpoint: 'container-runtime-endpoint',
+  imageServiceEndpoint: 'image-service-endpoint',
+};
+const numbers: Readonly<Record<string, string>> = {
+  port: 'port',
+  healthzPort: 'healthz-port',
+  maxPods: 'max-pods',
+  eventRecordQPS: 'event-qps',
+  eventBurst: 'event-burst',
+  kubeAPIQPS: 'kube-api-qps',
+  kubeAPIBurst: 'kube-api-burst',
+  imageGCHighThresholdPercent: 'image-gc-high-threshold',
+  imageGCLowThresholdPercent: 'image-gc-low-threshold',
+  containerLogMaxFiles: 'container-log-max-files',
+};
+const booleans: Readonly<Record<string, string>> = {
+  enableServer: 'enable-server',
+  enableDebuggingHandlers: 'enable-debugging-handlers',
+  registerNode: 'register-node',
+  failSwapOn: 'fail-swap-on',
+  cpuCFSQuota: 'cpu-cfs-quota',
+  serializeImagePulls: 'serialize-image-pulls',
+  rotateCertificates: 'rotate-certificates',
+};
+
+/** Fields of which only the default is supported: any other value would be a promise that nobody keeps. */
+const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
+  syncFrequency: ['1m0s'],
+  readOnlyPort: [],
+  tlsCipherSuites: [],
+  tlsCurvePreferences: [],
+  tlsMinVersion: ['VersionTLS12'],
+  serverTLSBootstrap: [],
+  registryPullQPS: [5],
+  registryBurst: [10],
+  imagePullCredentialsVerificationPolicy: ['NeverVerifyPreloadedImages'],
+  preloadedImagesVerificationAllowlist: [],
+  enableContentionProfiling: [],
+  oomScoreAdj: [-999],
+  imageMaximumGCAge: [],
+  volumeStatsAggPeriod: ['1m0s'],
+  kubeletCgroups: [],
+  systemCgroups: [],
+  cgroupsPerQOS: [true],
+  singleProcessOOMKill: [],
+  cpuManagerPolicyOptions: [],
+  cpuManagerReconcilePeriod: ['10s'],
+  memoryManagerPolicy: ['None'],
+  topologyManagerPolicy: ['none'],
+  topologyManagerScope: ['container'],
+  topologyManagerPolicyOptions: [],
+  qosReserved: [],
+  hairpinMode: ['promiscuous-bridge', 'hairpin-veth', 'none'],
+  podPidsLimit: [-1],
+  runOnce: [],
+  nodeStatusMaxImages: [50],
+  maxOpenFiles: [1_000_000],
+  contentType: ['application/json', 'application/vnd.kubernetes.protobuf'],
+  maxParallelImagePulls: [1],
+  evictionSoft: [],
+  evictionSoftGracePeriod: [],
+  evictionMaxPodGracePeriod: [],
+  evictionMinimumReclaim: [],
+  mergeDefaultEvictionSettings: [],
+  podsPerCore: [],
+  enableControllerAttachDetach: [true],
+  protectKernelDefaults: [],
+  makeIPTablesUtilChains: [true],
+  iptablesMasqueradeBit: [14],
+  iptablesDropBit: [15],
+  featureGates: [],
+  memorySwap: [],
+  containerLogMaxWorkers: [1],
+  containerLogMonitorInterval: ['10s'],
+  configMapAndSecretChangeDetectionStrategy: ['Watch', 'Get', 'Cache'],
+  systemReserved: [],
+  kubeReserved: [],
+  reservedSystemCPUs: [],
+  showHiddenMetricsForVersion: [],
+  systemReservedCgroup: [],
+  kubeReservedCgroup: [],
+  enforceNodeAllocatable: [],
+  allowedUnsafeSysctls: [],
+  defaultPodSysctls: [],
+  volumePluginDir: ['/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'],
+  providerID: [],
+  kernelMemcgNotification: [],
+  logging: [],
+  enableSystemLogHandler: [true],
+  enableSystemLogQuery: [],
+  shutdownGracePeriod: [],
+  shutdownGracePeriodCriticalPods: [],
+  shutdownGracePeriodByPodPriority: [],
+  crashLoopBackOff: [],
+  reservedMemory: [],
+  enableProfilingHandler: [true],
+  enableDebugFlagsHandler: [true],
+  seccompDefault: [],
+  memoryThrottlingFactor: [],
+  memoryReservationPolicy: ['None'],
+  tracing: [],
+  localStorageCapacityIsolation: [true],
+  failCgroupV1: [true],
+  userNamespaces: [],
+};
+
+/** What the file form means where it says nothing: nobody is anonymous, and the API is asked who may do what. */
+const defaultsOfFile: Defaults = {
+  'anonymous-auth': false,
+  'authentication-token-webhook': true,
+  'authorization-mode': 'Webhook',
+};
+
+/**
+ * The defaults of flags by a KubeletConfiguration in v1beta1. Every field must be known, and must not ask for what this agent
+ * can't do.
+ *
+ * @throws DocumentError with all problems
+ */
+export function kubeletConfigurationDefaults(document: unknown): Defaults {
+  const problems = new DocumentProblems();
+  const fields = DocumentFields.ofDocument(
+    document,
+    'KubeletConfiguration',
+    ['kubelet.config.k8s.io/v1beta1'],
+    problems,
+  );
+  const defaults: Defaults = { ...defaultsOfFile };
+  const value = (document as Record<string, unknown>) ?? {};
+  for (const [field, flag] of Object.entries(durations)) setDuration(fields, field, flag, defaults, problems);
+  for (const [field, flag] of Object.entries(strings))
+    if (fields.text(field) !== '') defaults[flag] = fields.text(field);
+  for (const [field, flag] of Object.entries(numbers)) set(defaults, flag, fields.number(field));
+  for (const [field, flag] of Object.entries(booleans)) set(defaults, flag, fields.flag(field));
+  const seconds = fields.number('nodeLeaseDurationSeconds');
+  if (seconds) defaults['node-lease-duration'] = seconds * 1000;
+  if (fields.texts('clusterDNS').length > 0) defaults['cluster-dns'] = fields.texts('clusterDNS');
+  const taints = fields.objects('registerWithTaints').map((taint) => {
+    const [key, own, effect] = [taint.text('key'), taint.text('value'), taint.text('effect')];
+    taint.has('timeAdded');
+    taint.done();
+    return `${key}${own === '' ? '' : `=${own}`}:${effect}`;
+  });
+  if (taints.length > 0) defaults['register-with-taints'] = taints;
+  readMaps(fields, value, defaults);
+  readAccess(fields, defaults, problems);
+  for (const [field, allowed] of Object.entries(onlyDefault)) {
+    if (!fields.has(field) || isNothing(value[field]) || allowed.includes(value[field])) continue;
+    problems.lines.push(`${field}: this node agent does not support other values than the default`);
+  }
+  fields.done();
+  problems.throwIfAny();
+  return defaults;
+}
+
+function set(defaults: Defaults, flag: string, value: unknown): void {
+  if (value !== undefined) defaults[flag] = value;
+}
+
+/** A duration of zero stands for the default, as files that are written by programs have it. */
+function setDuration(
+  fields: DocumentFields,
+  field: string,
+  flag: string,
+  defaults: Defaults,
+  problems: DocumentProblems,
+) {
+  const text = fields.text(field);
+  if (text === '') return;
+  const value = parseFlagDuration(text);
+  if (value === undefined) problems.lines.push(`${field}: must be a duration such as 30s`);
+  else if (value !== 0) defaults[flag] = value;
+}
+
+function readMaps(fields: DocumentFields, value: Record<string, unknown>, defaults: Defaults): void {
+  if (fields.has('evictionHard')) {
+    const thresholds = (value.evictionHard ?? {}) as Record<string, unknown>;
+    defaults['eviction-hard'] = Object.entries(thresholds).map(([signal, amount]) => `${signal}<${amount}`);
+  }
+  if (fields.has('staticPodURLHeader')) {
+    const headers = (value.staticPodURLHeader ?? {}) as Record<string, unknown>;
+    const all = Object.entries(headers).flatMap(([name, values]) => [values].flat().map((each) => `${name}:${each}`));
+    if (all.length > 0) defaults['manifest-url-header'] = all;
+  }
+}
+
+function readAccess(fields: DocumentFields, defaults: Defaults, problems: DocumentProblems): void {
+  const authentication = fields.object('authentication');
+  const x509 = authentication?.object('x509');
+  if (x509 !== undefined && x509.text('clientCAFile') !== '') defaults['client-ca-file'] = x509.text('clientCAFile');
+  x509?.done();
+  const anonymous = authentication?.object('anonymous');
+  set(defaults, 'anonymous-auth', anonymous?.flag('enabled'));
+  anonymous?.done();
+  const tokens = authentication?.object('webhook');
+  set(defaults, 'authentication-token-webhook', tokens?.flag('enabled'));
+  if (tokens !== undefined)
+    setDuration(tokens, 'cacheTTL', 'authentication-token-webhook-cache-ttl', defaults, problems);
+  tokens?.done();
+  authentication?.done();
+  const authorization = fields.object('authorization');
+  const mode = authorization?.text('mode') ?? '';
+  if (mode !== '') defaults['authorization-mode'] = mode;
+  const rights = authorization?.object('webhook');
+  if (rights !== undefined) {
+    setDuration(rights, 'cacheAuthorizedTTL', 'authorization-webhook-cache-authorized-ttl', defaults, problems);
+    setDuration(rights, 'cacheUnauthorizedTTL', 'authorization-webhook-cache-unauthorized-ttl', defaults, problems);
+  }
+  rights?.done();
+  authorization?.done();
+}
+
+/** Whether a value says nothing, at whatever depth. */
+function isNothing(value: unknown): boolean {
+  if (
+    value === null ||
+    value === undefined ||
+    value === '' ||
+    value === 0 ||
+    value === false ||
+    value === '0' ||
+    value === '0s'
+  )
+    return true;
+  return typeof value === 'object' && Object.values(value).every(isNothing);
+}

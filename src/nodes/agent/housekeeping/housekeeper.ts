@@ -1,0 +1,171 @@
+import { promises as fs } from 'node:fs';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { EventSink } from '../events.js';
+import { fileSystem } from '../node/machine.js';
+import type { Pressure } from '../node/node-status.js';
+import type { PodManager } from '../pod-manager.js';
+import { podKey, podUid } from '../pods/pod-form.js';
+import { isRunning } from '../pods/runtime-pod.js';
+import type { RuntimeView } from '../pods/runtime-view.js';
+import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
+import {
+  evictionMessage,
+  type Observations,
+  Pressures,
+  podToEvict,
+  type Shortage,
+  shortages,
+  type Threshold,
+} from './eviction.js';
+import { ImageCleanup, type ImageCleanupSettings } from './image-cleanup.js';
+import { rotateLog } from './log-rotation.js';
+
+export interface HousekeeperDependencies {
+  readonly runtime: ContainerRuntime;
+  readonly manager: PodManager;
+  readonly view: RuntimeView;
+  readonly events: EventSink;
+  readonly nodeName: string;
+  readonly rootFolder: string;
+  readonly images: ImageCleanupSettings;
+  readonly logMaxBytes: number;
+  readonly logMaxFiles: number;
+  readonly thresholds: readonly Threshold[];
+  readonly transitionMs: number;
+  readonly memoryBytes: number;
+  readonly onPressures: (pressures: ReadonlySet<Pressure>) => void;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+const logsMs = 10_000;
+const imagesMs = 300_000;
+const evictionMs = 10_000;
+
+/** Rotates logs, removes images, and ends pods when the machine is short of something. */
+export class Housekeeper {
+  private readonly images: ImageCleanup;
+  private readonly pressures: Pressures;
+
+  constructor(private readonly dependencies: HousekeeperDependencies) {
+    this.images = new ImageCleanup(dependencies.runtime, dependencies.images);
+    this.pressures = new Pressures(dependencies.transitionMs);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.repeat('logs could not be rotated', logsMs, signal, () => this.rotateLogs()),
+      this.repeat('images could not be cleaned up', imagesMs, signal, () => this.cleanImages(false)),
+      this.repeat('the use of the machine could not be read', evictionMs, signal, () => this.relieve()),
+    ]);
+  }
+
+  private async repeat(
+    failure: string,
+    everyMs: number,
+    signal: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const { timers, logger } = this.dependencies;
+    while (!signal.aborted) {
+      await timers.wait(everyMs, signal);
+      if (signal.aborted) return;
+      try {
+        await work();
+      } catch (error) {
+        if (!signal.aborted) logger.debug(failure, { error: errorText(error) });
+      }
+    }
+  }
+
+  private async rotateLogs(): Promise<void> {
+    const { runtime, view, logMaxBytes, logMaxFiles, timers } = this.dependencies;
+    for (const { uid, namespace, name } of view.pods()) {
+      const { containers } = await view.read(uid, namespace, name);
+      for (const { id, logPath } of containers.filter(isRunning)) {
+        if (logPath !== '') await rotateLog(runtime, id, logPath, logMaxBytes, logMaxFiles, timers.now());
+      }
+    }
+  }
+
+  private async imageDisk() {
+    const [folder = this.dependencies.rootFolder] = await this.dependencies.runtime.imageFolders();
+    return fileSystem(folder);
+  }
+
+  private async cleanImages(mustFree: boolean): Promise<void> {
+    const { timers, events, nodeName } = this.dependencies;
+    const result = await this.images.look(await this.imageDisk(), timers.now(), mustFree);
+    if (result === undefined || result.freed >= result.wanted) return;
+    const target = { kind: 'Node', namespace: '', name: nodeName, uid: nodeName };
+    const message = `Failed to garbage collect required amount of images. Attempted to free ${result.wanted} bytes, but only found ${result.freed} bytes eligible to free.`;
+    events.record(target, 'Warning', 'FreeDiskSpaceFailed', message);
+  }
+
+  private async observe(): Promise<Observations> {
+    const { rootFolder, memoryBytes } = this.dependencies;
+    const [{ availableBytes }, node, images] = await Promise.all([
+      machineUse(),
+      fileSystem(rootFolder),
+      this.imageDisk(),
+    ]);
+    const mostProcesses = Number(await fs.readFile('/proc/sys/kernel/pid_max', 'utf8'));
+    const processes = Number((await fs.readFile('/proc/loadavg', 'utf8')).split(' ')[3]?.split('/')[1]);
+    return {
+      'memory.available': { capacity: memoryBytes, available: availableBytes },
+      'nodefs.available': node,
+      'nodefs.inodesFree': { capacity: node.inodes, available: node.inodesFree },
+      'imagefs.available': images,
+      'imagefs.inodesFree': { capacity: images.inodes, available: images.inodesFree },
+      'pid.available': { capacity: mostProcesses, available: mostProcesses - processes },
+    };
+  }
+
+  /** Frees what can be freed without harm; if that is not enough, ends one pod. */
+  private async relieve(): Promise<void> {
+    const { thresholds, timers, onPressures } = this.dependencies;
+    let found = shortages(thresholds, await this.observe());
+    onPressures(this.pressures.take(found, timers.now()));
+    if (found.some(({ pressure }) => pressure === 'DiskPressure')) {
+      await this.cleanImages(true);
+      found = shortages(thresholds, await this.observe());
+    }
+    const [first] = found.sort(
+      (a, b) => Number(b.signal === 'memory.available') - Number(a.signal === 'memory.available'),
+    );
+    if (first !== undefined) await this.evict(first);
+  }
+
+  private async evict(shortage: Shortage): Promise<void> {
+    const { manager, runtime, logger, events } = this.dependencies;
+    const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
+    const workers = [...manager.workersOf()].filter((worker) => !worker.isEnding);
+    // One that ends already gives back enough, perhaps.
+    if ([...manager.workersOf()].some((worker) => worker.isEnding && !worker.isOver)) return;
+    const usageOf = (pod: Pod) => {
+      const use = uses.get(podUid(pod));
+      if (shortage.resource === 'memory') return (use && podMemory(use)) ?? 0;
+      return (use?.containers ?? []).reduce(
+        (sum, { writableLayer }) => sum + (writableLayer?.usedBytes?.value ?? 0),
+        0,
+      );
+    };
+    const isStatic = (pod: Pod) => manager.worker(podUid(pod))?.isStatic === true;
+    const pod = podToEvict(
+      workers.map(({ declaration }) => declaration),
+      shortage.resource,
+      usageOf,
+      isStatic,
+    );
+    if (pod === undefined) return;
+    const message = evictionMessage(shortage);
+    logger.warn('a pod is evicted', { pod: podKey(pod), message });
+    const { namespace = '', name = '', uid = '' } = pod.metadata;
+    events.record({ kind: 'Pod', namespace, name, uid }, 'Warning', 'Evicted', message);
+    manager.worker(uid)?.fail({ reason: 'Evicted', message }, 0);
+  }
+}

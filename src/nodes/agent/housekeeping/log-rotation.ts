@@ -1,0 +1,54 @@
+import { createReadStream, createWriteStream, promises as fs } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+
+/** `<log>.<time>` of earlier files of a log; all but the newest are compressed. */
+const rotatedName = /\.\d{8}-\d{6}(\.gz)?$/;
+
+/**
+ * Begins a new file of a container's log when the present one is too large, and removes the oldest files.
+ *
+ * @param path where the runtime writes
+ * @param most files that are kept, the present one among them
+ */
+export async function rotateLog(
+  runtime: Pick<ContainerRuntime, 'reopenLog'>,
+  containerId: string,
+  path: string,
+  maxBytes: number,
+  most: number,
+  now: number,
+): Promise<boolean> {
+  const { size } = await fs.stat(path).catch(() => ({ size: 0 }));
+  if (size < maxBytes) return false;
+  const folder = dirname(path);
+  const name = basename(path);
+  const files = (await fs.readdir(folder)).filter((file) => file.startsWith(`${name}.`));
+  for (const file of files) if (!rotatedName.test(file)) await fs.rm(join(folder, file), { force: true });
+  const earlier = files.filter((file) => rotatedName.test(file)).sort();
+  // One is written now and one is about to become the newest of the earlier ones.
+  for (const file of earlier.slice(0, Math.max(0, earlier.length - (most - 2))))
+    await fs.rm(join(folder, file), { force: true });
+  for (const file of earlier.slice(-(most - 2)))
+    if (most > 2 && !file.endsWith('.gz')) await compress(join(folder, file));
+  const time = new Date(now).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  const rotated = `${path}.${time}`;
+  await fs.rename(path, rotated);
+  try {
+    await runtime.reopenLog(containerId);
+  } catch (error) {
+    // The runtime still writes to the old file, which must not be lost.
+    await fs.rename(rotated, path).catch(() => undefined);
+    throw error;
+  }
+  return true;
+}
+
+async function compress(path: string): Promise<void> {
+  const waiting = `${path}.tmp`;
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(waiting, { mode: 0o640 }));
+  await fs.rename(waiting, `${path}.gz`);
+  await fs.rm(path, { force: true });
+}

@@ -1,0 +1,19 @@
+/** Who sent a request. */
+export interface Caller {
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const anonymous: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** An answer that is no success. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,141 @@
+import { promises as fs } from 'node:fs';
+
+/** Which part of a log is wanted. Times are milliseconds since the epoch. */
+export interface LogQuery {
+  readonly follow: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines: number | undefined;
+  readonly limitBytes: number | undefined;
+  readonly since: number | undefined;
+  readonly stream: 'All' | 'Stdout' | 'Stderr';
+}
+
+export interface LogSource {
+  readonly path: string;
+  /** Whether the container still runs, so that more may come. */
+  readonly isLive: () => Promise<boolean>;
+  /** Resolves after a while, or when something was written. */
+  readonly wait: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const chunkBytes = 64 * 1024;
+const newline = 10;
+
+/** The pieces of a log in the form in which they are sent. Ends with the log, unless it is followed. */
+export async function* readLog(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
+  let left = query.limitBytes ?? Number.POSITIVE_INFINITY;
+  for await (const piece of linesOf(source, query)) {
+    if (piece.length >= left) {
+      yield piece.subarray(0, left);
+      return;
+    }
+    left -= piece.length;
+    yield piece;
+  }
+}
+
+async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
+  let handle = await fs.open(source.path, 'r');
+  try {
+    let position = query.tailLines === undefined ? 0 : await tailPosition(handle, query.tailLines, query);
+    let rest: Buffer = Buffer.alloc(0);
+    while (!source.signal.aborted) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+      if (bytesRead > 0) {
+        position += bytesRead;
+        const { pieces, rest: open } = split(Buffer.concat([rest, buffer.subarray(0, bytesRead)]), query);
+        rest = open;
+        if (pieces.length > 0) yield pieces;
+        continue;
+      }
+      if (!query.follow) return;
+      const isLive = await source.isLive();
+      const next = await rotated(handle, source.path, position);
+      if (next !== undefined) {
+        await handle.close();
+        handle = next;
+        position = 0;
+        rest = Buffer.alloc(0);
+      } else if (!isLive && (await handle.stat()).size <= position) return;
+      else if (isLive) await source.wait();
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The file that has taken the place of an open one which was read to its end. */
+async function rotated(handle: fs.FileHandle, path: string, position: number): Promise<fs.FileHandle | undefined> {
+  const present = await fs.stat(path).catch(() => undefined);
+  const open = await handle.stat();
+  if (present === undefined || open.size > position) return undefined;
+  return present.ino === open.ino ? undefined : fs.open(path, 'r').catch(() => undefined);
+}
+
+/** Whole lines as they are sent, and the line that has not ended. */
+function split(bytes: Buffer, query: LogQuery): { pieces: Buffer; rest: Buffer } {
+  const pieces: Buffer[] = [];
+  let start = 0;
+  for (;;) {
+    const end = bytes.indexOf(newline, start);
+    if (end < 0) return { pieces: Buffer.concat(pieces), rest: bytes.subarray(start) };
+    const line = shown(bytes.subarray(start, end), query);
+    if (line !== undefined) pieces.push(...line);
+    start = end + 1;
+  }
+}
+
+/** `<time> <stream> <tag> <text>`: a tag that begins with P says that the line goes on in the next entry. */
+function shown(line: Buffer, { since, stream, timestamps }: LogQuery): Buffer[] | undefined {
+  const first = line.indexOf(32);
+  const second = line.indexOf(32, first + 1);
+  const third = line.indexOf(32, second + 1);
+  if (first < 0 || second < 0 || third < 0) return undefined;
+  if (stream !== 'All' && line.toString('latin1', first + 1, second) !== stream.toLowerCase()) return undefined;
+  if (since !== undefined && !(Date.parse(line.toString('latin1', 0, first)) >= since)) return undefined;
+  const isPartial = line[second + 1] === 80;
+  const text = line.subarray(third + 1);
+  return [...(timestamps ? [line.subarray(0, first + 1)] : []), text, ...(isPartial ? [] : [Buffer.of(newline)])];
+}
+
+/** Where the last so many lines begin. */
+async function tailPosition(handle: fs.FileHandle, lines: number, { stream }: LogQuery): Promise<number> {
+  const { size } = await handle.stat();
+  if (lines === 0) return size;
+  // With one stream alone, lines of the other one don't count: such a log is read from its beginning by the caller's filter.
+  let position = size;
+  let found = 0;
+  while (position > 0) {
+    const length = Math.min(chunkBytes, position);
+    position -= length;
+    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, position);
+    for (let at = length - 1; at >= 0; at--) {
+      // The newline at the very end belongs to the last line.
+      if (buffer[at] !== newline || position + at === size - 1) continue;
+      if (stream !== 'All') continue;
+      found += 1;
+      if (found === lines) return position + at + 1;
+    }
+  }
+  return 0;
+}
+
+/** Reads the query of a request. */
+export function logQueryOf(query: URLSearchParams, now: number): LogQuery {
+  const number = (name: string) => {
+    const text = query.get(name);
+    return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  };
+  const seconds = number('sinceSeconds');
+  const time = Date.parse(query.get('sinceTime') ?? '');
+  const stream = query.get('stream');
+  return {
+    follow: query.get('follow') === 'true',
+    timestamps: query.get('timestamps') === 'true',
+    tailLines: number('tailLines'),
+    limitBytes: number('limitBytes'),
+    since: seconds === undefined ? (Number.isNaN(time) ? undefined : time) : now - 1000 * seconds,
+    stream: stream === 'Stdout' || stream === 'Stderr' ? stream : 'All',
+  };
+}

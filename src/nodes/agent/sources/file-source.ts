@@ -1,0 +1,116 @@
+import { type FSWatcher, promises as fs, watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { ManifestError, readManifest, type StaticPodContext } from './static-pod.js';
+
+/** Larger files are no manifests. */
+const mostBytes = 10 * 2 ** 20;
+/** Several changes at a time are read together. */
+const settleMs = 100;
+
+export interface FileSourceDependencies {
+  /** A file, or a folder whose files are read, but for those that begin with a dot. */
+  readonly path: string;
+  readonly everyMs: number;
+  readonly context: Omit<StaticPodContext, 'origin'>;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Takes all pods of the place after each look. */
+  readonly onPods: (pods: readonly Pod[]) => void;
+}
+
+/** Pods that are described by files: looked at again and again, and at once when the kernel says that they have changed. */
+export class FileSource {
+  private readonly reported = new Map<string, string>();
+  private readonly seen = new Map<string, string>();
+  private readonly good = new Map<string, readonly Pod[]>();
+
+  constructor(private readonly parts: FileSourceDependencies) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { timers, everyMs, path } = this.parts;
+    while (!signal.aborted) {
+      const woken = new AbortController();
+      const watcher = watching(path, () => woken.abort());
+      try {
+        await this.look();
+      } finally {
+        await timers.wait(everyMs, AbortSignal.any([signal, woken.signal]));
+        watcher?.close();
+      }
+      if (woken.signal.aborted) await timers.wait(settleMs, signal);
+    }
+  }
+
+  /** Reads everything once. */
+  async look(): Promise<void> {
+    const { path, onPods } = this.parts;
+    const files = await this.files(path);
+    // A folder that can't be read says nothing about its files.
+    if (files === undefined) return;
+    const pods: Pod[] = [];
+    for (const file of files) pods.push(...(await this.read(file)));
+    for (const file of this.good.keys()) if (!files.includes(file)) this.good.delete(file);
+    onPods(pods);
+  }
+
+  private async files(path: string): Promise<string[] | undefined> {
+    try {
+      if (!(await fs.stat(path)).isDirectory()) return [path];
+      const names = await fs.readdir(path);
+      return names
+        .filter((name) => !name.startsWith('.'))
+        .sort()
+        .map((name) => join(path, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      this.report(path, `can't be read: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** A file that has become unreadable keeps its pods: somebody may be writing it. */
+  private async read(file: string): Promise<readonly Pod[]> {
+    const { context } = this.parts;
+    let text: string;
+    try {
+      const found = await fs.stat(file);
+      if (!found.isFile()) return [];
+      if (found.size > mostBytes) throw new ManifestError('is too large');
+      text = await fs.readFile(file, 'utf8');
+      const seen = this.seen.get(file) ?? context.seen;
+      const pods = readManifest(text, { ...context, seen, origin: file });
+      this.reported.delete(file);
+      this.seen.set(file, seen);
+      this.good.set(file, pods);
+      return pods;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      this.report(file, (error as Error).message);
+      return this.good.get(file) ?? [];
+    }
+  }
+
+  private report(file: string, problem: string): void {
+    if (this.reported.get(file) === problem) return;
+    this.reported.set(file, problem);
+    this.parts.logger.warn('a manifest of a static pod is not used', { file, problem });
+  }
+}
+
+/** The kernel's notice; undefined where there is none, such as for a folder that does not exist. */
+function watching(path: string, changed: () => void): FSWatcher | undefined {
+  try {
+    return watch(path, changed).on('error', () => undefined);
+  } catch {
+    try {
+      return watch(dirname(path), (_type, name) => {
+        if (name === basename(path)) changed();
+      }).on('error', () => undefined);
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { FieldPath } from '../../../base/machinery/field-error.js';
+import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { readYaml } from '../../../base/machinery/yaml/read-yaml.js';
+import {
+  applyPodOnlyDefaults,
+  applyPodSpecDefaults,
+} from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
+import { type Pod, pod as podType } from '../../../objects/apis/core/v1/pod.types.js';
+import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import { type PodSource, podAnnotations } from '../pods/pod-form.js';
+
+export interface StaticPodContext {
+  readonly nodeName: string;
+  readonly source: PodSource;
+  /** The file or the address that the text comes from. */
+  readonly origin: string;
+  readonly names: VendorNames;
+  /** When it was first seen, RFC 3339. */
+  readonly seen: string;
+}
+
+/** A manifest that no pod can be made of. The message says why, in one line. */
+export class ManifestError extends Error {}
+
+/** Documents of one text. */
+const mostDocuments = 256;
+
+/**
+ * The pods of a text in JSON or YAML, which may have several documents and lists of pods. Every field must be known.
+ *
+ * @throws ManifestError
+ */
+export function readManifest(text: string, context: StaticPodContext): Pod[] {
+  const documents = text.split(/^---(?:[ \t].*)?$/m).filter(hasContent);
+  if (documents.length > mostDocuments) throw new ManifestError(`has more than ${mostDocuments} documents`);
+  return documents.flatMap((document) => {
+    let value: unknown;
+    try {
+      value = readYaml(document);
+    } catch (error) {
+      throw new ManifestError(`is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`);
+    }
+    const { kind, apiVersion, items } = (value ?? {}) as { kind?: unknown; apiVersion?: unknown; items?: unknown };
+    if (apiVersion === 'v1' && (kind === 'PodList' || kind === 'List') && Array.isArray(items)) {
+      return items.map((item) => readPod(item, context));
+    }
+    return [readPod(value, context)];
+  });
+}
+
+/** Whether a document is more than blank lines and comments. */
+function hasContent(document: string): boolean {
+  return document.split('\n').some((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
+}
+
+function readPod(value: unknown, context: StaticPodContext): Pod {
+  const { kind, apiVersion } = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
+  if (apiVersion !== 'v1' || kind !== 'Pod') throw new ManifestError('must be a Pod of v1');
+  let pod: Pod;
+  try {
+    const decoded = decode(podType, value);
+    const [unknown] = decoded.unknownFields;
+    if (unknown !== undefined) throw new ManifestError(`has the unknown field ${unknown}`);
+    pod = decoded.value;
+  } catch (error) {
+    if (error instanceof DecodeError) throw new ManifestError(error.message);
+    throw error;
+  }
+  return completed(pod, context);
+}
+
+function completed(pod: Pod, { nodeName, source, origin, names, seen }: StaticPodContext): Pod {
+  const { metadata, spec } = pod;
+  const { name = '' } = metadata;
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 200)
+    throw new ManifestError('needs a name for the pod');
+  const namespace = metadata.namespace || 'default';
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
+    throw new ManifestError('has a namespace that is no name');
+  applyPodSpecDefaults(spec);
+  applyPodOnlyDefaults(spec);
+  if (!metadata.uid) {
+    const content = JSON.stringify([nodeName, source, origin, { ...pod, status: undefined }]);
+    metadata.uid = createHash('sha256').update(content).digest('hex').slice(0, 32);
+  }
+  const uid = metadata.uid;
+  if (!/^[-\w]{1,64}$/.test(uid)) throw new ManifestError('has a uid that is none');
+  const errors = validatePodSpec(spec, FieldPath.of('spec'), { names });
+  if (errors[0] !== undefined) throw new ManifestError(`${errors[0].field}: ${errors[0].message}`);
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      name: `${name}-${nodeName}`,
+      namespace,
+      annotations: {
+        ...(metadata.annotations ?? {}),
+        [`${names.labelPrefix}/${podAnnotations.hash}`]: uid,
+        [`${names.labelPrefix}/${podAnnotations.seen}`]: seen,
+        [`${names.labelPrefix}/${podAnnotations.source}`]: source,
+      },
+    },
+    spec: {
+      ...spec,
+      nodeName,
+      // Nobody can move them elsewhere.
+      tolerations: [...(spec.tolerations ?? []), { operator: 'Exists', effect: 'NoExecute' }],
+    },
+    status: { phase: 'Pending' },
+  } as Pod;
+}

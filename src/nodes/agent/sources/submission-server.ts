@@ -1,0 +1,115 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { promises as fs } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { ManifestError, readManifest, type StaticPodContext } from './static-pod.js';
+
+const mostBytes = 2 ** 20;
+
+export interface SubmissionDependencies {
+  readonly port: number;
+  /** Who submits must show this token. */
+  readonly token: string;
+  /** Where submitted pods are kept; a file source reads them from there. */
+  readonly folder: string;
+  readonly context: Omit<StaticPodContext, 'origin'>;
+}
+
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Takes pods past the API, from programs of this machine that have the token: `PUT /pods/NAME` with a manifest,
+ * `DELETE /pods/NAME`, `GET /pods`.
+ */
+export class SubmissionServer {
+  private constructor(
+    private readonly server: Server,
+    private readonly parts: SubmissionDependencies,
+  ) {}
+
+  static async start(parts: SubmissionDependencies): Promise<SubmissionServer> {
+    await fs.mkdir(parts.folder, { recursive: true, mode: 0o700 });
+    const server = createServer({ requestTimeout: 10_000 });
+    const own = new SubmissionServer(server, parts);
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
+    server.listen(parts.port, '127.0.0.1');
+    await once(server, 'listening');
+    return own;
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const end = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+    try {
+      this.check(request);
+      const [, what, name = '', more] = new URL(request.url ?? '/', 'http://node').pathname.split('/');
+      if (what !== 'pods' || more !== undefined) throw new Refusal(404, 'not found');
+      if (name === '') {
+        if (request.method !== 'GET') throw new Refusal(405, 'only GET');
+        end(200, { pods: (await fs.readdir(this.parts.folder)).filter((file) => !file.startsWith('.')) });
+        return;
+      }
+      if (!/^[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?$/.test(name)) throw new Refusal(400, 'the path needs a name');
+      if (request.method === 'PUT') end(200, await this.put(name, await textOf(request)));
+      else if (request.method === 'DELETE') end(200, await this.remove(name));
+      else throw new Refusal(405, 'only PUT and DELETE');
+    } catch (error) {
+      const status = error instanceof Refusal ? error.status : error instanceof ManifestError ? 422 : 500;
+      end(status, { message: (error as Error).message });
+    }
+  }
+
+  /** A page of a browser can't set this header for another site. */
+  private check({ headers }: IncomingMessage): void {
+    const given = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+    const print = (text: string) => createHash('sha256').update(text).digest();
+    if (!timingSafeEqual(print(given), print(this.parts.token)))
+      throw new Refusal(401, 'the token is missing or wrong');
+  }
+
+  private async put(name: string, text: string): Promise<object> {
+    const { folder, context } = this.parts;
+    const pods = readManifest(text, { ...context, origin: name });
+    // Whoever reads the folder meanwhile must not see half of it.
+    const waiting = join(folder, `.${name}.new`);
+    await fs.writeFile(waiting, text, { mode: 0o600 });
+    await fs.rename(waiting, join(folder, name));
+    return { pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) };
+  }
+
+  private async remove(name: string): Promise<object> {
+    try {
+      await fs.unlink(join(this.parts.folder, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Refusal(404, `${name} was not submitted`);
+      throw error;
+    }
+    return { removed: name };
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > mostBytes) throw new Refusal(413, 'the manifest is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

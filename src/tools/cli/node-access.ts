@@ -1,0 +1,88 @@
+import { access as canRead, writeFile } from 'node:fs/promises';
+import type { AgentApiOptions } from '../../base/config/agent-api.options.js';
+import { errorText, StartupError } from '../../base/machinery/startup-error.js';
+import { systemTimers } from '../../base/machinery/timers.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
+import type { Logger } from '../../base/observability/logger.js';
+import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import { keepClientPair, requestClientCertificate } from '../../nodes/agent/node/client-certificate.js';
+import { ApiConnection } from '../../nodes/connection/api-connection.js';
+import { accessOf } from './api-access.js';
+
+export interface NodeAccessRequest {
+  readonly options: Readonly<AgentApiOptions>;
+  readonly names: VendorNames;
+  readonly nodeName: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+const retryMs = 5_000;
+
+/** Server and credentials of a node: those of its kubeconfig, which is made with the help of the bootstrap one if need be. */
+export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAccess> {
+  const { kubeconfig, bootstrapKubeconfig } = request.options;
+  if (kubeconfig === undefined) throw new StartupError('give a --kubeconfig');
+  const isThere = await canRead(kubeconfig).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    if (bootstrapKubeconfig === undefined)
+      throw new StartupError(`there is no ${kubeconfig}: give a --bootstrap-kubeconfig`);
+    await bootstrap(request, kubeconfig, bootstrapKubeconfig);
+  }
+  return accessOfFile(kubeconfig);
+}
+
+function accessOfFile(kubeconfig: string): Promise<ApiAccess> {
+  const nothing = {
+    context: undefined,
+    server: undefined,
+    certificateAuthority: undefined,
+    clientCertificate: undefined,
+    clientKey: undefined,
+    token: undefined,
+  };
+  return accessOf({ ...nothing, kubeconfig });
+}
+
+/** Asks for a certificate with the bootstrap credentials, until there is one, and writes a kubeconfig that names it. */
+async function bootstrap(
+  { options, names, nodeName, logger, signal }: NodeAccessRequest,
+  kubeconfig: string,
+  bootstrapKubeconfig: string,
+): Promise<void> {
+  const access = await accessOfFile(bootstrapKubeconfig);
+  const connection = new ApiConnection(access, { userAgent: 'plinth-node' });
+  try {
+    for (;;) {
+      try {
+        const pair = await requestClientCertificate(connection.own(), names, nodeName, systemTimers, signal);
+        const path = await keepClientPair(options.certDir, pair, systemTimers.now());
+        const { server, tls } = access;
+        const cluster = {
+          server,
+          ...(tls.ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(tls.ca).toString('base64') }),
+          ...(tls.insecureSkipVerify ? { 'insecure-skip-tls-verify': true } : {}),
+        };
+        const config = {
+          apiVersion: 'v1',
+          kind: 'Config',
+          clusters: [{ name: 'default-cluster', cluster }],
+          users: [{ name: 'default-auth', user: { 'client-certificate': path, 'client-key': path } }],
+          contexts: [{ name: 'default-context', context: { cluster: 'default-cluster', user: 'default-auth' } }],
+          'current-context': 'default-context',
+        };
+        await writeFile(kubeconfig, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+        return;
+      } catch (error) {
+        if (signal.aborted) throw new StartupError('stopped before the node had a certificate');
+        logger.warn('the node has no certificate yet', { error: errorText(error) });
+        await systemTimers.wait(retryMs, signal);
+      }
+    }
+  } finally {
+    connection.stop();
+  }
+}
