@@ -2,7 +2,7 @@
 // files whose path contains one of the other arguments, whatever suite they belong to.
 // Ends with the line `N passed, N failed`; fails when a test failed or none ran.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -93,12 +93,22 @@ function freeBytes(path) {
  */
 function prepareShared(folder, files) {
   process.env.TMPDIR = folder;
+  process.env.PLINTH_TEST_NEEDS = join(folder, 'needs');
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'plinth-tests');
   if (files.length < fewFiles) return 0;
   const templates = join(folder, 'postgres-templates');
   const made = run(['--enable-source-maps', join(root, 'dist', 'test', 'support', 'make-data-template.js'), templates]);
   if (made === 0) process.env.PLINTH_TEST_POSTGRES_TEMPLATES = templates;
   return made;
+}
+
+/** What the tests that did not run lack, as test/support/needs.ts recorded it. */
+function missingNeeds(record) {
+  try {
+    return [...new Set(readFileSync(record, 'utf8').trim().split('\n'))];
+  } catch {
+    return [];
+  }
 }
 
 function printSlowest(times) {
@@ -143,17 +153,20 @@ async function main() {
   const print = (line) => console.log(line);
   const folder = makeFolder();
   let outcome;
+  let needs = [];
   try {
     const prepared = prepareShared(folder, files);
     if (prepared !== 0) return prepared;
     const groups = files.length < fewFiles ? files.map((file) => [file]) : groupTestFiles(files, root, longest);
     outcome = await runTestFiles(groups, { node, root, concurrency, mostAtOnce, limitMs, print, signal: stop.signal });
+    needs = missingNeeds(join(folder, 'needs'));
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
   const { passed, failed, times } = outcome;
   if (files.length > 20) printSlowest(times);
   if (process.env.PLINTH_TEST_TIMES) writeFileSync(process.env.PLINTH_TEST_TIMES, JSON.stringify(times));
+  if (needs.length > 0) console.log(`did not run on this machine: ${needs.join('; ')}`);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 && !stop.signal.aborted ? 0 : 1;
 }

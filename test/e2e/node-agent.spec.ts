@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict';
+import { promises as fs } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { busyboxImage, containerdNeeds, TestContainerd } from '../support/containerd.js';
+import { unlessThere } from '../support/needs.js';
+import { TestIdentity } from '../support/test-authority.js';
+import { AgentProcess } from './support/agent-process.js';
+import type { ApiClient } from './support/api-client.js';
+import { Kubectl } from './support/kubectl.js';
+import { eventually, freePort, TestCluster } from './support/test-cluster.js';
+
+const pods = '/api/v1/namespaces/default/pods';
+const rights = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+const nodeName = 'real-1';
+const mirror = 'kubernetes.io/config.mirror';
+
+describe('the node agent', { skip: unlessThere('the node agent', [...containerdNeeds, 'kubectl']) }, () => {
+  let containerd: TestContainerd;
+  let cluster: TestCluster;
+  let admin: ApiClient;
+  let agent: AgentProcess;
+  let kubectl: Kubectl;
+  let flags: string[];
+  let agents: TestIdentity;
+  let port: number;
+  let manifests: string;
+
+  before(async () => {
+    containerd = await TestContainerd.start();
+    const folder = containerd.folder;
+    agents = await TestIdentity.root('clients of agents');
+    const server = await agents.issue({ subject: [{ O: ['system:masters'] }, { CN: ['server'] }] });
+    await fs.writeFile(join(folder, 'agents.crt'), agents.cert);
+    await fs.writeFile(join(folder, 'server.crt'), server.cert);
+    await fs.writeFile(join(folder, 'server.key'), server.key);
+    const shared = ['--compat=kubernetes', '--authorization-mode=Node,RBAC'];
+    cluster = await TestCluster.start({
+      servers: 1,
+      flags: [
+        ...shared,
+        '--enable-bootstrap-token-auth',
+        '--enable-admission-plugins=NodeRestriction',
+        `--kubelet-client-certificate=${join(folder, 'server.crt')}`,
+        `--kubelet-client-key=${join(folder, 'server.key')}`,
+        '--kubelet-preferred-address-types=InternalIP',
+        '--kubelet-timeout=20s',
+      ],
+      controllers: true,
+      controllerFlags: shared,
+    });
+    admin = cluster.first.client;
+    kubectl = new Kubectl(cluster.first.kubeconfig);
+    await allowJoining();
+    port = await freePort();
+    manifests = join(folder, 'manifests');
+    await fs.mkdir(manifests);
+    await fs.writeFile(join(folder, 'bootstrap'), bootstrapConfig());
+    flags = [
+      '--compat=kubernetes',
+      `--kubeconfig=${join(folder, 'kubeconfig')}`,
+      `--bootstrap-kubeconfig=${join(folder, 'bootstrap')}`,
+      `--cert-dir=${join(folder, 'certificates')}`,
+      `--hostname-override=${nodeName}`,
+      '--node-ip=127.0.0.1',
+      `--container-runtime-endpoint=${containerd.endpoint}`,
+      `--root-dir=${join(folder, 'agent')}`,
+      `--pod-logs-dir=${join(folder, 'logs')}`,
+      `--cgroup-root=/plinth-test-${process.pid}`,
+      '--fail-swap-on=false',
+      '--eviction-hard=memory.available<0%',
+      `--pod-manifest-path=${manifests}`,
+      '--address=127.0.0.1',
+      `--port=${port}`,
+      `--healthz-port=${await freePort()}`,
+      '--anonymous-auth=false',
+      `--client-ca-file=${join(folder, 'agents.crt')}`,
+      '--authorization-mode=Webhook',
+      '--kube-api-qps=100',
+      '--kube-api-burst=200',
+      '--event-qps=100',
+      '--event-burst=200',
+    ];
+    agent = await AgentProcess.start(flags);
+    await eventually(async () => {
+      const { body } = await admin.get(`/api/v1/nodes/${nodeName}`);
+      return isTrue(body.status, 'Ready');
+    }, 'the node is ready');
+    await eventually(
+      async () => (await admin.get('/api/v1/namespaces/default/serviceaccounts/default')).status === 200,
+      'there is an account for pods',
+    );
+  });
+  after(async () => {
+    await agent?.stop();
+    await cluster?.stop();
+    await containerd?.stop();
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+  const isTrue = (status: any, type: string) =>
+    status?.conditions?.some((each: { type: string; status: string }) => each.type === type && each.status === 'True');
+
+  async function allowJoining(): Promise<void> {
+    const rbac = { apiGroup: 'rbac.authorization.k8s.io' };
+    for (const [role, group] of [
+      ['system:node-bootstrapper', 'system:bootstrappers'],
+      ['system:certificates.k8s.io:certificatesigningrequests:nodeclient', 'system:bootstrappers'],
+    ] as const) {
+      const { status, text: answer } = await admin.post(rights, {
+        metadata: { name: `test:${role}` },
+        roleRef: { ...rbac, kind: 'ClusterRole', name: role },
+        subjects: [{ ...rbac, kind: 'Group', name: group }],
+      });
+      assert.equal(status, 201, answer);
+    }
+    const { status, text: answer } = await admin.post('/api/v1/namespaces/kube-system/secrets', {
+      metadata: { name: 'bootstrap-token-abcdef' },
+      type: 'bootstrap.kubernetes.io/token',
+      stringData: {
+        'token-id': 'abcdef',
+        'token-secret': '0123456789abcdef',
+        'usage-bootstrap-authentication': 'true',
+      },
+    });
+    assert.equal(status, 201, answer);
+  }
+
+  function bootstrapConfig(): string {
+    const authority = Buffer.from(cluster.pki.authority).toString('base64');
+    return JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server: cluster.first.url, 'certificate-authority-data': authority } }],
+      users: [{ name: 'u', user: { token: 'abcdef.0123456789abcdef' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    });
+  }
+
+  async function create(name: string, spec: object, metadata: object = {}): Promise<void> {
+    const { status, text: answer } = await admin.post(pods, {
+      metadata: { name, ...metadata },
+      spec: { nodeName, terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, ...spec },
+    });
+    assert.equal(status, 201, answer);
+  }
+
+  const shell = (script: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', script] });
+
+  /** Waits until a pod is as wanted. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+  const untilPod = (name: string, what: string, look: (status: any) => boolean) =>
+    eventually(async () => {
+      const { body } = await admin.get(`${pods}/${name}`);
+      return body.status !== undefined && look(body.status) && body;
+    }, what);
+
+  it('gives a container its environment, files, limits and addresses, and reports how it runs', async () => {
+    await admin.post('/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'map' },
+      data: { key: 'from the map' },
+    });
+    await admin.post('/api/v1/namespaces/default/secrets', {
+      metadata: { name: 'safe' },
+      stringData: { word: 'hush' },
+    });
+    await create('whole', {
+      initContainers: [{ name: 'first', ...shell('echo done > /shared/first') }].map((each) => ({
+        ...each,
+        volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
+      })),
+      containers: [
+        {
+          name: 'main',
+          ...shell('echo "$(NAME) $KEY"; cat /shared/first /safe/word; id -u; hostname; sleep 1000'),
+          env: [
+            { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            { name: 'KEY', valueFrom: { configMapKeyRef: { name: 'map', key: 'key' } } },
+          ],
+          resources: { requests: { cpu: '100m', memory: '16Mi' }, limits: { cpu: '200m', memory: '32Mi' } },
+          securityContext: { runAsUser: 1000 },
+          readinessProbe: { exec: { command: ['/bin/true'] }, periodSeconds: 1 },
+          volumeMounts: [
+            { name: 'shared', mountPath: '/shared' },
+            { name: 'safe', mountPath: '/safe' },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'shared', emptyDir: {} },
+        { name: 'safe', secret: { secretName: 'safe', defaultMode: 0o444 } },
+      ],
+    });
+    const { status, metadata } = await untilPod('whole', 'the pod is ready', (seen) => isTrue(seen, 'Ready'));
+    assert.equal(status.phase, 'Running');
+    assert.match(status.podIP, /^10\.203\./);
+    const [main] = status.containerStatuses;
+    assert.deepEqual([main.ready, main.started, main.restartCount, main.image], [true, true, 0, busyboxImage]);
+    const [first] = status.initContainerStatuses;
+    assert.deepEqual(
+      [first.ready, first.state.terminated.reason, first.state.terminated.exitCode],
+      [true, 'Completed', 0],
+    );
+    const log = kubectl.ok(['logs', 'whole']);
+    assert.equal(log, 'whole from the map\ndone\nhush1000\nwhole\n');
+    assert.equal(kubectl.ok(['logs', 'whole', '--tail=1']), 'whole\n');
+    const found = kubectl.ok(['exec', 'whole', '--', 'cat', '/proc/1/cgroup']);
+    assert.match(found, new RegExp(`plinth-test-${process.pid}/kubepods/burstable/pod${metadata.uid}/`));
+    const failed = kubectl.run(['exec', 'whole', '--', 'sh', '-c', 'exit 7']);
+    assert.equal(failed.code, 7, failed.stderr);
+  });
+
+  it('restarts what fails, after a pause the second time, and tells why it ended', async () => {
+    await create('failing', {
+      containers: [
+        { name: 'main', ...shell('echo broken > /dev/termination-log; exit 3'), terminationMessagePolicy: 'File' },
+      ],
+    });
+    const { status } = await untilPod(
+      'failing',
+      'the container waits for its restart',
+      (seen) => seen.containerStatuses?.[0].state.waiting?.reason === 'CrashLoopBackOff',
+    );
+    const [main] = status.containerStatuses;
+    assert.equal(status.phase, 'Running');
+    assert.ok(main.restartCount >= 1);
+    const { exitCode, reason, message } = main.lastState.terminated;
+    assert.deepEqual([exitCode, reason, message], [3, 'Error', 'broken\n']);
+    assert.equal((await admin.delete(`${pods}/failing`)).status, 200);
+  });
+
+  it('says what is missing of an image, a map or a volume', async () => {
+    await create('lost', {
+      containers: [
+        { name: 'image', image: 'plinth.test/none:1', imagePullPolicy: 'Never' },
+        { name: 'name', image: 'Bad:::Name' },
+        { name: 'map', ...shell('true'), envFrom: [{ configMapRef: { name: 'none' } }] },
+      ],
+    });
+    const { status } = await untilPod('lost', 'all containers have a reason', (seen) =>
+      seen.containerStatuses?.every(
+        (each: { state: { waiting?: { reason: string } } }) =>
+          !['ContainerCreating', 'PodInitializing'].includes(each.state.waiting?.reason ?? ''),
+      ),
+    );
+    const reasons = status.containerStatuses.map(
+      (each: { state: { waiting: { reason: string } } }) => each.state.waiting.reason,
+    );
+    assert.deepEqual(reasons, ['ErrImageNeverPull', 'InvalidImageName', 'CreateContainerConfigError']);
+  });
+
+  it('never mounts anything outside of a volume by a subPath', async () => {
+    await create('escape', {
+      initContainers: [
+        {
+          name: 'prepare',
+          ...shell('ln -s /etc /v/up; ln -s ../../../../.. /v/far; mkdir /v/good; echo fine > /v/good/file'),
+          volumeMounts: [{ name: 'v', mountPath: '/v' }],
+        },
+      ],
+      containers: ['up/x', 'far', 'good'].map((subPath, i) => ({
+        name: `c${i}`,
+        ...shell('cat /m/file; sleep 1000'),
+        volumeMounts: [{ name: 'v', mountPath: '/m', subPath }],
+      })),
+      volumes: [{ name: 'v', emptyDir: {} }],
+    });
+    const { status } = await untilPod(
+      'escape',
+      'the last container runs',
+      (seen) => seen.containerStatuses?.[2].state.running !== undefined,
+    );
+    for (const each of status.containerStatuses.slice(0, 2)) {
+      assert.equal(each.state.waiting.reason, 'CreateContainerConfigError');
+      assert.match(each.state.waiting.message, /must not leave its volume/);
+    }
+    assert.equal(kubectl.ok(['logs', 'escape', '-c', 'c2']), 'fine\n');
+    assert.equal((await admin.delete(`${pods}/escape`)).status, 200);
+  });
+
+  it('runs the hook before the end, and lets the pod go only when nothing runs any more', async () => {
+    await create('gentle', {
+      terminationGracePeriodSeconds: 30,
+      containers: [
+        {
+          name: 'main',
+          ...shell('trap "exit 0" TERM; while true; do sleep 0.1; done'),
+          lifecycle: { preStop: { exec: { command: ['/bin/sh', '-c', 'echo bye > /m/hook'] } } },
+          volumeMounts: [{ name: 'm', mountPath: '/m' }],
+        },
+      ],
+      volumes: [{ name: 'm', hostPath: { path: join(containerd.folder, 'hooks'), type: 'DirectoryOrCreate' } }],
+    });
+    const { metadata } = await untilPod('gentle', 'the pod runs', (seen) => seen.phase === 'Running');
+    await admin.delete(`${pods}/gentle`);
+    await eventually(async () => (await admin.get(`${pods}/gentle`)).status === 404, 'the pod is gone');
+    assert.equal(await fs.readFile(join(containerd.folder, 'hooks', 'hook'), 'utf8'), 'bye\n');
+    await eventually(
+      () =>
+        fs.stat(join(containerd.folder, 'agent', 'pods', metadata.uid)).then(
+          () => false,
+          () => true,
+        ),
+      'its files are gone',
+    );
+  });
+
+  it('brings files of maps up to date, and runs a task to its end', async () => {
+    await admin.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'live' }, data: { word: 'old' } });
+    await create('task', {
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'main',
+          ...shell('until grep -q new /m/word; do sleep 0.2; done; cat /m/word'),
+          volumeMounts: [{ name: 'm', mountPath: '/m' }],
+        },
+      ],
+      volumes: [{ name: 'm', configMap: { name: 'live' } }],
+    });
+    await untilPod('task', 'the pod runs', (seen) => seen.phase === 'Running');
+    const merge = 'merge';
+    await admin.patch('/api/v1/namespaces/default/configmaps/live', merge, { data: { word: 'new' } });
+    // A change of the pod makes the agent look at once, and not within the minute.
+    await admin.patch(`${pods}/task`, merge, { metadata: { annotations: { look: 'again' } } });
+    const { status } = await untilPod('task', 'the task has ended', (seen) => seen.phase === 'Succeeded');
+    assert.equal(status.containerStatuses[0].state.terminated.reason, 'Completed');
+    assert.equal(kubectl.ok(['logs', 'task']), 'new');
+  });
+
+  it('runs pods of files, shows them in the API, and ends them with their files', async () => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'static' },
+      spec: { containers: [{ name: 'main', ...shell('sleep 1000') }] },
+    };
+    await fs.writeFile(
+      join(manifests, 'broken.yaml'),
+      'kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec: {container: []}\n',
+    );
+    await fs.writeFile(join(manifests, 'static.json'), JSON.stringify(pod));
+    const name = `static-${nodeName}`;
+    const { metadata } = await untilPod(name, 'the mirror shows the running pod', (seen) => seen.phase === 'Running');
+    assert.equal(metadata.annotations['kubernetes.io/config.source'], 'file');
+    assert.equal(metadata.annotations[mirror], metadata.annotations['kubernetes.io/config.hash']);
+    await admin.delete(`${pods}/${name}`);
+    await eventually(async () => {
+      const { body } = await admin.get(`${pods}/${name}`);
+      return body.metadata?.uid !== metadata.uid && body.status?.phase === 'Running';
+    }, 'the mirror is back');
+    await fs.rm(join(manifests, 'static.json'));
+    await eventually(async () => (await admin.get(`${pods}/${name}`)).status === 404, 'the mirror is gone');
+  });
+
+  it('answers only those on its port who have rights', async () => {
+    const stranger = await agents.issue({ subject: [{ CN: ['stranger'] }] });
+    const friend = await agents.issue({ subject: [{ O: ['system:masters'] }, { CN: ['friend'] }] });
+    const other = await (await TestIdentity.root('others')).issue({
+      subject: [{ O: ['system:masters'] }, { CN: ['friend'] }],
+    });
+    const ask = (path: string, who?: TestIdentity, headers: Record<string, string> = {}) =>
+      new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+        const identity = who === undefined ? {} : { cert: who.cert, key: who.key };
+        const request = get(
+          { host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, headers, ...identity },
+          (response) => void text(response).then((body) => resolve({ status: response.statusCode, body }), reject),
+        );
+        request.once('error', reject);
+      });
+    for (const path of ['/pods', '/exec/default/whole/main?command=id&output=1', '/metrics/resource', '/unknown']) {
+      assert.equal((await ask(path)).status, 401, path);
+      assert.equal((await ask(path, other)).status, 401, path);
+      assert.equal((await ask(path, undefined, { authorization: 'Bearer x' })).status, 401, path);
+      assert.equal((await ask(path, stranger)).status, 403, path);
+    }
+    const listed = await ask('/pods', friend);
+    assert.equal(listed.status, 200);
+    assert.ok(
+      JSON.parse(listed.body).items.some((pod: { metadata: { name: string } }) => pod.metadata.name === 'whole'),
+    );
+    assert.match(
+      (await ask('/metrics/resource', friend)).body,
+      /container_memory_working_set_bytes\{container="main",namespace="default",pod="whole"\} [1-9]/,
+    );
+    const summary = JSON.parse((await ask('/stats/summary', friend)).body);
+    assert.equal(summary.node.nodeName, nodeName);
+    assert.equal((await ask('/unknown', friend)).status, 404);
+  });
+
+  it('goes on with running containers after it was killed, and makes none twice', async () => {
+    const before = (await admin.get(`${pods}/whole`)).body.status.containerStatuses[0].containerID;
+    const count = (await containerd.containers()).length;
+    await agent.stop('SIGKILL');
+    agent = await AgentProcess.start(flags);
+    await create('later', { containers: [{ name: 'main', ...shell('sleep 1000') }] });
+    await untilPod('later', 'the agent works again', (seen) => seen.phase === 'Running');
+    const { status } = (await admin.get(`${pods}/whole`)).body;
+    assert.equal(status.containerStatuses[0].containerID, before);
+    assert.equal(status.containerStatuses[0].restartCount, 0);
+    assert.equal((await containerd.containers()).length, count + 2);
+    // What is deleted while it is away ends when it is back.
+    await agent.stop('SIGKILL');
+    await admin.delete(`${pods}/later?gracePeriodSeconds=0`);
+    agent = await AgentProcess.start(flags);
+    await eventually(async () => (await containerd.containers()).length === count, 'its containers are gone');
+  });
+});

@@ -1,0 +1,103 @@
+// Runs the same pods on two nodes of one cluster and prints where their agents differ: compare.check.js KUBECONFIG NODE NODE.
+// The nodes are there already: one with this agent, one with another, each with a runtime of its own and the image of
+// test/support/containerd.ts.
+import { execFileSync } from 'node:child_process';
+import { comparedPods } from './compared-pods.js';
+
+const [kubeconfig = '', ...nodes] = process.argv.slice(2);
+/** Slow machines need more time than the list gives. */
+const patience = Number(process.env.PATIENCE ?? 1);
+const kubectl = process.env.PLINTH_TEST_KUBECTL ?? 'kubectl';
+
+function run(args: readonly string[], input?: string): string {
+  const settings = { encoding: 'utf8', env: { ...process.env, KUBECONFIG: kubeconfig } } as const;
+  return execFileSync(kubectl, [...args], input === undefined ? settings : { ...settings, input });
+}
+
+function quietly(args: readonly string[]): string {
+  try {
+    return execFileSync(kubectl, [...args], {
+      encoding: 'utf8',
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return '';
+  }
+}
+
+/** Values that differ between any two runs of a pod. */
+function plain(text: string, node: string): string {
+  return text
+    .replaceAll(node, 'NODE')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
+    .replace(/containerd:\/\/[0-9a-f]{64}/g, 'containerd://ID')
+    .replace(/\b[0-9a-f]{64}\b/g, 'ID')
+    .replace(/\b10\.\d+\.\d+\.\d+\b/g, 'ADDRESS')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
+    .replace(/kube-api-access-\w+/g, 'kube-api-access')
+    .replace(/Nov +\d+ \d\d:\d\d|\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, 'TIME')
+    .replace(/\d+(\.\d+)?m?s\b/g, 'SECONDS');
+}
+
+/** One line for each value, with the path that leads to it. */
+function flat(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [`${path}: ${JSON.stringify(value)}`];
+  return Object.entries(value).flatMap(([key, member]) => flat(member, path === '' ? key : `${path}.${key}`));
+}
+
+interface EventLike {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+function factsOf(name: string, node: string): string[] {
+  const { status } = JSON.parse(run(['get', 'pod', name, '-o', 'json'])) as {
+    status: { conditions?: { type: string }[] };
+  };
+  const conditions = Object.fromEntries((status.conditions ?? []).map((each) => [each.type, each]));
+  const { items } = JSON.parse(
+    run(['get', 'events', '--field-selector', `involvedObject.name=${name}`, '-o', 'json']),
+  ) as {
+    items: EventLike[];
+  };
+  const events = items
+    .filter(({ source, reportingComponent }) => (source?.component ?? reportingComponent) === 'kubelet')
+    .map(({ type, reason, message }) => `event ${type} ${reason}: ${message}`);
+  const log = quietly(['logs', name, '-c', 'main'])
+    .split('\n')
+    .filter((line) => line !== '');
+  const all = [...flat({ ...status, conditions }).sort(), ...new Set(events), ...log.map((line) => `log ${line}`)];
+  return [...new Set(all.map((line) => plain(line, node)))];
+}
+
+async function main(): Promise<void> {
+  if (nodes.length !== 2) throw new Error('compare.check.js KUBECONFIG NODE NODE');
+  const wanted = comparedPods.filter(({ name }) => process.env.ONLY === undefined || name === process.env.ONLY);
+  let same = 0;
+  for (const { name, spec, after } of wanted) {
+    for (const node of nodes) {
+      const metadata = { name: `${name}-${node}`, labels: { compared: 'yes' } };
+      run(
+        ['create', '-f', '-'],
+        JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: node, ...spec } }),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, after * 1000 * patience));
+    const [first, second] = nodes.map((node) => factsOf(`${name}-${node}`, node)) as [string[], string[]];
+    const differences = [
+      ...first.filter((line) => !second.includes(line)).map((line) => `  - ${nodes[0]}: ${line}`),
+      ...second.filter((line) => !first.includes(line)).map((line) => `  + ${nodes[1]}: ${line}`),
+    ];
+    if (differences.length === 0) same += 1;
+    console.log(`${name}: ${differences.length === 0 ? 'the same' : 'differs'}`);
+    for (const line of differences) console.log(line);
+    run(['delete', 'pod', '-l', 'compared=yes', '--wait=false', '--grace-period=1']);
+  }
+  console.log(`${same} of ${wanted.length} pods are the same`);
+}
+
+await main();

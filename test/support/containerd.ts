@@ -1,0 +1,155 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { endWithUs } from './child-guard.js';
+
+const run = promisify(execFile);
+
+/** What real containers need of the machine: Debian's containerd, runc, containernetworking-plugins and busybox-static. */
+export const containerdNeeds = ['root', 'containerd', 'runc', 'ctr', 'tar', '/bin/busybox', '/usr/lib/cni/bridge'];
+
+/** The image of all tests: busybox with links to all its programs. */
+export const busyboxImage = 'plinth.test/busybox:1';
+const pauseImage = 'plinth.test/pause:1';
+
+/** A containerd of its own with images that are made here, so that no registry is needed. */
+export class TestContainerd {
+  private constructor(
+    readonly folder: string,
+    private readonly bridge: string,
+    private child: ChildProcess,
+  ) {}
+
+  get endpoint(): string {
+    return `unix://${join(this.folder, 'containerd.sock')}`;
+  }
+
+  static async start(): Promise<TestContainerd> {
+    // Not where the runner keeps the files of tests: what a killed test leaves mounted would be in its way.
+    const folder = await fs.mkdtemp('/var/tmp/plinth-containerd-');
+    const id = process.pid % 250;
+    const bridge = `pl${process.pid}`.slice(0, 15);
+    await fs.mkdir(join(folder, 'cni'), { recursive: true });
+    await fs.writeFile(join(folder, 'config.toml'), configuration(folder));
+    await fs.writeFile(join(folder, 'cni', '10-test.conflist'), JSON.stringify(network(folder, bridge, id)));
+    const containerd = new TestContainerd(folder, bridge, startProgram(folder));
+    await containerd.untilReady();
+    await containerd.importImages();
+    return containerd;
+  }
+
+  private async untilReady(): Promise<void> {
+    for (let i = 0; ; i++) {
+      try {
+        await this.ctr(['version']);
+        return;
+      } catch (error) {
+        if (i > 300 || this.child.exitCode !== null) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+
+  async ctr(args: readonly string[]): Promise<string> {
+    const all = ['-a', join(this.folder, 'containerd.sock'), '-n', 'k8s.io', ...args];
+    return (await run('ctr', all)).stdout;
+  }
+
+  private async importImages(): Promise<void> {
+    const folder = join(this.folder, 'image');
+    const root = join(folder, 'root');
+    for (const name of ['bin', 'etc', 'tmp', 'proc', 'sys', 'dev', 'root', 'var']) {
+      await fs.mkdir(join(root, name), { recursive: true });
+    }
+    await fs.copyFile('/bin/busybox', join(root, 'bin', 'busybox'));
+    const programs = (await run('/bin/busybox', ['--list'])).stdout.split('\n');
+    for (const program of programs) {
+      if (program !== '' && program !== 'busybox') await fs.symlink('busybox', join(root, 'bin', program));
+    }
+    await fs.chmod(join(root, 'tmp'), 0o1777);
+    await fs.writeFile(join(root, 'etc', 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
+    await fs.writeFile(join(root, 'etc', 'group'), 'root:x:0:\n');
+    await run('tar', ['--numeric-owner', '--owner=0', '--group=0', '-C', root, '-cf', join(folder, 'layer.tar'), '.']);
+    const digest = createHash('sha256')
+      .update(await fs.readFile(join(folder, 'layer.tar')))
+      .digest('hex');
+    for (const [name, command] of [
+      [busyboxImage, ['/bin/sh']],
+      [pauseImage, ['/bin/sleep', '2147483647']],
+    ] as const) {
+      const config = {
+        architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+        os: 'linux',
+        config: { Env: ['PATH=/bin'], Cmd: command },
+        rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
+        history: [{ created_by: 'a test' }],
+      };
+      const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
+      await fs.writeFile(join(folder, 'config.json'), JSON.stringify(config));
+      await fs.writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+      const image = join(folder, 'image.tar');
+      await run('tar', ['-C', folder, '-cf', image, 'config.json', 'manifest.json', 'layer.tar']);
+      await this.ctr(['images', 'import', image]);
+    }
+    await fs.rm(folder, { recursive: true, force: true });
+  }
+
+  /** Ids of all containers and sandboxes that there are. */
+  async containers(): Promise<string[]> {
+    return (await this.ctr(['containers', 'ls', '-q'])).split('\n').filter((line) => line !== '');
+  }
+
+  /** Ends all that runs, and removes everything. */
+  async stop(): Promise<void> {
+    for (const id of await this.containers().catch(() => [])) {
+      await this.ctr(['tasks', 'rm', '-f', id]).catch(() => undefined);
+      await this.ctr(['containers', 'rm', id]).catch(() => undefined);
+    }
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    await ended;
+    const table = await fs.readFile('/proc/self/mountinfo', 'utf8');
+    const mounts = table
+      .split('\n')
+      .map((line) => line.split(' ')[4] ?? '')
+      .filter((path) => path.startsWith(`${this.folder}/`));
+    for (const path of mounts.reverse()) await run('umount', ['-l', path]).catch(() => undefined);
+    await run('ip', ['link', 'delete', this.bridge]).catch(() => undefined);
+    await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function startProgram(folder: string): ChildProcess {
+  const child = spawn('containerd', ['-c', join(folder, 'config.toml')], { stdio: 'ignore' });
+  endWithUs(child);
+  return child;
+}
+
+function configuration(folder: string): string {
+  return `version = 2
+root = "${folder}/root"
+state = "${folder}/state"
+[grpc]
+  address = "${folder}/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pauseImage}"
+  restrict_oom_score_adj = true
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "${folder}/cni"
+`;
+}
+
+function network(folder: string, bridge: string, id: number): object {
+  const ranges = [[{ subnet: `10.203.${id}.0/24` }]];
+  const ipam = { type: 'host-local', dataDir: join(folder, 'addresses'), ranges, routes: [{ dst: '0.0.0.0/0' }] };
+  return {
+    cniVersion: '0.4.0',
+    name: bridge,
+    plugins: [{ type: 'bridge', bridge, isGateway: true, ipMasq: false, ipam }],
+  };
+}
