@@ -44,7 +44,7 @@ export const suites = {
     'postgres/reader-attacks.',
     'test/compiled-code.',
   ],
-  /** The command line, and programs of others: kubectl, Chromium, PgBouncer, the tools of PostgreSQL. */
+  /** The command line, and programs of others: kubectl, Chromium, PgBouncer, containerd, the tools of PostgreSQL. */
   tools: [
     'cli/knock.',
     'cli/paths.',
@@ -59,6 +59,7 @@ export const suites = {
     'e2e/import.',
     'e2e/joining-node.',
     'e2e/kubectl',
+    'e2e/node-agent.',
     'e2e/operator-pages.',
     'e2e/restore.',
     'e2e/test-library.',
