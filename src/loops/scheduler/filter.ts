@@ -16,6 +16,7 @@ export type FilterName =
   | 'VolumeZone'
   | 'PodTopologySpread'
   | 'InterPodAffinity'
+  | 'DynamicResources'
   | 'PlacingLimits';
 
 /** Why a pod can't be placed. */

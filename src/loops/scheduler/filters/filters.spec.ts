@@ -15,6 +15,14 @@ function check(cases: readonly Case[]): void {
   }
 }
 
+describe('DynamicResources', () => {
+  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu' }];
+  check([
+    ['a claim to devices', { resourceClaims }, { a: {}, b: {} }, none(2, 'cannot allocate all claims')],
+    ['no claim', { resourceClaims: [] }, { a: {} }, 'a'],
+  ]);
+});
+
 describe('NodeResourcesFit', () => {
   const container = (cpu: string, rest: object = {}) => ({ name: cpu, resources: { requests: { cpu } }, ...rest });
   check([

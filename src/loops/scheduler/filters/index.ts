@@ -1,4 +1,5 @@
 import type { Filter } from '../filter.js';
+import { dynamicResources } from './dynamic-resources.js';
 import { interPodAffinity } from './inter-pod-affinity.js';
 import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './node-filters.js';
 import { placingLimits } from './placing-limits.js';
@@ -11,6 +12,7 @@ import { volumeRestrictions, volumeZone } from './volume-places.js';
 /** All filters in the order in which they run: the first refusal is the one reported. */
 export const filters: readonly Filter[] = [
   placingLimits,
+  dynamicResources,
   nodeUnschedulable,
   nodeName,
   taintToleration,
