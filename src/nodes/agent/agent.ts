@@ -250,6 +250,7 @@ export class NodeAgent {
       manager: this.manager,
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,
+      logFolder: options.logFolder,
       images: {
         highPercent: housekeeping.imageHighPercent,
         lowPercent: housekeeping.imageLowPercent,
@@ -314,6 +315,7 @@ export class NodeAgent {
       port: options.port,
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,
+      logFolder: options.logFolder,
       authentication: new AgentAuthentication(api, names, server.authentication, timers),
       authorization: new AgentAuthorization(api, names, options.nodeName, server.authorization, timers),
     });

@@ -348,7 +348,7 @@ describe('readLog', () => {
       const { signal } = new AbortController();
       const pieces: Buffer[] = [];
       for await (const piece of readLog(
-        { path, isLive: async () => false, wait: async () => undefined, signal },
+        { open: () => fs.open(path), isLive: async () => false, wait: async () => undefined, signal },
         { ...query, ...more },
       ))
         pieces.push(piece);

@@ -1,4 +1,4 @@
-import { promises as fs } from 'node:fs';
+import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
@@ -14,6 +14,7 @@ import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { ContainerStart } from '../pods/pod-actions.js';
 import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
+import { openFileInside } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { containerConfigOf } from './container-config.js';
 import type { ObjectReader } from './environment.js';
@@ -142,6 +143,8 @@ function targetOf({ start, runtime }: StartRequest): string | undefined {
   return target.id;
 }
 
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
 /** Longer messages of containers are cut, and so is what is taken from logs. */
 const mostMessageBytes = 4096;
 const mostLogLines = 80;
@@ -151,11 +154,15 @@ const mostLogBytes = 2048;
 export async function terminationMessage(run: RuntimeContainer, logFolder: string): Promise<string | undefined> {
   const path = run.annotations[runtimeAnnotations.terminationMessagePath];
   const mount = run.mounts.find(({ containerPath }) => containerPath === path);
-  const text = mount === undefined ? '' : await readEnd(mount.hostPath, mostMessageBytes, 'start');
+  const text =
+    mount === undefined
+      ? ''
+      : await readEnd(() => fs.open(mount.hostPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), mostMessageBytes, 'start');
   if (text !== '') return text;
   const policy = run.annotations[runtimeAnnotations.terminationMessagePolicy];
   if (policy !== 'FallbackToLogsOnError' || run.exitCode === 0) return undefined;
-  const log = await readEnd(join(logFolder, nameOf(run), `${restartCountOf(run)}.log`), 4 * mostLogBytes, 'end');
+  const logPath = join(nameOf(run), `${restartCountOf(run)}.log`);
+  const log = await readEnd(() => openFileInside(logFolder, logPath), 4 * mostLogBytes, 'end');
   const lines = log
     .split('\n')
     .filter((line) => line !== '')
@@ -168,9 +175,9 @@ export async function terminationMessage(run: RuntimeContainer, logFolder: strin
   return lines.join('').slice(-mostLogBytes) || undefined;
 }
 
-async function readEnd(path: string, most: number, from: 'start' | 'end'): Promise<string> {
+async function readEnd(open: () => Promise<fs.FileHandle>, most: number, from: 'start' | 'end'): Promise<string> {
   try {
-    const handle = await fs.open(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
+    const handle = await open();
     try {
       const { size } = await handle.stat();
       const length = Math.min(size, most);

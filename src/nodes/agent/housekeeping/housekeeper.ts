@@ -1,4 +1,5 @@
 import { promises as fs } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -12,6 +13,7 @@ import { podKey, podUid } from '../pods/pod-form.js';
 import { isRunning } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
+import { openInside } from '../volumes/inside.js';
 import {
   evictionMessage,
   type Observations,
@@ -31,6 +33,7 @@ export interface HousekeeperDependencies {
   readonly events: EventSink;
   readonly nodeName: string;
   readonly rootFolder: string;
+  readonly logFolder: string;
   readonly images: ImageCleanupSettings;
   readonly logMaxBytes: number;
   readonly logMaxFiles: number;
@@ -83,11 +86,16 @@ export class Housekeeper {
   }
 
   private async rotateLogs(): Promise<void> {
-    const { runtime, view, logMaxBytes, logMaxFiles, timers } = this.dependencies;
+    const { runtime, view, logFolder, logMaxBytes, logMaxFiles, timers } = this.dependencies;
     for (const { uid, namespace, name } of view.pods()) {
       const { containers } = await view.read(uid, namespace, name);
       for (const { id, logPath } of containers.filter(isRunning)) {
-        if (logPath !== '') await rotateLog(runtime, id, logPath, logMaxBytes, logMaxFiles, timers.now());
+        if (logPath === '') continue;
+        const path = relative(logFolder, logPath);
+        // Pods may have the folder of logs as a volume: by way of the open folder nothing outside is reached.
+        await using folder = await openInside(logFolder, dirname(path));
+        const inside = join(folder.path, basename(path));
+        await rotateLog(runtime, id, inside, logMaxBytes, logMaxFiles, timers.now());
       }
     }
   }

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, promises as fs } from 'node:fs';
+import { constants, promises as fs } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -21,8 +21,8 @@ export async function rotateLog(
   most: number,
   now: number,
 ): Promise<boolean> {
-  const { size } = await fs.stat(path).catch(() => ({ size: 0 }));
-  if (size < maxBytes) return false;
+  const found = await fs.lstat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile() || found.size < maxBytes) return false;
   const folder = dirname(path);
   const name = basename(path);
   const files = (await fs.readdir(folder)).filter((file) => file.startsWith(`${name}.`));
@@ -48,7 +48,12 @@ export async function rotateLog(
 
 async function compress(path: string): Promise<void> {
   const waiting = `${path}.tmp`;
-  await pipeline(createReadStream(path), createGzip(), createWriteStream(waiting, { mode: 0o640 }));
+  // Neither leads elsewhere by a link, nor to what is there already.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  await fs.rm(waiting, { force: true });
+  const source = await fs.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const target = await fs.open(waiting, 'wx', 0o640);
+  await pipeline(source.createReadStream(), createGzip(), target.createWriteStream());
   await fs.rename(waiting, `${path}.gz`);
   await fs.rm(path, { force: true });
 }

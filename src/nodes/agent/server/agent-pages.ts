@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { uptime } from 'node:os';
-import { join } from 'node:path';
+import { relative } from 'node:path';
 import { podUid } from '../pods/pod-form.js';
 import { isRunning, runsOf } from '../pods/runtime-pod.js';
+import { openFileInside } from '../volumes/inside.js';
 import { agentMetrics } from './agent-metrics.js';
 import type { AgentServerDependencies } from './agent-server.js';
 import { Refusal } from './caller.js';
@@ -123,10 +124,12 @@ export class AgentPages {
         : `container "${container}" in pod "${metadata.name}" is waiting to start: ${waiting ?? 'ContainerCreating'}`;
       throw new Refusal(400, text);
     }
-    const path = run.logPath.startsWith('/') ? run.logPath : join('/', run.logPath);
+    const { logFolder } = this.parts;
+    // Pods may have the folder of logs as a volume: nothing there is followed to a place outside.
+    const path = relative(logFolder, run.logPath);
     const ended = AbortSignal.any([signal, this.stopping]);
     const source = {
-      path,
+      open: () => openFileInside(logFolder, path),
       isLive: async () => (await this.parts.runtime.containerStatus(run.id))?.state === run.state && isRunning(run),
       wait: () => timers.wait(followMs, ended),
       signal: ended,

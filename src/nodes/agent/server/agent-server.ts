@@ -32,6 +32,7 @@ export interface AgentServerDependencies {
   readonly view: RuntimeView;
   readonly nodeName: string;
   readonly rootFolder: string;
+  readonly logFolder: string;
   readonly healthProblem: () => string | undefined;
   /** The configuration in force, as `/configz` shows it. */
   readonly configuration: object;

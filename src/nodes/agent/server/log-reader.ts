@@ -1,4 +1,4 @@
-import { promises as fs } from 'node:fs';
+import type { promises as fs } from 'node:fs';
 
 /** Which part of a log is wanted. Times are milliseconds since the epoch. */
 export interface LogQuery {
@@ -11,7 +11,8 @@ export interface LogQuery {
 }
 
 export interface LogSource {
-  readonly path: string;
+  /** Opens the file that is the log now. */
+  readonly open: () => Promise<fs.FileHandle>;
   /** Whether the container still runs, so that more may come. */
   readonly isLive: () => Promise<boolean>;
   /** Resolves after a while, or when something was written. */
@@ -36,7 +37,7 @@ export async function* readLog(source: LogSource, query: LogQuery): AsyncGenerat
 }
 
 async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
-  let handle = await fs.open(source.path, 'r');
+  let handle = await source.open();
   try {
     let position = query.tailLines === undefined ? 0 : await tailPosition(handle, query.tailLines, query);
     let rest: Buffer = Buffer.alloc(0);
@@ -51,7 +52,7 @@ async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buff
       }
       if (!query.follow) return;
       const isLive = await source.isLive();
-      const next = await rotated(handle, source.path, position);
+      const next = await rotated(handle, source.open, position);
       if (next !== undefined) {
         await handle.close();
         handle = next;
@@ -66,11 +67,18 @@ async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buff
 }
 
 /** The file that has taken the place of an open one which was read to its end. */
-async function rotated(handle: fs.FileHandle, path: string, position: number): Promise<fs.FileHandle | undefined> {
-  const present = await fs.stat(path).catch(() => undefined);
-  const open = await handle.stat();
-  if (present === undefined || open.size > position) return undefined;
-  return present.ino === open.ino ? undefined : fs.open(path, 'r').catch(() => undefined);
+async function rotated(
+  handle: fs.FileHandle,
+  open: LogSource['open'],
+  position: number,
+): Promise<fs.FileHandle | undefined> {
+  const known = await handle.stat();
+  if (known.size > position) return undefined;
+  const present = await open().catch(() => undefined);
+  if (present === undefined) return undefined;
+  if ((await present.stat()).ino !== known.ino) return present;
+  await present.close();
+  return undefined;
 }
 
 /** Whole lines as they are sent, and the line that has not ended. */

@@ -3,6 +3,7 @@ import { promises as fs } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { rotateLog } from '../housekeeping/log-rotation.js';
 import { writeAtomically } from './atomic-writer.js';
 import { openInside, PathEscape, safeParts } from './inside.js';
 
@@ -92,5 +93,44 @@ describe('writeAtomically', () => {
     for (const path of ['../x', '/x', '..data/x', '']) {
       await assert.rejects(writeAtomically(folder, new Map([[path, file('')]]), undefined), PathEscape, path);
     }
+  });
+});
+
+describe('rotated logs', () => {
+  let folder: string;
+  before(async () => {
+    folder = await fs.mkdtemp(join(tmpdir(), 'rotate-'));
+  });
+  after(() => fs.rm(folder, { recursive: true, force: true }));
+
+  it('begin anew, keep so many files, and never write by a link that somebody has put there', async () => {
+    const path = join(folder, '0.log');
+    const victim = join(folder, 'victim');
+    await fs.writeFile(victim, 'untouched');
+    let reopened = 0;
+    const runtime = {
+      reopenLog: async () => {
+        reopened += 1;
+        await fs.writeFile(path, '');
+      },
+    };
+    for (let i = 0; i < 5; i++) {
+      await fs.writeFile(path, `${i}`.repeat(100));
+      const names = await fs.readdir(folder);
+      for (const name of names.filter((each) => /\.\d{8}-\d{6}$/.test(each))) {
+        await fs.symlink(victim, join(folder, `${name}.tmp`)).catch(() => undefined);
+      }
+      assert.equal(await rotateLog(runtime, 'id', path, 100, 3, Date.UTC(2026, 0, 1, 0, 0, i)), true);
+    }
+    assert.equal(await rotateLog(runtime, 'id', path, 100, 3, 0), false);
+    assert.equal(reopened, 5);
+    assert.equal(await fs.readFile(victim, 'utf8'), 'untouched');
+    const kept = (await fs.readdir(folder)).filter((name) => name.startsWith('0.log')).sort();
+    assert.deepEqual(kept, ['0.log', '0.log.20260101-000003.gz', '0.log.20260101-000004']);
+  });
+
+  it('are not rotated by way of a link', async () => {
+    await fs.symlink(join(folder, 'victim'), join(folder, 'link'));
+    assert.equal(await rotateLog({ reopenLog: async () => undefined }, 'id', join(folder, 'link'), 1, 3, 0), false);
   });
 });

@@ -53,6 +53,13 @@ export async function openInside(folder: string, path: string, create?: { readon
   }
 }
 
+/** Opens a file below a folder for reading, as {@link openInside} does. @throws PathEscape */
+export async function openFileInside(folder: string, path: string): Promise<fs.FileHandle> {
+  await using place = await openInside(folder, path);
+  if (place.isFolder) throw new PathEscape(`${path} is a folder`);
+  return fs.open(place.path, O_RDONLY);
+}
+
 /** A folder and a name in it, by way of the open folder. */
 function below(handle: fs.FileHandle, name: string): string {
   return `/proc/self/fd/${handle.fd}/${name}`;
