@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { rotateLog } from '../housekeeping/log-rotation.js';
 import { writeAtomically } from './atomic-writer.js';
-import { openInside, PathEscape, safeParts } from './inside.js';
+import { openFileInside, openInside, PathEscape, safeParts } from './inside.js';
 
 describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of open files are those of Linux' }, () => {
   let folder: string;
@@ -43,6 +43,18 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
     await fs.rename(join(volume, 'a', 'file'), join(volume, 'a', 'moved'));
     await fs.symlink('/etc/passwd', join(volume, 'a', 'file'));
     assert.equal(await fs.readFile(file.path, 'utf8'), 'content');
+  });
+
+  it('are read as files, each time', async () => {
+    await fs.writeFile(join(volume, 'many'), 'content');
+    // What was opened must not be closed before the file is: a matter of chance.
+    for (let i = 0; i < 500; i++) {
+      const handle = await openFileInside(volume, 'many');
+      assert.equal(await handle.readFile('utf8'), 'content');
+      await handle.close();
+    }
+    await assert.rejects(openFileInside(volume, 'out/secret'), PathEscape);
+    await assert.rejects(openFileInside(volume, 'a'), PathEscape);
   });
 
   it('are made when they are missing, with the wanted mode', async () => {

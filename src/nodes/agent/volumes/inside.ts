@@ -57,7 +57,8 @@ export async function openInside(folder: string, path: string, create?: { readon
 export async function openFileInside(folder: string, path: string): Promise<fs.FileHandle> {
   await using place = await openInside(folder, path);
   if (place.isFolder) throw new PathEscape(`${path} is a folder`);
-  return fs.open(place.path, O_RDONLY);
+  // Awaited here: the place must stay open until the file is.
+  return await fs.open(place.path, O_RDONLY);
 }
 
 /** A folder and a name in it, by way of the open folder. */
