@@ -55,12 +55,13 @@ interface EventLike {
 }
 
 function factsOf(name: string, node: string): string[] {
-  const { status } = JSON.parse(run(['get', 'pod', name, '-o', 'json'])) as {
+  const { status, metadata } = JSON.parse(run(['get', 'pod', name, '-o', 'json'])) as {
+    metadata: { uid: string };
     status: { conditions?: { type: string }[] };
   };
   const conditions = Object.fromEntries((status.conditions ?? []).map((each) => [each.type, each]));
   const { items } = JSON.parse(
-    run(['get', 'events', '--field-selector', `involvedObject.name=${name}`, '-o', 'json']),
+    run(['get', 'events', '--field-selector', `involvedObject.uid=${metadata.uid}`, '-o', 'json']),
   ) as {
     items: EventLike[];
   };

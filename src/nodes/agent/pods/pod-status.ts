@@ -113,7 +113,7 @@ function conditionsOf(
         ? yes
         : runtime.sandboxes.length > 0
           ? no('PodSandboxNotReady', 'pod sandbox is not ready')
-          : { status: 'False' },
+          : no('PodSandboxNotReady', 'no pod sandbox exists'),
     ],
     ['Initialized', initializedVerdict(pod, phase, inits, apps)],
     ['Ready', readyVerdict(pod, containersReady)],
