@@ -26,7 +26,11 @@ const builtIn: Readonly<Record<string, readonly [group: number, versions: Readon
   coordination: [16_500, { v1: 15, v1beta1: 9, v1alpha2: 9, v1alpha1: 9 }],
   node: [16_300, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
   discovery: [16_200, { v1: 15, v1beta1: 12, v1alpha1: 9 }],
+  resource: [16_200, { v1: 21, v1beta2: 15, v1beta1: 9, v1alpha3: 1 }],
   'flowcontrol.apiserver': [16_100, { v1: 21, v1beta3: 18, v1beta2: 15, v1beta1: 12, v1alpha1: 9 }],
+  'internal.apiserver': [16_000, { v1alpha1: 10 }],
+  storagemigration: [15_800, { v1: 15, v1beta1: 10, v1alpha1: 9 }],
+  lifecycle: [15_500, { v1alpha1: 9 }],
 };
 
 /** Custom resources come after all built-in groups; their versions are ordered by name. */
