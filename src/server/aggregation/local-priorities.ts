@@ -22,7 +22,7 @@ const builtIn: Readonly<Record<string, readonly [group: number, versions: Readon
   storage: [16_800, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
   admissionregistration: [16_700, { v1: 15, v1beta1: 12, v1alpha1: 9 }],
   apiextensions: [16_700, { v1: 15 }],
-  scheduling: [16_600, { v1: 15, v1beta1: 12, v1alpha1: 9 }],
+  scheduling: [16_600, { v1: 15, v1beta1: 12, v1alpha3: 9, v1alpha2: 9, v1alpha1: 9 }],
   coordination: [16_500, { v1: 15, v1beta1: 9, v1alpha2: 9, v1alpha1: 9 }],
   node: [16_300, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
   discovery: [16_200, { v1: 15, v1beta1: 12, v1alpha1: 9 }],

@@ -47,8 +47,8 @@ describe('rules of an object', () => {
   it('report what has no value', () => {
     const failing = object({ l: list(int), d: { 'x-kubernetes-int-or-string': true } }, 'self.l[3] == 1', 'self.d < 5');
     assert.deepEqual(violated(failing, { l: [1], d: '5%' }), [
-      'Invalid <nil> Invalid value: index out of bounds: 3 evaluating rule: self.l[3] == 1',
-      `Invalid <nil> Invalid value: 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.d < 5`,
+      'Invalid <nil> Invalid value: "object": index out of bounds: 3 evaluating rule: self.l[3] == 1',
+      `Invalid <nil> Invalid value: "object": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.d < 5`,
     ]);
   });
 
@@ -119,7 +119,7 @@ describe('rules of an object', () => {
     assert.deepEqual(
       found.map(({ message }) => message),
       [
-        `Invalid value: 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`,
+        `Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`,
       ],
     );
     const each = withRules(int, '[1,2,3,4,5,6,7,8,9,10].all(x, [1,2,3,4,5,6,7,8,9,10].all(y, x + y + self > 0))');

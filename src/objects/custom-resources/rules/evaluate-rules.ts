@@ -149,8 +149,10 @@ class RulesWalk {
     if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
     const { source, program, fault } = rule;
     const at = path ?? wholeObject;
+    // Of a rule that could not be evaluated, the message names the type of the value.
+    const kind = part.schema.type ?? '';
     if (program === undefined || part.type === undefined) {
-      this.report(wrong(at, value, `rule compile error: ${fault}`));
+      this.report(invalid(at, kind, `rule compile error: ${fault}`));
       return;
     }
     const budget = new Budget(evaluationCostLimit);
@@ -161,18 +163,18 @@ class RulesWalk {
     } catch (error) {
       if (error instanceof CostLimitExceeded) {
         const text = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(source)}`;
-        this.report(wrong(at, value, text));
+        this.report(invalid(at, kind, text));
         throw new OutOfBudget();
       }
       if (!(error instanceof CelError)) throw error;
-      this.report(wrong(at, value, faultText(error, source)));
+      this.report(invalid(at, kind, faultText(error, source)));
     } finally {
-      this.spend(budget.spent, at, value);
+      this.spend(budget.spent, at, kind);
     }
   }
 
   /** Deducts the cost of an evaluation from the budget of the object. */
-  private spend(units: number, at: FieldPath, value: unknown): void {
+  private spend(units: number, at: FieldPath, kind: string): void {
     this.spent += units + evaluationUnits;
     let isOver = this.spent > objectCostLimit;
     if (this.spent > this.nextLook) {
@@ -183,7 +185,7 @@ class RulesWalk {
     }
     if (!isOver) return;
     const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
-    this.report(wrong(at, value, text));
+    this.report(invalid(at, kind, text));
     throw new OutOfBudget();
   }
 
