@@ -56,7 +56,7 @@ describe('types of validating policies', () => {
           {
             fieldRef: 'spec.validations[0].expression',
             warning:
-              "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'\n | object.spec.replicaz > 5\n | ...........^",
+              "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'\n | object.spec.replicaz > 5\n | ...........^\n",
           },
         ],
       },
