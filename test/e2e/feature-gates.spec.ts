@@ -149,7 +149,7 @@ describe('a feature gate that is off', () => {
 
   it('WatchList: sendInitialEvents is refused', async () => {
     const path = await threeObjects();
-    isStatus(await bare.get(`${path}?watch=1&${streaming}`), 400, 'BadRequest');
+    isStatus(await bare.get(`${path}?watch=1&${streaming}`), 422, 'Invalid');
     const stream = await watch(usual, path, streaming);
     const events: WatchEvent[] = [];
     while (!events.some(isEnd)) events.push(...(await stream.take(1)));
