@@ -72,7 +72,7 @@ describe('versions of a list', () => {
     switch (expected) {
       case 'invalid':
         isStatus(answer, 400, 'BadRequest');
-        assert.match(answer.body.message, /^resourceVersionMatch /);
+        assert.match(answer.body.message, /^ListOptions\.meta\.k8s\.io "" is invalid: .*resourceVersionMatch: /);
         return;
       case 'bad request':
         isStatus(answer, 400, 'BadRequest');
