@@ -238,7 +238,7 @@ describe('bad input', () => {
     assert.equal((await cluster.first.client.get('/readyz')).status, 200);
   });
 
-  it('answers every unknown path and method with a Status', async () => {
+  it('answers every unknown path and method with a Status, and paths outside of all groups with text as the release does', async () => {
     for (const [method, target, status] of [
       ['GET', '/nothing/here', 404],
       ['GET', '/apis/nope.example/v1/widgets', 404],
@@ -253,7 +253,8 @@ describe('bad input', () => {
     ] as const) {
       const answer = await cluster.first.client.send(method, target);
       assert.equal(answer.status, status, `${method} ${target}: ${answer.text}`);
-      assert.equal(answer.body.kind, 'Status');
+      if (/^\/(nothing|apis\/(nope|apps\/v7))/.test(target)) assert.equal(answer.text, '404 page not found\n', target);
+      else assert.equal(answer.body.kind, 'Status', target);
     }
   });
 });
