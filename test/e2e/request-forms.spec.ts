@@ -43,7 +43,7 @@ describe('a watch', () => {
       }
     }
     assert.equal((await client.send('HEAD', `${path}?watch=1&timeoutSeconds=1`)).status, 405);
-    assert.equal((await client.get('/api/v1/watch/configmaps?timeoutSeconds=1')).status, 200);
+    assert.equal((await client.get('/api/v1/watch/namespaces/none/configmaps?timeoutSeconds=1')).status, 200);
   });
 
   it('comes in JSON or protobuf, not in YAML', async () => {

@@ -116,10 +116,10 @@ describe('initial events on request', sideBySide, () => {
     'resourceVersionMatch=Exact&resourceVersion=1',
   ];
   for (const query of refused) {
-    it(`answers 400 to ${query}`, async () => {
+    it(`answers 422 to ${query}`, async () => {
       const path = await ownCollection(one);
       const answer = await one.get(`${path}?watch=1&${query}`);
-      assert.equal(answer.status, 400, answer.text);
+      assert.equal(answer.status, 422, answer.text);
       assert.match(answer.body.message, /resourceVersionMatch/);
     });
   }

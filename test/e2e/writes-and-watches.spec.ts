@@ -328,7 +328,7 @@ describe('watches', () => {
     assert.equal(ends[0]?.type, 'BOOKMARK');
     assert.equal(events[0]?.type, 'ADDED');
     const without = await two.get(`${configMaps}?watch=1&sendInitialEvents=true`);
-    assert.equal(without.status, 400);
+    assert.equal(without.status, 422);
   });
 
   it('sends tables to clients that ask, with the columns once', async () => {
