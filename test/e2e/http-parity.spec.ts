@@ -68,7 +68,15 @@ function overTwo({ method = 'GET', path, headers = {}, body }: Send): Promise<An
 }
 
 /** Values that belong to a connection of one HTTP version, or differ between any two requests. */
-const apart = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'audit-id', ':status', 'content-length']);
+const apart = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'date',
+  'audit-id',
+  ':status',
+  'content-length',
+]);
 
 function comparable({ status, headers, body }: Answer) {
   const kept = Object.entries(headers).filter(([name]) => !apart.has(name));
