@@ -28,9 +28,13 @@ function olderText(text: string, { resource, prefix }: ReturnType<typeof storedF
   return `{${prefix.slice(1 + revisions.length)}${rest.replaceAll('null,}', 'null}')}`;
 }
 
+/** Came after that time. */
+const newer = new Set(['ResourceClaimTemplate']);
+
 describe('templates in objects', () => {
   const withTemplates = texts.filter(
-    ({ served, text }) => text.indexOf('"metadata":{', storedForm(served).prefix.length) > 0,
+    ({ served, text }) =>
+      !newer.has(served.definition.kind) && text.indexOf('"metadata":{', storedForm(served).prefix.length) > 0,
   );
 
   it('are known', () => {

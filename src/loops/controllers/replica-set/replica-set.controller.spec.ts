@@ -81,7 +81,12 @@ describe('replica sets', () => {
     ]);
     assert.equal(spec.containers?.[0]?.image, 'i');
     const { status } = await statusOf(place, 'all counted', ({ replicas }) => replicas === 3);
-    assert.deepEqual(status, { replicas: 3, fullyLabeledReplicas: 3, observedGeneration: 1 });
+    assert.deepEqual(status, {
+      replicas: 3,
+      fullyLabeledReplicas: 3,
+      terminatingReplicas: 0,
+      observedGeneration: 1,
+    });
     const events = await place.events('SuccessfulCreate');
     assert.match(events[0]?.message ?? '', /^Created pod: web-\w{5}$/);
     assert.equal(events[0]?.source?.component, 'replicaset-controller');

@@ -40,7 +40,6 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
     { metrics: [{ type: 'Odd' }, { type: 'Object' }, { type: 'Pods' }, { type: 'External' }] },
     [
       `FieldValueNotSupported | spec.metrics[0].type | Unsupported value: "Odd": ${typeRule}`,
-      `FieldValueNotSupported | spec.metrics[0].type | Unsupported value: "Odd": ${typeRule}`,
       `FieldValueRequired | spec.metrics[1].object | ${notPopulated}`,
       `FieldValueRequired | spec.metrics[2].pods | ${notPopulated}`,
       `FieldValueRequired | spec.metrics[3].external | ${notPopulated}`,

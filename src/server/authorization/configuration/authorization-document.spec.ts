@@ -111,7 +111,7 @@ describe('an authorization configuration', () => {
         'authorizers[4].webhook.timeout: Invalid value: "31s": must be > 0s and <= 30s',
         'authorizers[4].webhook.failurePolicy: Unsupported value: "Allow": supported values: "NoOpinion", "Deny"',
         'authorizers[4].webhook.matchConditionSubjectAccessReviewVersion: Required value: required if match conditions are specified',
-        'authorizers[4].webhook.matchConditions[0].expression: Invalid value: "request.user": compilation failed: must evaluate to bool',
+        'authorizers[4].webhook.matchConditions[0].expression: Invalid value: "request.user": compilation failed: must evaluate to bool but got string',
         "authorizers[4].webhook.matchConditions[1].expression: Invalid value: \"object.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'object' (in container '')\n | object.x\n | ^",
         'authorizers[4].webhook.connectionInfo.type: Invalid value: "InClusterConfig": is not for this server, which would ask itself',
         'authorizers[4].webhook.typo: Forbidden: there is no such field',
