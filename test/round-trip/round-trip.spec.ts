@@ -131,6 +131,11 @@ const consistent: Readonly<Record<string, (object: ApiObject) => void>> = {
       endpoint.topology = { ...endpoint.topology, 'kubernetes.io/hostname': endpoint.nodeName };
     }
   },
+  // The stored version has the properties of a device beside its name.
+  'resource.v1beta1.ResourceSlice': (object) => {
+    const { devices } = (object as unknown as { spec: { devices?: { basic?: object }[] | null } }).spec;
+    for (const device of devices ?? []) device.basic ??= {};
+  },
 };
 
 const resources = await servedResources();
