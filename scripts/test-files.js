@@ -104,7 +104,8 @@ async function runGroup(files, { node, root, limitMs, signal }) {
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'test-reporter.js')}`,
       `--test-reporter-destination=${progress}`,
-      ...(files.length === 1 ? files : [join(root, 'scripts', 'test-group.js'), ...files]),
+      // What one file leaves behind must not keep the process of many alive.
+      ...(files.length === 1 ? files : ['--test-force-exit', join(root, 'scripts', 'test-group.js'), ...files]),
     ],
     {
       cwd: root,

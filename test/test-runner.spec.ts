@@ -53,6 +53,7 @@ it('keeps the hooks of files that share a process apart', async () => {
   assert.equal(await countsOf(`before(${fails}); it('a', () => {});`, counting('b')), '1 passed, 1 failed');
   assert.match(await countsOf(`after(${fails}); it('a', () => {});`, counting('b')), /[1-9] failed$/);
   assert.match(await countsOf(`throw new Error('no');`, counting('b')), /[1-9] failed$/);
+  assert.equal(await countsOf(`it('a', () => { setInterval(() => {}, 1000); });`, counting('b')), '2 passed, 0 failed');
   assert.match(await countsOf(`await 1; it('a', () => {});`, counting('b')), /[1-9] failed$/);
 });
 
