@@ -27,6 +27,8 @@ const longest = [
   'e2e/consistency.',
   'e2e/failover.',
   'e2e/http-limits.',
+  'e2e/large-yaml.',
+  'e2e/node-agent.',
   'e2e/pooler.',
   'e2e/generated-kind.',
   'e2e/stream-faults.',

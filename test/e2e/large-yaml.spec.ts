@@ -95,7 +95,7 @@ describe('YAML bodies', () => {
 
   it('that are large leave other requests their time', async () => {
     const { client } = cluster.first;
-    const raw = revision('large', 300_000);
+    const raw = revision('large', 150_000);
     let isAnswered = false;
     const posted = client.post(`${revisions}?dryRun=All`, undefined, { raw, contentType: yaml }).finally(() => {
       isAnswered = true;
