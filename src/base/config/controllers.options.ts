@@ -150,7 +150,8 @@ export class ControlLoopOptions {
     name: 'creation-bytes',
     type: 'int',
     unit: 'bytes per second',
-    usage: 'How much text the objects have that control loops create in one namespace, as for --creation-rate.',
+    usage:
+      'How much text the objects have that control loops create in one namespace, as for --creation-rate; and, counted on its own, how much text the large objects have that they change there. What waits for long to be changed has the event ChangeDelayed.',
   })
   @Check<number>('creationBytes', (bytes) => (bytes >= 1024 ? undefined : 'must be at least 1024'))
   readonly creationBytes: number = 1024 * 1024;

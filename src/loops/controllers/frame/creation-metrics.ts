@@ -10,7 +10,7 @@ export class CreationMetrics implements CreationObserver {
     const registers = [registry];
     this.waiting = new Gauge({
       name: 'plinth_loop_creations_waiting',
-      help: 'Objects that control loops will create when the limits of their namespaces allow it (--creation-rate, --creation-bytes).',
+      help: 'Objects that control loops will create, or large ones that they will change, when the limits of their namespaces allow it (--creation-rate, --creation-bytes).',
       labelNames: ['limit'],
       registers,
     });

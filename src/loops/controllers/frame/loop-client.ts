@@ -151,6 +151,7 @@ export class ResourceClient<T extends ApiObject> {
     subresource = '',
   ): Promise<T | undefined> {
     const plan = { namespace: object.metadata.namespace ?? '', size: sizeOf(object, Number.POSITIVE_INFINITY) };
+    await this.limiter.untilChangeable(work, object, plan.size);
     return this.limiter.inMemory(work, plan, () => this.updateNow(work, object, change, subresource));
   }
 

@@ -67,6 +67,26 @@ describe('WriteLimiter', () => {
     assert.match(text, /plinth_loop_creation_wait_seconds_total\{limit="bytes"\} 180/);
   });
 
+  it('lets changes of large objects wait for a budget of their own, and small ones never', async () => {
+    const { limiter, work, warned, pass, resting } = setUp();
+    const large = { ...owner, metadata: { ...owner.metadata, name: 'endpoints' } };
+    let changed = 0;
+    for (let i = 0; i < 3; i++) void limiter.untilChangeable(work, large, 10_000).then(() => changed++);
+    for (let i = 0; i < 500; i++) await limiter.untilChangeable(work, owner, 5_000);
+    await limiter.untilAffordable(work, { namespace: 'a', size: 5_000, owner });
+    await pass(0);
+    assert.equal(changed, 1, 'the burst');
+    assert.equal(resting(), 2);
+    assert.deepEqual(warned, [
+      'endpoints: ChangeDelayed: Changes of large objects wait, the next one for 10 s: control loops change at most 1000 bytes a second in the namespace a',
+    ]);
+    await pass(10_000);
+    assert.equal(changed, 2);
+    await limiter.untilChangeable(work, { ...large, metadata: { ...large.metadata, namespace: 'b' } }, 10_000);
+    await pass(10_000);
+    assert.equal(changed, 3);
+  });
+
   it('says nothing of short waits', async () => {
     const { limiter, work, warned, pass } = setUp();
     for (let i = 0; i < 110; i++) void limiter.untilAffordable(work, { namespace: 'a', size: 1, owner });

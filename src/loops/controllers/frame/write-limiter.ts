@@ -19,6 +19,8 @@ export interface PlannedCreation extends PlannedWrite {
 
 /** Writes of less text need not be counted: there are few at one time. */
 const small = 64 * 1024;
+/** Changes of objects with less text wait for no budget: most changes are of this kind, and they are cheap. */
+const smallChange = 8 * 1024;
 /** The share of the heap for the texts of large objects being written at one time: each text exists several times. */
 const partUnderWay = 1 / 64;
 /** An owner that waits for longer gets an event, and no other event within the same time. */
@@ -34,9 +36,9 @@ export interface WriteLimiterDependencies {
 }
 
 /**
- * The limits for the writes of the loops of a process: the creation budget of their namespace, and a memory budget for
- * the copies of large objects, in which namespaces take turns. Waiting work rests meanwhile, so the loops continue with
- * other work.
+ * The limits for the writes of the loops of a process: the budget of their namespace, one for creations and another one
+ * for changes of large objects, and a memory budget for the copies of large objects, in which namespaces take turns.
+ * Waiting work rests meanwhile, so the loops continue with other work.
  */
 export class WriteLimiter {
   private readonly underWay: FairGate;
@@ -62,6 +64,20 @@ export class WriteLimiter {
     await rest(() => budget.spend(namespace, size, signal, began));
   }
 
+  /**
+   * Resolves when an object may be changed, or after the end of the term. A loop may have to change many large objects
+   * again and again for one small change of a tenant, such as the endpoints of all services of a pod.
+   *
+   * @param object what is changed: it gets an event when the change waits for long
+   */
+  async untilChangeable({ signal, rest }: ReconcileContext, object: ApiObject, size: number): Promise<void> {
+    const { namespace = '' } = object.metadata;
+    if (this.dependencies === undefined || namespace === '' || size < smallChange) return;
+    const { budget } = this.dependencies;
+    const began = (seconds: number, limit: CreationLimit) => this.recordDelay(object, namespace, seconds, limit, true);
+    await rest(() => budget.spend(`changes in ${namespace}`, size, signal, began));
+  }
+
   /** Performs a write as soon as the memory budget allows for its copies of the object. */
   async inMemory<T>(
     { rest }: ReconcileContext,
@@ -77,22 +93,31 @@ export class WriteLimiter {
     }
   }
 
-  private recordDelay(owner: ApiObject | undefined, namespace: string, seconds: number, limit: CreationLimit): void {
-    const { dependencies: parts } = this;
+  private recordDelay(
+    owner: ApiObject | undefined,
+    namespace: string,
+    seconds: number,
+    limit: CreationLimit,
+    isChange = false,
+  ): void {
+    const { dependencies } = this;
     const uid = owner?.metadata.uid ?? '';
-    if (parts === undefined || owner === undefined || uid === '' || seconds < longSeconds) return;
-    const now = parts.timers.elapsed();
+    if (dependencies === undefined || owner === undefined || uid === '' || seconds < longSeconds) return;
+    const now = dependencies.timers.elapsed();
     const before = this.told.get(uid);
     if (before !== undefined && now - before < quietMs) return;
     this.told.delete(uid);
     this.told.set(uid, now);
     const [oldest] = this.told.keys();
     if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
-    const { objectsPerSecond, bytesPerSecond } = parts.budget.limits;
+    const { objectsPerSecond, bytesPerSecond } = dependencies.budget.limits;
     const most = limit === 'bytes' ? `${bytesPerSecond} bytes` : `${objectsPerSecond} objects`;
+    const [subject, verb, reason] = isChange
+      ? ['Changes of large objects wait', 'change', 'ChangeDelayed']
+      : ['Objects wait to be created', 'create', 'CreationDelayed'];
     const message =
-      `Objects wait to be created, the next one for ${Math.ceil(seconds)} s: ` +
-      `control loops create at most ${most} a second in the namespace ${namespace}`;
-    parts.warn(owner, 'CreationDelayed', message);
+      `${subject}, the next one for ${Math.ceil(seconds)} s: ` +
+      `control loops ${verb} at most ${most} a second in the namespace ${namespace}`;
+    dependencies.warn(owner, reason, message);
   }
 }

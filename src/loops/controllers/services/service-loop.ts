@@ -61,9 +61,12 @@ export abstract class ServiceLoop extends ReconcileLoop {
     return new Set(pods.flatMap((pod) => (pod === undefined ? [] : [...this.related.servicesOf(pod)])));
   }
 
-  /** Changes to pods of a large service come in bursts, and each would cost a large write. */
+  /**
+   * Changes to pods of a large service come in bursts, and each would cost a large write. One change may concern very
+   * many services, so this looks at no pod.
+   */
   protected enqueueSoon(service: StoredService): void {
-    const pods = this.related.podsOf(service).length;
+    const pods = this.related.mostPodsOf(service);
     this.enqueue(keyOf(service), pods <= fewPods ? 0 : Math.min(longestPauseMs, pods));
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
@@ -7,7 +7,7 @@ import type { EndpointAddress, Endpoints } from '../../../objects/apis/core/v1/e
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import type { StoredPod } from '../frame/indexes.js';
 import type { StoredSlice } from './pack-slices.js';
-import type { StoredService } from './service-pods.js';
+import { ServicePods, type StoredService } from './service-pods.js';
 
 type StoredEndpoints = Endpoints & ApiObject;
 
@@ -97,6 +97,25 @@ describe('loops about services', () => {
     });
 
   describe('endpoints and slices', () => {
+    it('are made for many services of one pod without a look at their pods at each change', async () => {
+      const services = 30;
+      for (let i = 0; i < services; i++) await createService(`s${i}`, { selector: { app: 'web' } });
+      for (let i = 0; i < 25; i++) await createPod(`p${i}`, `10.9.0.${i + 1}`);
+      const looks = mock.method(ServicePods.prototype, 'podsOf');
+      try {
+        await scene.run(['endpointslice']);
+        await scene.until<StoredSlice, true>(
+          slices,
+          'slices of all services',
+          (found) => endpointCount(found) === services * 25,
+        );
+        // Each pod that the loop learns of concerns all services; most of these look at their pods once for all of it.
+        assert.ok(looks.mock.callCount() < services * 6, `${looks.mock.callCount()} looks`);
+      } finally {
+        looks.mock.restore();
+      }
+    });
+
     it('follow the pods of a service from the first to the last', async () => {
       await scene.run(all);
       await createService('web', {}, { labels: { tier: 'x' } });

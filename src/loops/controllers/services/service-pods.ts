@@ -51,13 +51,24 @@ export class ServicePods {
 
   /** The pods that the selector of a service matches, by name. */
   podsOf(service: StoredService): StoredPod[] {
-    const sets = Object.entries(service.spec.selector ?? {}).map((pair) =>
-      this.byLabel.get(pairKey(service.metadata.namespace, pair)),
-    );
-    const [fewest] = sets.sort((a, b) => a.size - b.size);
-    return [...(fewest ?? [])]
+    return [...this.candidates(service)]
       .filter(({ metadata }) => selects(service, metadata.labels))
       .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  }
+
+  /** An upper bound of how many pods these are, found without looking at any of them. */
+  mostPodsOf(service: StoredService): number {
+    return this.candidates(service).size;
+  }
+
+  /** The pods with the rarest label of the selector of a service. */
+  private candidates({ metadata, spec }: StoredService): ReadonlySet<StoredPod> {
+    let fewest: ReadonlySet<StoredPod> | undefined;
+    for (const pair of Object.entries(spec.selector ?? {})) {
+      const pods = this.byLabel.get(pairKey(metadata.namespace, pair));
+      if (fewest === undefined || pods.size < fewest.size) fewest = pods;
+    }
+    return fewest ?? new Set();
   }
 
   get(namespace: string, name: string): StoredService | undefined {
