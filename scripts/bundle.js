@@ -194,11 +194,11 @@ const requiredLater = {
   },
 };
 
-/** The clock of a logger that the program does not use: languages and calendars for it take a fiftieth of a start. */
+/** The clocks of loggers that the program does not use: languages and calendars for them take a fiftieth of a start each. */
 const laterClock = {
   name: 'later-clock',
   setup(build) {
-    build.onLoad({ filter: /@nestjs\/common\/services\/console-logger\.service\.js$/ }, ({ path }) => {
+    build.onLoad({ filter: /@nestjs\/common\/services\/(?:console-)?logger\.service\.js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       const made = /const dateTimeFormatter = (new Intl\.DateTimeFormat\([^;]*\));/;
       const contents = text.replace(

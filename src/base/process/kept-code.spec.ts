@@ -1,24 +1,33 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 
 let folder: string;
 
-before(() => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'plinth-kept-'));
 });
 
-after(() => {
+afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
 const functions = ['first', 'second', 'third'] as const;
 
 /** Runs a script whose code is kept, calls some of its functions, and works for as much processor time. */
-function run(calls: readonly (typeof functions)[number][], workMs: number): void {
+function run(calls: readonly (typeof functions)[number][], workMs: number, command = 'spec'): void {
   const file = join(folder, 'script.cjs');
   const program = `
     import { readFileSync } from 'node:fs';
@@ -26,7 +35,7 @@ function run(calls: readonly (typeof functions)[number][], workMs: number): void
     import { KeptCode } from ${JSON.stringify(new URL('./kept-code.js', import.meta.url).href)};
     const file = ${JSON.stringify(file)};
     const bytes = readFileSync(file);
-    const kept = KeptCode.open({ folder: ${JSON.stringify(folder)}, file, bytes, name: 'spec' });
+    const kept = KeptCode.open({ folder: ${JSON.stringify(folder)}, file, bytes, name: '${command}' });
     const { data } = kept;
     const script = new Script(bytes.toString('latin1'), { filename: file, ...(data && { cachedData: data }) });
     if (script.cachedDataRejected === true) throw new Error('the kept code was refused');
@@ -54,9 +63,30 @@ function kept() {
   return { path, ino, size, workedMs: readFileSync(path).readUInt32LE(4) };
 }
 
-test('code is kept anew by a process that worked clearly more, with what was kept before', () => {
+function writeScript(): void {
   const body = (name: string) => `${name}() { return [${'1 + Math.random(),'.repeat(500)}]; }`;
   writeFileSync(join(folder, 'script.cjs'), `({ ${functions.map(body).join(', ')} })`);
+}
+
+test('code that was used last stays, however long ago it was written', () => {
+  writeScript();
+  run(['first'], 0);
+  const { path } = kept();
+  utimesSync(path, 1, 1);
+  for (let i = 2; i < 40; i++) {
+    const other = join(folder, `${i}.plinth-code`);
+    writeFileSync(other, '');
+    utimesSync(other, i, i);
+  }
+  run(['first'], 0);
+  run(['first'], 0, 'other');
+  assert.ok(existsSync(path), 'the code of the command that was used');
+  assert.ok(!existsSync(join(folder, '2.plinth-code')), 'code that nobody used for longer');
+  assert.equal(readdirSync(folder).filter((file) => file.endsWith('.plinth-code')).length, 24);
+});
+
+test('code is kept anew by a process that worked clearly more, with what was kept before', () => {
+  writeScript();
   run(['first'], 0);
   const one = kept();
   run(['second'], 0);

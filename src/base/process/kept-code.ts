@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  futimesSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -23,8 +24,8 @@ import { resetEngine } from './engine-phases.js';
 const enoughWorkMs = 60_000;
 /** Code is written again by a process that worked that many times as much, and for a second more. */
 const worthTimes = 2;
-/** Files of other builds, commands or versions of Node that stay beside the newest one. */
-const mostFiles = 12;
+/** Files of other builds, commands or versions of Node that stay beside the newest one: those that were used last. */
+const mostFiles = 24;
 const suffix = '.plinth-code';
 /** Checksum of the rest, and milliseconds of processor time that the process had used that wrote it. */
 const headBytes = 8;
@@ -145,7 +146,10 @@ function readOwn(path: string): Buffer<ArrayBuffer> | undefined {
   const file = openSync(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
-    return found.isFile() && isOurs(found) ? readFileSync(file) : undefined;
+    if (!found.isFile() || !isOurs(found)) return undefined;
+    const now = new Date();
+    futimesSync(file, now, now);
+    return readFileSync(file);
   } finally {
     closeSync(file);
   }
