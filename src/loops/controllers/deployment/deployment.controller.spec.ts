@@ -3,24 +3,18 @@ import { after, before, describe, it } from 'node:test';
 import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { Place } from '../../../../test/support/place.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
-import { forbiddenError } from '../../../base/machinery/status-error.js';
-import type { WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
+import { WebDeployment } from '../../../../test/support/web-deployment.js';
 import { templateHash } from '../frame/template-hash.js';
-import { ManualTimers } from '../testing/manual-timers.js';
-import type { DeploymentCondition, StoredDeployment, StoredSet } from './deployment-annotations.js';
+import type { StoredDeployment, StoredSet } from './deployment-annotations.js';
 
 const deployments = 'deployments.apps';
 const sets = 'replicasets.apps';
-const labels = { app: 'web' };
 const revision = 'deployment.kubernetes.io/revision';
 const history = 'deployment.kubernetes.io/revision-history';
 const desired = 'deployment.kubernetes.io/desired-replicas';
 const max = 'deployment.kubernetes.io/max-replicas';
 const oneMore = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
-
-function template(image: string) {
-  return { metadata: { labels }, spec: { containers: [{ name: 'c', image }] } };
-}
+const { labels, template, condition } = WebDeployment;
 
 let postgres: TestPostgres;
 
@@ -28,79 +22,6 @@ before(async () => {
   postgres = await startTestPostgres();
 });
 after(() => postgres.stop());
-
-/** The deployment `web` of a namespace. */
-class Web {
-  private constructor(readonly place: Place) {}
-
-  static async make(scene: LoopScene, namespace: string, spec: object = {}, metadata: object = {}): Promise<Web> {
-    const place = await Place.make(scene, namespace);
-    await scene.create<StoredDeployment>(deployments, {
-      metadata: { name: 'web', namespace, ...metadata },
-      spec: { replicas: 2, selector: { matchLabels: labels }, template: template('img:1'), ...spec },
-    } as object);
-    return new Web(place);
-  }
-
-  change(change: (spec: StoredDeployment['spec']) => void): Promise<StoredDeployment> {
-    const { scene, namespace } = this.place;
-    return scene.update<StoredDeployment>(deployments, namespace, 'web', ({ spec }) => change(spec));
-  }
-
-  setImage(image: string): Promise<StoredDeployment> {
-    return this.change(({ template: { spec } }) => {
-      for (const container of spec.containers ?? []) container.image = image;
-    });
-  }
-
-  /** Waits until the deployment, as its loop has seen it in its present generation, satisfies `look`. */
-  until(what: string, look: (deployment: StoredDeployment) => boolean | undefined): Promise<StoredDeployment> {
-    return this.place.one<StoredDeployment>(
-      deployments,
-      what,
-      (object) => object.status.observedGeneration === object.metadata.generation && look(object),
-    );
-  }
-
-  complete(what = 'complete'): Promise<StoredDeployment> {
-    return this.until(what, ({ spec, status }) => {
-      const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = status;
-      const isComplete = [updatedReplicas, replicas, availableReplicas].every((count) => count === spec.replicas);
-      return isComplete && condition(status, 'Progressing')?.reason === 'NewReplicaSetAvailable';
-    });
-  }
-
-  /** Waits until the replica sets have these sizes by image. */
-  sizes(expected: Readonly<Record<string, number>>): Promise<Record<string, StoredSet>> {
-    const text = JSON.stringify(expected);
-    return this.place.until<StoredSet, Record<string, StoredSet>>(sets, `sizes ${text}`, (all) => {
-      const actual = Object.fromEntries(all.map((set) => [imageOf(set), set.spec.replicas ?? 0]));
-      const byName = (a: [string, number], b: [string, number]) => (a[0] < b[0] ? -1 : 1);
-      const sorted = Object.fromEntries(Object.entries(actual).sort(byName));
-      return JSON.stringify(sorted) === text && Object.fromEntries(all.map((set) => [imageOf(set), set]));
-    });
-  }
-
-  async pods(image: string, count: number): Promise<string[]> {
-    const pods = await this.place.pods(`${count} pods of ${image}`, (all) => {
-      const mine = all.filter(({ spec }) => spec.containers?.[0]?.image === image);
-      return mine.length === count;
-    });
-    return pods.filter(({ spec }) => spec.containers?.[0]?.image === image).map(({ metadata }) => metadata.name ?? '');
-  }
-
-  async ready(image: string, count: number): Promise<void> {
-    for (const name of await this.pods(image, count)) await this.place.node.ready(name);
-  }
-}
-
-function imageOf({ spec }: StoredSet): string {
-  return spec.template.spec.containers?.[0]?.image ?? '';
-}
-
-function condition({ conditions = [] }: StoredDeployment['status'], type: string): DeploymentCondition | undefined {
-  return conditions.find((entry) => entry.type === type);
-}
 
 describe('deployments', () => {
   let scene: LoopScene;
@@ -113,7 +34,7 @@ describe('deployments', () => {
 
   it('get a replica set with the marks of the field', async () => {
     const annotations = { note: 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
-    const web = await Web.make(scene, 'make', { strategy: oneMore, minReadySeconds: 0 }, { annotations });
+    const web = await WebDeployment.make(scene, 'make', { strategy: oneMore, minReadySeconds: 0 }, { annotations });
     const { 'img:1': set } = await web.sizes({ 'img:1': 2 });
     const hash = set?.metadata.labels?.['pod-template-hash'];
     assert.match(hash ?? '', /^[a-z0-9]{1,10}$/);
@@ -157,7 +78,7 @@ describe('deployments', () => {
   });
 
   it('scale their replica set and note the number on it', async () => {
-    const web = await Web.make(scene, 'scale', { strategy: oneMore });
+    const web = await WebDeployment.make(scene, 'scale', { strategy: oneMore });
     await web.ready('img:1', 2);
     await web.complete();
     await web.change((spec) => {
@@ -181,7 +102,7 @@ describe('deployments', () => {
   });
 
   it('replace pods one by one, and go back', async () => {
-    const web = await Web.make(scene, 'roll', { strategy: oneMore });
+    const web = await WebDeployment.make(scene, 'roll', { strategy: oneMore });
     await web.ready('img:1', 2);
     await web.complete();
     await web.setImage('img:2');
@@ -212,7 +133,7 @@ describe('deployments', () => {
   });
 
   it('keep within their limits while they replace pods, in percent too', async () => {
-    const web = await Web.make(scene, 'limits', { replicas: 8 });
+    const web = await WebDeployment.make(scene, 'limits', { replicas: 8 });
     const stop = await web.place.node.work();
     await web.complete();
     const seen: { total: number; available: number }[] = [];
@@ -236,7 +157,7 @@ describe('deployments', () => {
   });
 
   it('start again from the middle when the template changes meanwhile', async () => {
-    const web = await Web.make(scene, 'middle', { replicas: 4, strategy: oneMore });
+    const web = await WebDeployment.make(scene, 'middle', { replicas: 4, strategy: oneMore });
     await web.ready('img:1', 4);
     await web.complete();
     await web.setImage('img:2');
@@ -254,7 +175,7 @@ describe('deployments', () => {
   });
 
   it('take away broken pods first', async () => {
-    const web = await Web.make(scene, 'broken', {
+    const web = await WebDeployment.make(scene, 'broken', {
       replicas: 4,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     });
@@ -268,7 +189,7 @@ describe('deployments', () => {
   });
 
   it('end all old pods before they make new ones, if so asked', async () => {
-    const web = await Web.make(scene, 'recreate', { strategy: { type: 'Recreate' } });
+    const web = await WebDeployment.make(scene, 'recreate', { strategy: { type: 'Recreate' } });
     for (const name of await web.pods('img:1', 2)) {
       await web.place.node.bind(name, 'n');
       await web.place.node.ready(name);
@@ -289,7 +210,7 @@ describe('deployments', () => {
   });
 
   it('change nothing while paused, but scale, and go on afterwards', async () => {
-    const web = await Web.make(scene, 'pause', { strategy: oneMore });
+    const web = await WebDeployment.make(scene, 'pause', { strategy: oneMore });
     await web.ready('img:1', 2);
     await web.complete();
     await web.change((spec) => {
@@ -317,7 +238,7 @@ describe('deployments', () => {
 
   it('scale in proportion in the middle of an update', async () => {
     const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } };
-    const web = await Web.make(scene, 'proportion', { replicas: 10, strategy });
+    const web = await WebDeployment.make(scene, 'proportion', { replicas: 10, strategy });
     await web.ready('img:1', 10);
     await web.complete();
     await web.setImage('img:2');
@@ -329,7 +250,7 @@ describe('deployments', () => {
   });
 
   it('forget the oldest replica sets', async () => {
-    const web = await Web.make(scene, 'limit', { replicas: 1, revisionHistoryLimit: 2 });
+    const web = await WebDeployment.make(scene, 'limit', { replicas: 1, revisionHistoryLimit: 2 });
     const stop = await web.place.node.work();
     for (const image of ['img:2', 'img:3', 'img:4', 'img:5']) {
       await web.complete();
@@ -342,7 +263,7 @@ describe('deployments', () => {
   });
 
   it('pass on settings and annotations without a new revision', async () => {
-    const web = await Web.make(scene, 'pass', { replicas: 1 });
+    const web = await WebDeployment.make(scene, 'pass', { replicas: 1 });
     await web.sizes({ 'img:1': 1 });
     await scene.update<StoredDeployment>(deployments, 'pass', 'web', (deployment) => {
       deployment.spec.minReadySeconds = 5;
@@ -371,12 +292,12 @@ describe('deployments', () => {
     });
     const { status } = await place.one<StoredDeployment>(deployments, 'counted', (d) => d.status.replicas === 1);
     assert.equal(status.collisionCount, 1);
-    const mine = await place.one<StoredSet>(sets, 'another set', (set) => imageOf(set) === 'img:1');
+    const mine = await place.one<StoredSet>(sets, 'another set', (set) => WebDeployment.imageOf(set) === 'img:1');
     assert.equal(mine.metadata.name, `web-${templateHash(made.spec.template, 1)}`);
   });
 
   it('adopt the replica sets that an earlier deployment left', async () => {
-    const web = await Web.make(scene, 'adopt', { replicas: 1 });
+    const web = await WebDeployment.make(scene, 'adopt', { replicas: 1 });
     const { 'img:1': set } = await web.sizes({ 'img:1': 1 });
     await scene.delete(deployments, 'adopt', 'web', { propagationPolicy: 'Background' });
     await scene.update<StoredSet>(sets, 'adopt', set?.metadata.name ?? '', ({ metadata }) => {
@@ -397,7 +318,7 @@ describe('deployments', () => {
   });
 
   it('release a replica set whose labels change, and make another one', async () => {
-    const web = await Web.make(scene, 'release', { replicas: 1 });
+    const web = await WebDeployment.make(scene, 'release', { replicas: 1 });
     const { 'img:1': set } = await web.sizes({ 'img:1': 1 });
     const name = set?.metadata.name ?? '';
     await scene.update<StoredSet>(sets, 'release', name, ({ metadata }) => {
@@ -409,7 +330,7 @@ describe('deployments', () => {
   });
 
   it('start nothing while they are being deleted', async () => {
-    const web = await Web.make(scene, 'deleted', { replicas: 1 }, { finalizers: ['example.com/wait'] });
+    const web = await WebDeployment.make(scene, 'deleted', { replicas: 1 }, { finalizers: ['example.com/wait'] });
     await web.sizes({ 'img:1': 1 });
     await web.until('counted', ({ status }) => status.replicas === 1);
     await scene.delete(deployments, 'deleted', 'web', { propagationPolicy: 'Background' });
@@ -418,158 +339,5 @@ describe('deployments', () => {
     });
     await web.until('seen', ({ status }) => status.updatedReplicas === undefined);
     await web.sizes({ 'img:1': 1 });
-  });
-});
-
-describe('deployments in time', () => {
-  it('say when an update makes no progress, and when it goes on', async () => {
-    const timers = new ManualTimers();
-    const scene = await LoopScene.start({ postgres, timers });
-    try {
-      await scene.run(['deployment', 'replicaset']);
-      const web = await Web.make(scene, 'deadline', { strategy: oneMore, progressDeadlineSeconds: 60 });
-      await web.until('pods counted', ({ status }) => status.updatedReplicas === 2);
-      await timers.waiting((ms) => ms === 60_000);
-      await scene.pass(30_000);
-      const [one, two] = await web.pods('img:1', 2);
-      await web.place.node.ready(one ?? '');
-      await web.until('one ready', ({ status }) => status.readyReplicas === 1);
-      await scene.pass(40_000);
-      await web.until('that was progress', ({ status }) => condition(status, 'Progressing')?.status === 'True');
-      await scene.pass(20_000);
-      const { status } = await web.until('too late', (d) => condition(d.status, 'Progressing')?.status === 'False');
-      const failed = condition(status, 'Progressing');
-      assert.equal(failed?.reason, 'ProgressDeadlineExceeded');
-      assert.match(failed?.message ?? '', /^ReplicaSet "web-\w+" has timed out progressing\.$/);
-      assert.equal(failed?.lastTransitionTime, '2030-01-01T00:01:30Z');
-      await web.place.node.ready(two ?? '');
-      await web.complete();
-    } finally {
-      await scene.end();
-    }
-  });
-
-  it('have no deadline while paused', async () => {
-    const timers = new ManualTimers();
-    const scene = await LoopScene.start({ postgres, timers });
-    try {
-      await scene.run(['deployment', 'replicaset']);
-      const web = await Web.make(scene, 'paused', { progressDeadlineSeconds: 60, paused: true });
-      await web.until('paused', ({ status }) => condition(status, 'Progressing')?.reason === 'DeploymentPaused');
-      await scene.pass(3_600_000);
-      await web.change((spec) => {
-        delete spec.paused;
-      });
-      const { status } = await web.until('goes on', ({ status: s }) => s.updatedReplicas === 2);
-      assert.equal(condition(status, 'Progressing')?.reason, 'ReplicaSetUpdated');
-    } finally {
-      await scene.end();
-    }
-  });
-});
-
-describe('deployments that something is in the way of', () => {
-  /** Refuses new objects of a resource while it is closed. */
-  class Gate implements WriteAdmission {
-    closed = true;
-
-    constructor(private readonly refused: string) {}
-
-    admit: WriteAdmission['admit'] = async ({ resource: { definition } }, object, old) => {
-      const isNew = definition.resource === this.refused && old === undefined && object !== undefined;
-      if (isNew && this.closed) throw forbiddenError({ group: '', resource: this.refused }, 'x', 'no room');
-      return object;
-    };
-    validate = async () => undefined;
-  }
-
-  it('say that pods can not be made', async () => {
-    const timers = new ManualTimers();
-    const scene = await LoopScene.start({ postgres, timers });
-    try {
-      const gate = new Gate('pods');
-      await scene.run(['deployment', 'replicaset'], timers, gate);
-      const web = await Web.make(scene, 'pods');
-      const { status } = await web.until('a failure', (d) => condition(d.status, 'ReplicaFailure') !== undefined);
-      const {
-        lastUpdateTime: _updated,
-        lastTransitionTime: _changed,
-        ...failure
-      } = condition(status, 'ReplicaFailure') ?? {};
-      const message = 'pods "x" is forbidden: no room';
-      assert.deepEqual(failure, { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message });
-      gate.closed = false;
-      const isWell = web.until('no failure', (d) => d.status.replicas === 2 && !condition(d.status, 'ReplicaFailure'));
-      await timers.advanceUntil(60_000, isWell);
-    } finally {
-      await scene.end();
-    }
-  });
-
-  it('say that their replica set can not be made', async () => {
-    const timers = new ManualTimers();
-    const scene = await LoopScene.start({ postgres, timers });
-    try {
-      const gate = new Gate('replicasets');
-      await scene.run(['deployment', 'replicaset'], timers, gate);
-      const web = await Web.make(scene, 'sets');
-      const { status } = await web.until('a failure', (d) => condition(d.status, 'Progressing')?.status === 'False');
-      const failure = condition(status, 'Progressing');
-      assert.equal(failure?.reason, 'ReplicaSetCreateError');
-      assert.match(
-        failure?.message ?? '',
-        /^Failed to create new replica set "web-\w+": replicasets "x" is forbidden: no room$/,
-      );
-      const [event] = await web.place.events('ReplicaSetCreateError');
-      assert.equal(event?.message, failure?.message);
-      gate.closed = false;
-      const goesOn = web.until(
-        'pods',
-        (d) => d.status.replicas === 2 && condition(d.status, 'Progressing')?.status === 'True',
-      );
-      await timers.advanceUntil(60_000, goesOn);
-    } finally {
-      await scene.end();
-    }
-  });
-});
-
-describe('two processes with the loops of deployments', () => {
-  it('roll out together', async () => {
-    const scene = await LoopScene.start({ postgres });
-    try {
-      const loops = ['deployment', 'replicaset'] as const;
-      await Promise.all([scene.run(loops), scene.run(loops)]);
-      const web = await Web.make(scene, 'fight', { replicas: 6 });
-      const stop = await web.place.node.work();
-      await web.complete();
-      await web.setImage('img:2');
-      await web.sizes({ 'img:1': 0, 'img:2': 6 });
-      const { metadata, status } = await web.complete();
-      assert.equal(metadata.annotations?.[revision], '2');
-      assert.equal(status.collisionCount, undefined);
-      stop();
-    } finally {
-      await scene.end();
-    }
-  });
-
-  it('finish what the other left half done', async () => {
-    const scene = await LoopScene.start({ postgres });
-    try {
-      const first = await scene.run(['deployment', 'replicaset']);
-      const web = await Web.make(scene, 'relay', { replicas: 6 });
-      const stop = await web.place.node.work();
-      await web.complete();
-      await web.setImage('img:2');
-      await web.place.pods('new ones', (all) => all.some(({ spec }) => spec.containers?.[0]?.image === 'img:2'));
-      await first.stop();
-      await scene.run(['deployment', 'replicaset']);
-      await web.sizes({ 'img:1': 0, 'img:2': 6 });
-      await web.complete();
-      stop();
-    } finally {
-      await scene.end();
-    }
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { Logger } from '../../../base/observability/logger.js';
@@ -23,17 +23,17 @@ describe('the time to live of events', () => {
   });
   after(async () => server.stop());
 
-  const open = async (): Promise<void> => {
+  beforeEach(async () => {
     const databaseUrl = await server.createTestDatabase();
     storage = await createPostgresStorage({ databaseUrl, retentionIntervalMs: 0 });
     client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     timers = new ManualTimers();
-  };
-  const close = async (): Promise<void> => {
+  });
+  afterEach(async () => {
     await client.end();
     await storage.stop();
-  };
+  });
   /** Gives everything written so far this age. */
   const age = async (milliseconds: number): Promise<void> => {
     await client.query(
@@ -63,7 +63,6 @@ describe('the time to live of events', () => {
     (await storage.list({ resource })).items.map(({ key }) => key.name);
 
   it('deletes only events that were not written for that long, visibly for watches', async () => {
-    await open();
     for (const name of ['a', 'b', 'renewed']) await storage.create(event(name), `u-${name}`, `"${name}"`);
     await storage.create(event('c', 'other'), 'u-c', '"c"');
     await storage.create({ resource: 'pods', namespace: 'default', name: 'old' }, 'u', '{}');
@@ -89,11 +88,9 @@ describe('the time to live of events', () => {
       ],
     );
     watch.close();
-    await close();
   });
 
   it('looks for old events as often as they may outlive their time, and more often where that is short', async () => {
-    await open();
     for (const [ttl, lag, random, expected] of [
       [ttlMs, undefined, 0, 60_000],
       [ttlMs, 10_000, 0, 10_000],
@@ -116,19 +113,15 @@ describe('the time to live of events', () => {
       });
       assert.equal(await waited, expected);
     }
-    await close();
   });
 
   it('knows no ages before the first recorded time, and keeps everything', async () => {
-    await open();
     await storage.create(event('a'), 'u', '1');
     await round();
     assert.deepEqual(await names('events'), ['a']);
-    await close();
   });
 
   it('works page by page, and continues in the next round where the limit stopped it', async () => {
-    await open();
     await Promise.all(Array.from({ length: 90 }, (_, i) => storage.create(event(`n${100 + i}`), `u${i}`, '1')));
     await age(ttlMs);
     const stop = new AbortController();
@@ -154,11 +147,9 @@ describe('the time to live of events', () => {
     assert.deepEqual(left.slice(0, 5), [70, 50, 50, 30, 10]);
     stop.abort();
     await running;
-    await close();
   });
 
   it('spares an event that is written between the check and the deletion', async () => {
-    await open();
     await storage.create(event('a'), 'u', '1');
     await age(ttlMs);
     const racing: Storage = Object.create(storage, {
@@ -173,11 +164,9 @@ describe('the time to live of events', () => {
     });
     await round({ store: racing });
     assert.equal((await storage.get(event('a')))?.json, '2');
-    await close();
   });
 
   it('records the time of versions itself when younger objects are requested', async () => {
-    await open();
     await storage.create(event('a'), 'u', '1');
     const deadline = performance.now() + 60_000;
     for (;;) {
@@ -185,6 +174,5 @@ describe('the time to live of events', () => {
       if (items.length === 1) break;
       assert.ok(performance.now() < deadline);
     }
-    await close();
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { LoopScene } from '../../../../test/support/loop-scene.js';
+import { ServiceScene } from '../../../../test/support/service-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { EndpointAddress, Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
+import type { Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
-import type { StoredPod } from '../frame/indexes.js';
 import type { StoredSlice } from './pack-slices.js';
 import { ServicePods, type StoredService } from './service-pods.js';
 
@@ -14,15 +14,15 @@ type StoredEndpoints = Endpoints & ApiObject;
 const slices = 'endpointslices.discovery';
 const all = ['endpoint', 'endpointslice', 'endpointslicemirroring'] as const;
 const sliceLoop = 'endpointslice-controller.k8s.io';
-const mirroringLoop = 'endpointslicemirroring-controller.k8s.io';
 
 function endpointCount(list: readonly StoredSlice[]): number {
   return list.reduce((sum, { endpoints }) => sum + (endpoints ?? []).length, 0);
 }
 
-describe('loops about services', () => {
+describe('loops about endpoints and slices', () => {
   let postgres: TestPostgres;
   let scene: LoopScene;
+  let services: ServiceScene;
 
   before(async () => {
     postgres = await startTestPostgres();
@@ -30,510 +30,331 @@ describe('loops about services', () => {
   after(() => postgres?.stop());
   beforeEach(async () => {
     scene = await LoopScene.start({ postgres });
+    services = new ServiceScene(scene);
   });
   afterEach(() => scene.end());
 
-  const createService = (name: string, spec: object = {}, metadata: object = {}) =>
-    scene.create<StoredService>('services', {
-      metadata: { name, namespace: 'default', ...metadata },
-      spec: { selector: { app: name }, ports: [{ name: 'web', port: 80, targetPort: 8080 }], ...spec },
-    });
-
-  async function createPod(
-    name: string,
-    ip: string,
-    { app = 'web', ready = true, spec = {} } = {},
-  ): Promise<StoredPod> {
-    await scene.create<StoredPod>('pods', {
-      metadata: { name, namespace: 'default', labels: { app } },
-      spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
-    });
-    return setReady(name, ready, ip);
-  }
-
-  const setReady = (name: string, ready: boolean, ip?: string) =>
-    scene.update<StoredPod>(
-      'pods',
-      'default',
-      name,
-      ({ status }) => {
-        status.phase = 'Running';
-        if (ip !== undefined) Object.assign(status, { podIP: ip, podIPs: ip.split(',').map((one) => ({ ip: one })) });
-        const lastTransitionTime = `2031-02-03T04:05:0${ready ? 1 : 6}Z`;
-        status.conditions = [
-          { type: 'Ready', status: ready ? 'True' : 'False', lastProbeTime: null, lastTransitionTime },
-        ];
-      },
-      'status',
-    );
-
-  const ips = (addresses: readonly EndpointAddress[] | undefined) => (addresses ?? []).map(({ ip }) => ip).join(' ');
-
-  /** `ready/others` of the only subset. */
-  const endpointsText = (object: StoredEndpoints | undefined) =>
-    object && (object.subsets ?? []).map((s) => `${ips(s.addresses)}/${ips(s.notReadyAddresses)}`).join(' | ');
-
-  const untilEndpoints = (name: string, text: string | undefined) =>
-    scene.until<StoredEndpoints, StoredEndpoints | true>('endpoints', `endpoints of ${name}: ${text}`, (objects) => {
-      const found = objects.find(({ metadata }) => metadata.name === name);
-      return endpointsText(found) === text && (found ?? true);
-    });
-
-  const slicesText = (objects: readonly StoredSlice[]) =>
-    objects
-      .map(({ endpoints }) =>
-        (endpoints ?? [])
-          .map((e) => `${e.addresses}${e.conditions?.ready ? '' : '!'}`)
-          .sort()
-          .join(' '),
-      )
-      .sort()
-      .join(' | ');
-
-  const untilSlices = (service: string, text: string, count = 1) =>
-    scene.until<StoredSlice, StoredSlice[]>(slices, `slices of ${service}: ${text}`, (objects) => {
-      const found = objects.filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === service);
-      return found.length === count && slicesText(found) === text && found;
-    });
-
-  describe('endpoints and slices', () => {
-    it('are made for many services of one pod without a look at their pods at each change', async () => {
-      const services = 30;
-      for (let i = 0; i < services; i++) await createService(`s${i}`, { selector: { app: 'web' } });
-      for (let i = 0; i < 25; i++) await createPod(`p${i}`, `10.9.0.${i + 1}`);
-      const looks = mock.method(ServicePods.prototype, 'podsOf');
-      try {
-        await scene.run(['endpointslice']);
-        await scene.until<StoredSlice, true>(
-          slices,
-          'slices of all services',
-          (found) => endpointCount(found) === services * 25,
-        );
-        // Each pod that the loop learns of concerns all services; most of these look at their pods once for all of it.
-        assert.ok(looks.mock.callCount() < services * 6, `${looks.mock.callCount()} looks`);
-      } finally {
-        looks.mock.restore();
-      }
-    });
-
-    it('follow the pods of a service from the first to the last', async () => {
-      await scene.run(all);
-      await createService('web', {}, { labels: { tier: 'x' } });
-      const empty = await untilEndpoints('web', '');
-      assert.deepEqual((empty as StoredEndpoints).metadata.labels, {
-        tier: 'x',
-        'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
-      });
-      await untilSlices('web', '');
-      await createPod('a', '10.9.0.1');
-      await createPod('b', '10.9.0.2', { ready: false });
-      const filled = (await untilEndpoints('web', '10.9.0.1/10.9.0.2')) as StoredEndpoints;
-      assert.deepEqual(filled.subsets?.[0]?.ports, [{ name: 'web', port: 8080, protocol: 'TCP' }]);
-      await untilSlices('web', '10.9.0.1 10.9.0.2!');
-      await setReady('b', true);
-      await untilEndpoints('web', '10.9.0.1 10.9.0.2/');
-      await untilSlices('web', '10.9.0.1 10.9.0.2');
-      await scene.update('pods', 'default', 'a', ({ metadata }) => {
-        metadata.labels = { app: 'other' };
-      });
-      await untilEndpoints('web', '10.9.0.2/');
-      await untilSlices('web', '10.9.0.2');
-      await scene.delete('pods', 'default', 'b', { gracePeriodSeconds: 0 });
-      await untilEndpoints('web', '');
-      await untilSlices('web', '');
-      await scene.delete('services', 'default', 'web');
-      await untilEndpoints('web', undefined);
-      await untilSlices('web', '', 0);
-    });
-
-    it('share out the endpoints of services that ask for it by zone, as the nodes are', async () => {
-      const node = (name: string, zone: string, ready: string) =>
-        scene.create('nodes', {
-          metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
-          status: { conditions: [{ type: 'Ready', status: ready }], allocatable: { cpu: '4' } },
-        } as never);
-      await node('n1', 'za', 'True');
-      await node('n2', 'zb', 'True');
-      const metadata = { annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } };
-      await createService('web', { trafficDistribution: 'PreferSameNode' }, metadata);
-      for (const i of [1, 2, 3]) await createPod(`p${i}`, `10.9.0.${i}`, { spec: { nodeName: 'n1' } });
-      await createPod('p4', '10.9.0.4', { spec: { nodeName: 'n2' } });
-      await createPod('p5', '10.9.0.5', { spec: { nodeName: 'n1' }, ready: false });
+  it('are made for many services of one pod without a look at their pods at each change', async () => {
+    const count = 30;
+    for (let i = 0; i < count; i++) await services.createService(`s${i}`, { selector: { app: 'web' } });
+    for (let i = 0; i < 25; i++) await services.createPod(`p${i}`, `10.9.0.${i + 1}`);
+    const looks = mock.method(ServicePods.prototype, 'podsOf');
+    try {
       await scene.run(['endpointslice']);
-      await scene.run(['endpointslice']);
-      const untilHints = (text: string) =>
-        scene.until<StoredSlice, boolean>(slices, `hints ${text}`, (objects) => {
-          const all = objects.flatMap(({ endpoints }) => endpoints ?? []);
-          const hints = all.map((e) => `${e.addresses}:${(e.hints?.forZones ?? []).map(({ name }) => name).join()}`);
-          return hints.sort().join(' ') === text;
-        });
-      await untilHints('10.9.0.1:za 10.9.0.2:za 10.9.0.3:zb 10.9.0.4:zb 10.9.0.5:');
-      const untilTold = (reason: string, message: string) =>
-        scene.until<Event & ApiObject, boolean>('events', reason, (events) =>
-          events.some((event) => event.reason === reason && event.message === message),
-        );
-      await untilTold('TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled, addressType: IPv4');
-      await scene.update(
-        'nodes',
-        '',
-        'n2',
-        (live) => Object.assign(live, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
-        'status',
-      );
-      await untilHints('10.9.0.1: 10.9.0.2: 10.9.0.3: 10.9.0.4: 10.9.0.5:');
-      await untilTold('TopologyAwareHintsDisabled', 'Nodes only ready in one zone, addressType: IPv4');
-      await scene.update('services', 'default', 'web', (live) => {
-        live.metadata.annotations = {};
-      });
-      await scene.until<StoredSlice, boolean>(slices, 'hints for nodes', (objects) =>
-        objects.some(({ endpoints }) => endpoints?.some(({ hints }) => hints?.forNodes?.[0]?.name === 'n2')),
-      );
-    });
-
-    it('say where a pod runs and what it is', async () => {
-      await scene.create('nodes', { metadata: { name: 'n1', labels: { 'topology.kubernetes.io/zone': 'z1' } } });
-      const service = await createService(
-        'web',
-        { clusterIP: 'None', trafficDistribution: 'PreferClose' },
-        { labels: { a: 'b' } },
-      );
-      const spec = { nodeName: 'n1', hostname: 'h', subdomain: 'web' };
-      const pod = await createPod('a', '10.9.0.1', { spec });
-      await scene.run(all);
-      const [slice] = await untilSlices('web', '10.9.0.1', 1);
-      const targetRef = { kind: 'Pod', namespace: 'default', name: 'a', uid: pod.metadata.uid };
-      assert.deepEqual(slice?.endpoints, [
-        {
-          addresses: ['10.9.0.1'],
-          conditions: { ready: true, serving: true, terminating: false },
-          hostname: 'h',
-          targetRef,
-          nodeName: 'n1',
-          zone: 'z1',
-          hints: { forZones: [{ name: 'z1' }] },
-        },
-      ]);
-      assert.deepEqual(slice?.ports, [{ name: 'web', protocol: 'TCP', port: 8080 }]);
-      assert.equal(slice?.addressType, 'IPv4');
-      assert.match(slice?.metadata.name ?? '', /^web-[a-z0-9]{5}$/);
-      assert.deepEqual(slice?.metadata.labels, {
-        a: 'b',
-        'service.kubernetes.io/headless': '',
-        'kubernetes.io/service-name': 'web',
-        'endpointslice.kubernetes.io/managed-by': sliceLoop,
-      });
-      const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: service.metadata.uid };
-      assert.deepEqual(slice?.metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
-      assert.equal(
-        slice?.metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'],
-        service.metadata.creationTimestamp,
-      );
-      const object = (await untilEndpoints('web', '10.9.0.1/')) as StoredEndpoints;
-      assert.deepEqual(object.subsets?.[0]?.addresses, [{ ip: '10.9.0.1', hostname: 'h', nodeName: 'n1', targetRef }]);
-      assert.equal(object.metadata.labels?.['service.kubernetes.io/headless'], '');
-
-      await setReady('a', false);
-      const [unready] = await untilSlices('web', '10.9.0.1!');
-      assert.equal(
-        unready?.metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'],
-        '2031-02-03T04:05:06Z',
-      );
-      assert.equal(unready?.endpoints?.[0]?.hints, undefined);
-    });
-
-    it('follow the zone of a node, and a node that appears', async () => {
-      await createService('web');
-      await createPod('a', '10.9.0.1', { spec: { nodeName: 'n1' } });
-      await scene.run(['endpointslice']);
-      await untilSlices('web', '');
-      await scene.create('nodes', { metadata: { name: 'n1' } });
-      await untilSlices('web', '10.9.0.1');
-      await scene.update('nodes', '', 'n1', ({ metadata }) => {
-        metadata.labels = { 'topology.kubernetes.io/zone': 'z2' };
-      });
-      await scene.until<StoredSlice, true>(slices, 'a zone', ([slice]) => slice?.endpoints?.[0]?.zone === 'z2');
-    });
-
-    it('show pods that end as serving, and only in slices', async () => {
-      await scene.create('nodes', { metadata: { name: 'n1' } });
-      await createService('web');
-      await createPod('a', '10.9.0.1', { spec: { nodeName: 'n1', terminationGracePeriodSeconds: 30 } });
-      await scene.run(all);
-      await untilEndpoints('web', '10.9.0.1/');
-      await scene.delete('pods', 'default', 'a', { gracePeriodSeconds: 30 });
-      await untilEndpoints('web', '');
-      const [slice] = await untilSlices('web', '10.9.0.1!');
-      assert.deepEqual(slice?.endpoints?.[0]?.conditions, { ready: false, serving: true, terminating: true });
-    });
-
-    it('leave services without a selector and external names alone', async () => {
-      await scene.run(['endpoint', 'endpointslice']);
-      await scene.create('services', {
-        metadata: { name: 'bare', namespace: 'default' },
-        spec: { ports: [{ port: 80 }] },
-      });
-      await scene.create('endpoints', {
-        metadata: { name: 'bare', namespace: 'default' },
-        subsets: [{ addresses: [{ ip: '192.0.2.1' }] }],
-      });
-      await createService('out', { type: 'ExternalName', externalName: 'a.example', ports: [] });
-      await createService('web');
-      await untilEndpoints('web', '');
-      await untilSlices('web', '');
-      assert.equal(endpointsText(await scene.get('endpoints', 'default', 'bare')), '192.0.2.1/');
-      assert.equal(await scene.find('endpoints', 'default', 'out'), undefined);
-      await untilSlices('bare', '', 0);
-    });
-
-    it('are restored when somebody changes or deletes them', async () => {
-      await createService('web');
-      await createPod('a', '10.9.0.1');
-      await scene.run(all);
-      await untilEndpoints('web', '10.9.0.1/');
-      const [slice] = await untilSlices('web', '10.9.0.1');
-      await scene.update<StoredEndpoints>('endpoints', 'default', 'web', (object) => {
-        object.subsets = [{ addresses: [{ ip: '192.0.2.9' }] }];
-      });
-      await untilEndpoints('web', '10.9.0.1/');
-      await scene.delete('endpoints', 'default', 'web');
-      await untilEndpoints('web', '10.9.0.1/');
-      await scene.update<StoredSlice>(slices, 'default', slice?.metadata.name ?? '', (object) => {
-        object.endpoints = [];
-        object.metadata.labels = { ...object.metadata.labels, more: 'x' };
-      });
-      const [restored] = await untilSlices('web', '10.9.0.1');
-      assert.equal(restored?.metadata.labels?.more, undefined);
-      await scene.delete(slices, 'default', slice?.metadata.name ?? '');
-      await untilSlices('web', '10.9.0.1');
-    });
-
-    it('follow the service: its labels, ports and selector', async () => {
-      await createService('web');
-      await createPod('a', '10.9.0.1');
-      await createPod('z', '10.9.0.26', { app: 'zzz' });
-      await scene.run(all);
-      const [first] = await untilSlices('web', '10.9.0.1');
-      await scene.update<StoredService>('services', 'default', 'web', (service) => {
-        service.metadata.labels = { now: 'labelled' };
-        service.spec.ports = [{ name: 'web', port: 80, targetPort: 9090, protocol: 'TCP' }];
-      });
-      await scene.until<StoredSlice, true>(slices, 'other ports', ([slice]) => slice?.ports?.[0]?.port === 9090);
-      const changed = await scene.get<StoredSlice>(slices, 'default', first?.metadata.name ?? '');
-      assert.equal(changed.metadata.labels?.now, 'labelled');
-      await scene.update<StoredService>('services', 'default', 'web', ({ spec }) => {
-        spec.selector = { app: 'zzz' };
-      });
-      await untilEndpoints('web', '10.9.0.26/');
-      await untilSlices('web', '10.9.0.26');
-    });
-
-    it('are removed when the service went while no loop ran, but not the lock of an election', async () => {
-      await createService('web');
-      const running = await scene.run(all);
-      await untilEndpoints('web', '');
-      await untilSlices('web', '');
-      await running.stop();
-      await scene.create('endpoints', {
-        metadata: {
-          name: 'lock',
-          namespace: 'default',
-          annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' },
-          labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
-        },
-      });
-      await scene.create('endpoints', { metadata: { name: 'early', namespace: 'default' } });
-      await scene.delete('services', 'default', 'web');
-      await scene.run(all);
-      await untilEndpoints('web', undefined);
-      await untilSlices('web', '', 0);
-      assert.ok(await scene.find('endpoints', 'default', 'lock'));
-      assert.ok(await scene.find('endpoints', 'default', 'early'));
-    });
-
-    it('come out once when two processes write them', async () => {
-      await scene.run(all);
-      await scene.run(all);
-      const names = ['s1', 's2', 's3', 's4'];
-      await Promise.all(names.map((name) => createService(name, { selector: { app: 'web' } })));
-      await createPod('a', '10.9.0.1');
-      await createPod('b', '10.9.0.2');
-      for (const name of names) {
-        await untilSlices(name, '10.9.0.1 10.9.0.2');
-        await untilEndpoints(name, '10.9.0.1 10.9.0.2/');
-      }
-    });
-
-    it('go on where another process stopped', async () => {
-      const first = await scene.run(all);
-      await createService('web');
-      await createPod('a', '10.9.0.1');
-      await untilSlices('web', '10.9.0.1');
-      await first.stop();
-      await createPod('b', '10.9.0.2');
-      await scene.run(all);
-      const [slice] = await untilSlices('web', '10.9.0.1 10.9.0.2');
-      assert.ok(slice);
-      await untilEndpoints('web', '10.9.0.1 10.9.0.2/');
-    });
-
-    it('are cut at a thousand addresses, and a hundred in a slice', async () => {
-      await createService('web');
-      const count = 1_003;
-      const ids = Array.from({ length: count }, (_, i) => i);
-      const address = (i: number) => `10.9.${1 + Math.floor(i / 200)}.${1 + (i % 200)}`;
-      for (let at = 0; at < count; at += 100) {
-        await Promise.all(ids.slice(at, at + 100).map((i) => createPod(`p${i}`, address(i), { ready: i !== 5 })));
-      }
-      await scene.run(['endpoint', 'endpointslice']);
-      const total = ({ subsets }: StoredEndpoints) => (subsets ?? []).flatMap(({ addresses = [] }) => addresses).length;
-      const annotation = 'endpoints.kubernetes.io/over-capacity';
-      const cut = await scene.until<StoredEndpoints, StoredEndpoints>(
-        'endpoints',
-        'all',
-        ([one]) => one && total(one) > 0 && one,
-      );
-      assert.equal(total(cut), 1_000);
-      assert.equal(cut.subsets?.[0]?.notReadyAddresses, undefined, 'ready ones go first');
-      assert.equal(cut.metadata.annotations?.[annotation], 'truncated');
-      const found = await scene.until<StoredSlice, readonly StoredSlice[]>(slices, 'slices', (list) => {
-        const sum = endpointCount(list);
-        return sum === count && list;
-      });
-      assert.deepEqual(
-        found.map((slice) => endpointCount([slice])).sort((a, b) => a - b),
-        [3, ...Array.from({ length: 10 }, () => 100)],
-      );
-      const versions = new Map(found.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
-      await setReady('p7', false);
-      await setReady('p5', true);
-      await scene.delete('pods', 'default', 'p9', { gracePeriodSeconds: 0 });
-      await scene.delete('pods', 'default', 'p10', { gracePeriodSeconds: 0 });
-      await scene.delete('pods', 'default', 'p11', { gracePeriodSeconds: 0 });
-      await scene.until<StoredEndpoints, true>('endpoints', 'room again', ([one]) => {
-        return one !== undefined && total(one) === 999 && one.metadata.annotations?.[annotation] === undefined;
-      });
-      const after = await scene.until<StoredSlice, readonly StoredSlice[]>(slices, 'slices', (list) => {
-        return endpointCount(list) === count - 3 && list;
-      });
-      const untouched = after.filter(({ metadata }) => versions.get(metadata.name) === metadata.resourceVersion);
-      assert.ok(
-        untouched.length >= 6,
-        `only the slices of changed pods are written: ${untouched.length} are as before`,
-      );
-    });
-  });
-
-  describe('mirrored slices', () => {
-    const bare = (name: string, metadata: object = {}) =>
-      scene.create('services', {
-        metadata: { name, namespace: 'default', ...metadata },
-        spec: { ports: [{ port: 80 }] },
-      });
-    const write = (
-      name: string,
-      addresses: readonly string[],
-      metadata: object = {},
-      notReady: readonly string[] = [],
-    ) =>
-      scene.create<StoredEndpoints>('endpoints', {
-        metadata: { name, namespace: 'default', ...metadata },
-        subsets: [
-          {
-            addresses: addresses.map((ip) => ({ ip })),
-            notReadyAddresses: notReady.map((ip) => ({ ip })),
-            ports: [{ port: 80 }],
-          },
-        ],
-      });
-
-    it('follow Endpoints of a service without a selector', async () => {
-      await scene.run(all);
-      await bare('ext');
-      const labels = { team: 'a' };
-      const annotations = { note: 'b', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
-      const endpoints = await write('ext', ['192.0.2.1', '2001:db8::1'], { labels, annotations }, ['192.0.2.2']);
-      const found = await untilSlices('ext', '192.0.2.1 192.0.2.2! | 2001:db8::1', 2);
-      const four = found.find(({ addressType }) => addressType === 'IPv4');
-      assert.deepEqual(four?.metadata.labels, {
-        team: 'a',
-        'kubernetes.io/service-name': 'ext',
-        'endpointslice.kubernetes.io/managed-by': mirroringLoop,
-      });
-      assert.deepEqual(four?.metadata.annotations, { note: 'b' });
-      assert.deepEqual(four?.ports, [{ name: '', protocol: 'TCP', port: 80 }]);
-      const owner = { apiVersion: 'v1', kind: 'Endpoints', name: 'ext', uid: endpoints.metadata.uid };
-      assert.deepEqual(four?.metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
-      await scene.update<StoredEndpoints>('endpoints', 'default', 'ext', (object) => {
-        object.subsets = [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 81, protocol: 'TCP' }] }];
-        object.metadata.annotations = {};
-      });
-      const [changed] = await untilSlices('ext', '192.0.2.7');
-      assert.equal(changed?.ports?.[0]?.port, 81);
-      assert.equal(changed?.metadata.annotations, undefined);
-      await scene.update<StoredEndpoints>('endpoints', 'default', 'ext', (object) => {
-        object.subsets = [];
-      });
-      await untilSlices('ext', '', 0);
-    });
-
-    it('are not made of what others keep', async () => {
-      await scene.run(['endpointslicemirroring']);
-      await bare('skipped');
-      await write('skipped', ['192.0.2.1'], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } });
-      await bare('lock');
-      await write('lock', ['192.0.2.1'], { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } });
-      await write('lonely', ['192.0.2.1']);
-      await createService('selects');
-      await write('selects', ['192.0.2.1']);
-      await bare('last');
-      await write('last', ['192.0.2.1']);
-      await untilSlices('last', '192.0.2.1');
-      for (const name of ['skipped', 'lock', 'lonely', 'selects']) await untilSlices(name, '', 0);
-      // Whatever makes the difference may change.
-      await bare('lonely');
-      await untilSlices('lonely', '192.0.2.1');
-      await scene.delete('services', 'default', 'lonely');
-      await untilSlices('lonely', '', 0);
-      await scene.update<StoredService>('services', 'default', 'last', ({ spec }) => {
-        spec.selector = { app: 'x' };
-      });
-      await untilSlices('last', '', 0);
-    });
-
-    it('end with the Endpoints, even while no loop ran', async () => {
-      await bare('ext');
-      await write('ext', ['192.0.2.1']);
-      const running = await scene.run(all);
-      await untilSlices('ext', '192.0.2.1');
-      await running.stop();
-      await scene.delete('endpoints', 'default', 'ext');
-      await scene.run(all);
-      await untilSlices('ext', '', 0);
-    });
-
-    it('have at most a thousand addresses, which an event says', async () => {
-      await bare('big');
-      const addresses = Array.from({ length: 1_002 }, (_, i) => `10.7.${Math.floor(i / 250)}.${1 + (i % 250)}`);
-      await write('big', addresses);
-      await scene.run(all);
       await scene.until<StoredSlice, true>(
         slices,
-        'ten full slices',
-        (list) => list.length === 10 && endpointCount(list) === 1_000,
+        'slices of all services',
+        (found) => endpointCount(found) === count * 25,
       );
-      const event = await scene.until<Event & ApiObject, Event>('events', 'an event', (list) =>
-        list.find(({ reason }) => reason === 'TooManyAddressesToMirror'),
-      );
-      assert.match(event.message ?? '', /2 addresses were skipped$/);
-    });
+      // Each pod that the loop learns of concerns all services; most of these look at their pods once for all of it.
+      assert.ok(looks.mock.callCount() < count * 6, `${looks.mock.callCount()} looks`);
+    } finally {
+      looks.mock.restore();
+    }
+  });
 
-    it('come out once when two processes write them', async () => {
-      await bare('ext');
-      await scene.run(all);
-      await scene.run(all);
-      await write('ext', ['192.0.2.1', '192.0.2.2']);
-      await untilSlices('ext', '192.0.2.1 192.0.2.2');
-      await untilEndpoints('ext', '192.0.2.1 192.0.2.2/');
+  it('follow the pods of a service from the first to the last', async () => {
+    await scene.run(all);
+    await services.createService('web', {}, { labels: { tier: 'x' } });
+    const empty = await services.untilEndpoints('web', '');
+    assert.deepEqual((empty as StoredEndpoints).metadata.labels, {
+      tier: 'x',
+      'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
     });
+    await services.untilSlices('web', '');
+    await services.createPod('a', '10.9.0.1');
+    await services.createPod('b', '10.9.0.2', { ready: false });
+    const filled = (await services.untilEndpoints('web', '10.9.0.1/10.9.0.2')) as StoredEndpoints;
+    assert.deepEqual(filled.subsets?.[0]?.ports, [{ name: 'web', port: 8080, protocol: 'TCP' }]);
+    await services.untilSlices('web', '10.9.0.1 10.9.0.2!');
+    await services.setReady('b', true);
+    await services.untilEndpoints('web', '10.9.0.1 10.9.0.2/');
+    await services.untilSlices('web', '10.9.0.1 10.9.0.2');
+    await scene.update('pods', 'default', 'a', ({ metadata }) => {
+      metadata.labels = { app: 'other' };
+    });
+    await services.untilEndpoints('web', '10.9.0.2/');
+    await services.untilSlices('web', '10.9.0.2');
+    await scene.delete('pods', 'default', 'b', { gracePeriodSeconds: 0 });
+    await services.untilEndpoints('web', '');
+    await services.untilSlices('web', '');
+    await scene.delete('services', 'default', 'web');
+    await services.untilEndpoints('web', undefined);
+    await services.untilSlices('web', '', 0);
+  });
+
+  it('share out the endpoints of services that ask for it by zone, as the nodes are', async () => {
+    const node = (name: string, zone: string, ready: string) =>
+      scene.create('nodes', {
+        metadata: { name, labels: { 'topology.kubernetes.io/zone': zone } },
+        status: { conditions: [{ type: 'Ready', status: ready }], allocatable: { cpu: '4' } },
+      } as never);
+    await node('n1', 'za', 'True');
+    await node('n2', 'zb', 'True');
+    const metadata = { annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } };
+    await services.createService('web', { trafficDistribution: 'PreferSameNode' }, metadata);
+    for (const i of [1, 2, 3]) await services.createPod(`p${i}`, `10.9.0.${i}`, { spec: { nodeName: 'n1' } });
+    await services.createPod('p4', '10.9.0.4', { spec: { nodeName: 'n2' } });
+    await services.createPod('p5', '10.9.0.5', { spec: { nodeName: 'n1' }, ready: false });
+    await scene.run(['endpointslice']);
+    await scene.run(['endpointslice']);
+    const untilHints = (text: string) =>
+      scene.until<StoredSlice, boolean>(slices, `hints ${text}`, (objects) => {
+        const all = objects.flatMap(({ endpoints }) => endpoints ?? []);
+        const hints = all.map((e) => `${e.addresses}:${(e.hints?.forZones ?? []).map(({ name }) => name).join()}`);
+        return hints.sort().join(' ') === text;
+      });
+    await untilHints('10.9.0.1:za 10.9.0.2:za 10.9.0.3:zb 10.9.0.4:zb 10.9.0.5:');
+    const untilTold = (reason: string, message: string) =>
+      scene.until<Event & ApiObject, boolean>('events', reason, (events) =>
+        events.some((event) => event.reason === reason && event.message === message),
+      );
+    await untilTold('TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled, addressType: IPv4');
+    await scene.update(
+      'nodes',
+      '',
+      'n2',
+      (live) => Object.assign(live, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
+      'status',
+    );
+    await untilHints('10.9.0.1: 10.9.0.2: 10.9.0.3: 10.9.0.4: 10.9.0.5:');
+    await untilTold('TopologyAwareHintsDisabled', 'Nodes only ready in one zone, addressType: IPv4');
+    await scene.update('services', 'default', 'web', (live) => {
+      live.metadata.annotations = {};
+    });
+    await scene.until<StoredSlice, boolean>(slices, 'hints for nodes', (objects) =>
+      objects.some(({ endpoints }) => endpoints?.some(({ hints }) => hints?.forNodes?.[0]?.name === 'n2')),
+    );
+  });
+
+  it('say where a pod runs and what it is', async () => {
+    await scene.create('nodes', { metadata: { name: 'n1', labels: { 'topology.kubernetes.io/zone': 'z1' } } });
+    const service = await services.createService(
+      'web',
+      { clusterIP: 'None', trafficDistribution: 'PreferClose' },
+      { labels: { a: 'b' } },
+    );
+    const spec = { nodeName: 'n1', hostname: 'h', subdomain: 'web' };
+    const pod = await services.createPod('a', '10.9.0.1', { spec });
+    await scene.run(all);
+    const [slice] = await services.untilSlices('web', '10.9.0.1', 1);
+    const targetRef = { kind: 'Pod', namespace: 'default', name: 'a', uid: pod.metadata.uid };
+    assert.deepEqual(slice?.endpoints, [
+      {
+        addresses: ['10.9.0.1'],
+        conditions: { ready: true, serving: true, terminating: false },
+        hostname: 'h',
+        targetRef,
+        nodeName: 'n1',
+        zone: 'z1',
+        hints: { forZones: [{ name: 'z1' }] },
+      },
+    ]);
+    assert.deepEqual(slice?.ports, [{ name: 'web', protocol: 'TCP', port: 8080 }]);
+    assert.equal(slice?.addressType, 'IPv4');
+    assert.match(slice?.metadata.name ?? '', /^web-[a-z0-9]{5}$/);
+    assert.deepEqual(slice?.metadata.labels, {
+      a: 'b',
+      'service.kubernetes.io/headless': '',
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': sliceLoop,
+    });
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: service.metadata.uid };
+    assert.deepEqual(slice?.metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
+    assert.equal(
+      slice?.metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'],
+      service.metadata.creationTimestamp,
+    );
+    const object = (await services.untilEndpoints('web', '10.9.0.1/')) as StoredEndpoints;
+    assert.deepEqual(object.subsets?.[0]?.addresses, [{ ip: '10.9.0.1', hostname: 'h', nodeName: 'n1', targetRef }]);
+    assert.equal(object.metadata.labels?.['service.kubernetes.io/headless'], '');
+
+    await services.setReady('a', false);
+    const [unready] = await services.untilSlices('web', '10.9.0.1!');
+    assert.equal(
+      unready?.metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'],
+      '2031-02-03T04:05:06Z',
+    );
+    assert.equal(unready?.endpoints?.[0]?.hints, undefined);
+  });
+
+  it('follow the zone of a node, and a node that appears', async () => {
+    await services.createService('web');
+    await services.createPod('a', '10.9.0.1', { spec: { nodeName: 'n1' } });
+    await scene.run(['endpointslice']);
+    await services.untilSlices('web', '');
+    await scene.create('nodes', { metadata: { name: 'n1' } });
+    await services.untilSlices('web', '10.9.0.1');
+    await scene.update('nodes', '', 'n1', ({ metadata }) => {
+      metadata.labels = { 'topology.kubernetes.io/zone': 'z2' };
+    });
+    await scene.until<StoredSlice, true>(slices, 'a zone', ([slice]) => slice?.endpoints?.[0]?.zone === 'z2');
+  });
+
+  it('show pods that end as serving, and only in slices', async () => {
+    await scene.create('nodes', { metadata: { name: 'n1' } });
+    await services.createService('web');
+    await services.createPod('a', '10.9.0.1', { spec: { nodeName: 'n1', terminationGracePeriodSeconds: 30 } });
+    await scene.run(all);
+    await services.untilEndpoints('web', '10.9.0.1/');
+    await scene.delete('pods', 'default', 'a', { gracePeriodSeconds: 30 });
+    await services.untilEndpoints('web', '');
+    const [slice] = await services.untilSlices('web', '10.9.0.1!');
+    assert.deepEqual(slice?.endpoints?.[0]?.conditions, { ready: false, serving: true, terminating: true });
+  });
+
+  it('leave services without a selector and external names alone', async () => {
+    await scene.run(['endpoint', 'endpointslice']);
+    await scene.create('services', {
+      metadata: { name: 'bare', namespace: 'default' },
+      spec: { ports: [{ port: 80 }] },
+    });
+    await scene.create('endpoints', {
+      metadata: { name: 'bare', namespace: 'default' },
+      subsets: [{ addresses: [{ ip: '192.0.2.1' }] }],
+    });
+    await services.createService('out', { type: 'ExternalName', externalName: 'a.example', ports: [] });
+    await services.createService('web');
+    await services.untilEndpoints('web', '');
+    await services.untilSlices('web', '');
+    assert.equal(ServiceScene.endpointsText(await scene.get('endpoints', 'default', 'bare')), '192.0.2.1/');
+    assert.equal(await scene.find('endpoints', 'default', 'out'), undefined);
+    await services.untilSlices('bare', '', 0);
+  });
+
+  it('are restored when somebody changes or deletes them', async () => {
+    await services.createService('web');
+    await services.createPod('a', '10.9.0.1');
+    await scene.run(all);
+    await services.untilEndpoints('web', '10.9.0.1/');
+    const [slice] = await services.untilSlices('web', '10.9.0.1');
+    await scene.update<StoredEndpoints>('endpoints', 'default', 'web', (object) => {
+      object.subsets = [{ addresses: [{ ip: '192.0.2.9' }] }];
+    });
+    await services.untilEndpoints('web', '10.9.0.1/');
+    await scene.delete('endpoints', 'default', 'web');
+    await services.untilEndpoints('web', '10.9.0.1/');
+    await scene.update<StoredSlice>(slices, 'default', slice?.metadata.name ?? '', (object) => {
+      object.endpoints = [];
+      object.metadata.labels = { ...object.metadata.labels, more: 'x' };
+    });
+    const [restored] = await services.untilSlices('web', '10.9.0.1');
+    assert.equal(restored?.metadata.labels?.more, undefined);
+    await scene.delete(slices, 'default', slice?.metadata.name ?? '');
+    await services.untilSlices('web', '10.9.0.1');
+  });
+
+  it('follow the service: its labels, ports and selector', async () => {
+    await services.createService('web');
+    await services.createPod('a', '10.9.0.1');
+    await services.createPod('z', '10.9.0.26', { app: 'zzz' });
+    await scene.run(all);
+    const [first] = await services.untilSlices('web', '10.9.0.1');
+    await scene.update<StoredService>('services', 'default', 'web', (service) => {
+      service.metadata.labels = { now: 'labelled' };
+      service.spec.ports = [{ name: 'web', port: 80, targetPort: 9090, protocol: 'TCP' }];
+    });
+    await scene.until<StoredSlice, true>(slices, 'other ports', ([slice]) => slice?.ports?.[0]?.port === 9090);
+    const changed = await scene.get<StoredSlice>(slices, 'default', first?.metadata.name ?? '');
+    assert.equal(changed.metadata.labels?.now, 'labelled');
+    await scene.update<StoredService>('services', 'default', 'web', ({ spec }) => {
+      spec.selector = { app: 'zzz' };
+    });
+    await services.untilEndpoints('web', '10.9.0.26/');
+    await services.untilSlices('web', '10.9.0.26');
+  });
+
+  it('are removed when the service went while no loop ran, but not the lock of an election', async () => {
+    await services.createService('web');
+    const running = await scene.run(all);
+    await services.untilEndpoints('web', '');
+    await services.untilSlices('web', '');
+    await running.stop();
+    await scene.create('endpoints', {
+      metadata: {
+        name: 'lock',
+        namespace: 'default',
+        annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' },
+        labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
+      },
+    });
+    await scene.create('endpoints', { metadata: { name: 'early', namespace: 'default' } });
+    await scene.delete('services', 'default', 'web');
+    await scene.run(all);
+    await services.untilEndpoints('web', undefined);
+    await services.untilSlices('web', '', 0);
+    assert.ok(await scene.find('endpoints', 'default', 'lock'));
+    assert.ok(await scene.find('endpoints', 'default', 'early'));
+  });
+
+  it('come out once when two processes write them', async () => {
+    await scene.run(all);
+    await scene.run(all);
+    const names = ['s1', 's2', 's3', 's4'];
+    await Promise.all(names.map((name) => services.createService(name, { selector: { app: 'web' } })));
+    await services.createPod('a', '10.9.0.1');
+    await services.createPod('b', '10.9.0.2');
+    for (const name of names) {
+      await services.untilSlices(name, '10.9.0.1 10.9.0.2');
+      await services.untilEndpoints(name, '10.9.0.1 10.9.0.2/');
+    }
+  });
+
+  it('go on where another process stopped', async () => {
+    const first = await scene.run(all);
+    await services.createService('web');
+    await services.createPod('a', '10.9.0.1');
+    await services.untilSlices('web', '10.9.0.1');
+    await first.stop();
+    await services.createPod('b', '10.9.0.2');
+    await scene.run(all);
+    const [slice] = await services.untilSlices('web', '10.9.0.1 10.9.0.2');
+    assert.ok(slice);
+    await services.untilEndpoints('web', '10.9.0.1 10.9.0.2/');
+  });
+
+  it('are cut at a thousand addresses, and a hundred in a slice', async () => {
+    await services.createService('web');
+    const count = 1_003;
+    const ids = Array.from({ length: count }, (_, i) => i);
+    const address = (i: number) => `10.9.${1 + Math.floor(i / 200)}.${1 + (i % 200)}`;
+    for (let at = 0; at < count; at += 100) {
+      await Promise.all(
+        ids.slice(at, at + 100).map((i) => services.createPod(`p${i}`, address(i), { ready: i !== 5 })),
+      );
+    }
+    await scene.run(['endpoint', 'endpointslice']);
+    const total = ({ subsets }: StoredEndpoints) => (subsets ?? []).flatMap(({ addresses = [] }) => addresses).length;
+    const annotation = 'endpoints.kubernetes.io/over-capacity';
+    const cut = await scene.until<StoredEndpoints, StoredEndpoints>(
+      'endpoints',
+      'all',
+      ([one]) => one && total(one) > 0 && one,
+    );
+    assert.equal(total(cut), 1_000);
+    assert.equal(cut.subsets?.[0]?.notReadyAddresses, undefined, 'ready ones go first');
+    assert.equal(cut.metadata.annotations?.[annotation], 'truncated');
+    const found = await scene.until<StoredSlice, readonly StoredSlice[]>(slices, 'slices', (list) => {
+      const sum = endpointCount(list);
+      return sum === count && list;
+    });
+    assert.deepEqual(
+      found.map((slice) => endpointCount([slice])).sort((a, b) => a - b),
+      [3, ...Array.from({ length: 10 }, () => 100)],
+    );
+    const versions = new Map(found.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+    await services.setReady('p7', false);
+    await services.setReady('p5', true);
+    await scene.delete('pods', 'default', 'p9', { gracePeriodSeconds: 0 });
+    await scene.delete('pods', 'default', 'p10', { gracePeriodSeconds: 0 });
+    await scene.delete('pods', 'default', 'p11', { gracePeriodSeconds: 0 });
+    await scene.until<StoredEndpoints, true>('endpoints', 'room again', ([one]) => {
+      return one !== undefined && total(one) === 999 && one.metadata.annotations?.[annotation] === undefined;
+    });
+    const after = await scene.until<StoredSlice, readonly StoredSlice[]>(slices, 'slices', (list) => {
+      return endpointCount(list) === count - 3 && list;
+    });
+    const untouched = after.filter(({ metadata }) => versions.get(metadata.name) === metadata.resourceVersion);
+    assert.ok(untouched.length >= 6, `only the slices of changed pods are written: ${untouched.length} are as before`);
   });
 });

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { Logger } from '../../../base/observability/logger.js';
+import { type RunningConsole, startConsole } from '../console-server.js';
+import { Upstream } from '../upstream.js';
+import { RecordingServer } from './recording-server.js';
+
+/** An answer of the console, read to its end. */
+export interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** A console before a server that records what it gets. Sessions last a minute of a clock that the test moves. */
+export class ConsoleScene {
+  now = Date.now();
+
+  private constructor(
+    readonly api: RecordingServer,
+    private running: RunningConsole | undefined,
+  ) {}
+
+  static async start(): Promise<ConsoleScene> {
+    const scene = new ConsoleScene(await RecordingServer.start(), undefined);
+    const { api } = scene;
+    const tls = {
+      ca: api.authority.cert,
+      cert: undefined,
+      key: undefined,
+      serverName: undefined,
+      insecureSkipVerify: false,
+    };
+    scene.running = await startConsole(new Upstream({ server: `${api.url}/`, tls, files: {} }), {
+      bindAddress: '127.0.0.1',
+      port: 0,
+      origins: [],
+      sessionMs: 60_000,
+      logger: new Logger('error'),
+      clock: { now: () => scene.now },
+    });
+    return scene;
+  }
+
+  async stop(): Promise<void> {
+    await this.running?.stop();
+    this.api.stop();
+  }
+
+  get port(): number {
+    return Number(new URL(this.running?.url ?? '').port);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  send(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<ConsoleAnswer> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port: this.port, method, path, headers }, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        });
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  /** Resolves with the headers of requests of the new session. */
+  async login(text: string): Promise<Record<string, string>> {
+    const { origin } = this;
+    const body = JSON.stringify({ login: text });
+    const answer = await this.send('POST', '/console/login', { origin, 'content-type': 'application/json' }, body);
+    assert.equal(answer.status, 200, answer.text);
+    const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
+    return { origin, cookie, 'x-plinth-console': (JSON.parse(answer.text) as { key: string }).key };
+  }
+}
