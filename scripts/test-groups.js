@@ -9,13 +9,17 @@ const mostOfFloor = new Map([
   ['dist/src/tools', 4],
   ['dist/test/e2e', 3],
 ]);
+/** Files that share a running cluster (test/e2e/support/shared-cluster.ts): each more of them spares a start. */
+const mostOfCluster = 12;
+const cluster = /\bsharedCluster\('(\w+)'\)/;
 /** A file that waits while it is loaded cannot be loaded within a suite, nor one that imports it. */
 const waitsAtTop =
   /^(?:(?:export )?(?:const|let) .*= )?\(?await |^for await |^(?:for|if|while|try)\b[^\n]*\n(?: {4}.*\n)*? {4}.*\bawait /m;
 const imported = /from '(\.[^']+)'/g;
 
 /**
- * Groups test files that may run one after the other in one process: files of one floor, and not those that take long.
+ * Groups test files that may run one after the other in one process: files that share a cluster, or files of one floor, and not
+ * those that take long.
  *
  * @param files paths in the order they should start
  * @param root the folder that they are relative to
@@ -24,6 +28,7 @@ const imported = /from '(\.[^']+)'/g;
  */
 export function groupTestFiles(files, root, alone) {
   const waiting = new Map();
+  const sharing = new Map();
   const groups = [];
   const open = new Map();
   for (const file of files) {
@@ -32,10 +37,13 @@ export function groupTestFiles(files, root, alone) {
       continue;
     }
     const floor = file.split('/').slice(0, 3).join('/');
-    let group = open.get(floor);
-    if (group === undefined || group.length >= (mostOfFloor.get(floor) ?? mostTogether)) {
+    const shared = clusterOf(join(root, file), sharing);
+    const most = shared === undefined ? (mostOfFloor.get(floor) ?? mostTogether) : mostOfCluster;
+    const kind = shared ?? floor;
+    let group = open.get(kind);
+    if (group === undefined || group.length >= most) {
       group = [];
-      open.set(floor, group);
+      open.set(kind, group);
       groups.push(group);
     }
     group.push(file);
@@ -45,14 +53,25 @@ export function groupTestFiles(files, root, alone) {
 
 /** Whether the file, or a file for tests that it imports, waits while it is loaded. */
 function waits(path, known) {
-  const before = known.get(path);
-  if (before !== undefined) return before;
-  known.set(path, false);
+  return findIn(path, known, (text) => waitsAtTop.test(text) || undefined) === true;
+}
+
+/** The name of the cluster that the file, or a file for tests that it imports, shares with others. */
+function clusterOf(path, known) {
+  return findIn(path, known, (text) => cluster.exec(text)?.[1]);
+}
+
+/** What `look` finds in the text of a file, or in that of a file for tests that it imports; undefined if in none. */
+function findIn(path, known, look) {
+  if (known.has(path)) return known.get(path);
+  known.set(path, undefined);
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  const helpers = [...text.matchAll(imported)].map(([, name]) => join(dirname(path), name));
-  const answer =
-    waitsAtTop.test(text) ||
-    helpers.some((helper) => /\/dist\/test\/|\/testing\//.test(helper) && waits(helper, known));
-  known.set(path, answer);
-  return answer;
+  let found = look(text);
+  for (const [, name] of text.matchAll(imported)) {
+    if (found !== undefined) break;
+    const helper = join(dirname(path), name);
+    if (/\/dist\/test\/|\/testing\//.test(helper)) found = findIn(helper, known, look);
+  }
+  known.set(path, found);
+  return found;
 }

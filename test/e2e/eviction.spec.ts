@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let count = 0;
 let namespace: string;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 after(() => cluster.stop());
 beforeEach(async () => {

@@ -3,12 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { controllerRevision } from '../../src/objects/apis/apps/v1/controller-revision.types.js';
 import type { ApiClient } from './support/api-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
 
-const path = '/apis/apps/v1/namespaces/default/controllerrevisions';
+const path = '/apis/apps/v1/namespaces/exact-numbers/controllerrevisions';
 const largest = '9223372036854775807';
 const data = '{"a":1.0,"b":[1e3,-0,0.10],"c":{"d":9007199254740993,"e":1.5,"f":12345678901234567890123}}';
 
@@ -28,8 +29,10 @@ function assertExact(text: string, from = '"data":'): void {
 }
 
 before(async () => {
-  cluster = await TestCluster.start();
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
+  const made = await client.post('/api/v1/namespaces', { metadata: { name: 'exact-numbers' } });
+  assert.equal(made.status, 201, made.text);
 });
 
 after(() => cluster.stop());
@@ -124,7 +127,7 @@ describe('numbers that JavaScript numbers can not carry', () => {
   });
 
   it('do not stop a pod from being deleted', async () => {
-    const pods = '/api/v1/namespaces/default/pods';
+    const pods = '/api/v1/namespaces/exact-numbers/pods';
     const spec = `{"nodeName":"n","terminationGracePeriodSeconds":${largest},"containers":[{"name":"c","image":"i"}]}`;
     const made = await client.send('POST', pods, {
       raw: `{"metadata":{"name":"patient"},"spec":${spec}}`,

@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { expireHistory } from './support/expire-history.js';
 import { allPages, create, isStatus, namesOf, ok, ownCollection, withNewServer, withQuery } from './support/listing.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 // The versions of lists that clients rely on (specification 4.4), each against two server processes.
 
@@ -12,7 +13,7 @@ const one = (): ApiClient => cluster.first.client;
 const two = (): ApiClient => cluster.second.client;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 
 after(() => cluster.stop());

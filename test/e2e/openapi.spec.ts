@@ -3,14 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { ApiClient } from './support/api-client.js';
 import { ProtobufClient } from './support/protobuf-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { type TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
 let binary: ProtobufClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
   binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
 });

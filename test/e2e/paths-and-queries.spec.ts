@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from './support/api-client.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
@@ -10,7 +11,7 @@ const ns = 'paths';
 const configMaps = `/api/v1/namespaces/${ns}/configmaps`;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
   const made = await client.post('/api/v1/namespaces', { metadata: { name: ns } });
   assert.equal(made.status, 201, made.text);

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from './support/api-client.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
-const path = '/api/v1/namespaces/default/configmaps';
+const path = '/api/v1/namespaces/request-forms/configmaps';
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
+  const made = await client.post('/api/v1/namespaces', { metadata: { name: 'request-forms' } });
+  assert.equal(made.status, 201, made.text);
 });
 
 after(() => cluster.stop());
@@ -37,7 +40,11 @@ describe('an empty dryRun', () => {
 describe('a watch', () => {
   it('is a GET, on the paths that name it, too', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
-      for (const watched of ['namespaces/default/configmaps', 'configmaps', 'namespaces/default/configmaps/x']) {
+      for (const watched of [
+        'namespaces/request-forms/configmaps',
+        'configmaps',
+        'namespaces/request-forms/configmaps/x',
+      ]) {
         const answer = await client.send(method, `/api/v1/watch/${watched}?timeoutSeconds=1`);
         assert.equal(answer.status, 405, `${method} ${watched}`);
       }
@@ -89,7 +96,7 @@ describe('a scale', () => {
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } },
     };
-    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const deployments = '/apis/apps/v1/namespaces/request-forms/deployments';
     assert.equal((await client.post(deployments, { metadata: { name: 'd' }, spec })).status, 201);
     const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
     const refused = await client.get(`${deployments}/d/scale`, { headers: { accept: table } });

@@ -4,7 +4,8 @@ import { encodeEnvelope } from '../../src/base/machinery/schema/protobuf/index.j
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { protobuf } from './support/protobuf-client.js';
 import { sampleKinds } from './support/sample-objects.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 const namespace = 'unnamed';
 const samples = sampleKinds(namespace);
@@ -13,7 +14,7 @@ let cluster: TestCluster;
 let client: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: namespace } })).status, 201);
   for (const { path, make } of samples) {

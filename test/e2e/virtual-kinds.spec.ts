@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Kubectl } from './support/kubectl.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
+  const made = await cluster.first.client.post('/api/v1/namespaces', { metadata: { name: 'virtual-kinds' } });
+  assert.equal(made.status, 201, made.text);
 });
 after(() => cluster.stop());
 
-const pods = '/api/v1/namespaces/default/pods';
-const bindings = '/api/v1/namespaces/default/bindings';
+const pods = '/api/v1/namespaces/virtual-kinds/pods';
+const bindings = '/api/v1/namespaces/virtual-kinds/bindings';
 
 async function addPod(name: string): Promise<void> {
   const spec = { containers: [{ name: 'c', image: 'i' }] };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 import {
   brief,
   create,
@@ -30,7 +31,7 @@ const sideBySide = { concurrency: 6 };
 let written = 1;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 3 });
+  cluster = await sharedCluster('watches');
   one = cluster.first.client;
   two = cluster.second.client;
 });

@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { configMap } from '../../src/objects/apis/core/v1/config-map.types.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, tokens } from './support/test-cluster.js';
 import {
   brief,
   create,
@@ -31,7 +32,7 @@ let two: ApiClient;
 const sideBySide = { concurrency: 6 };
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 3 });
+  cluster = await sharedCluster('watches');
   one = cluster.first.client;
   two = cluster.second.client;
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let one: ApiClient;
@@ -17,7 +18,7 @@ const configMap = (name: string, extra: object = {}, meta: object = {}) => ({
 });
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
   one = cluster.first.client;
   two = cluster.second.client;
   const made = await one.post('/api/v1/namespaces', { metadata: { name: ns } });

@@ -13,6 +13,7 @@ import { eventually } from '../../../test/e2e/support/test-cluster.js';
 import { endWithUs } from '../../../test/support/child-guard.js';
 import { mainFile } from '../../../test/support/main-file.js';
 import { freePort } from '../../../test/support/ports.js';
+import { programEnvironment } from '../../../test/support/program-environment.js';
 import { AggregationOptions } from '../../base/config/aggregation.options.js';
 import { ControlLoopOptions } from '../../base/config/controllers.options.js';
 import { parseOptions } from '../../base/config/parse-options.js';
@@ -32,7 +33,7 @@ class Program {
 
   constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, [mainFile, ...args], {
-      env: { PATH: process.env.PATH, ...environment },
+      env: programEnvironment(environment),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     endWithUs(this.child);

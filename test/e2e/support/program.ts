@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { endWithUs } from '../../support/child-guard.js';
 import { mainFile } from '../../support/main-file.js';
+import { programEnvironment } from '../../support/program-environment.js';
 
 /** What a command of the program left. */
 export interface ProgramEnd {
@@ -20,7 +21,7 @@ export interface RunningProgram {
 /** Starts a command of the program without any settings of ours. */
 export function startProgram(...args: readonly string[]): RunningProgram {
   const child = spawn(process.execPath, [mainFile, ...args], {
-    env: { PATH: process.env.PATH },
+    env: programEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithUs(child);
@@ -43,7 +44,7 @@ export async function answerInTerminal(
   const words = [process.execPath, mainFile, ...args];
   const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', line, '/dev/null'], {
-    env: { PATH: process.env.PATH, TERM: 'dumb' },
+    env: programEnvironment({ TERM: 'dumb' }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   endWithUs(child);

@@ -90,6 +90,9 @@ export class TestServer {
   readonly client: ApiClient;
   /** Resolves once the process has ended and everything that it wrote is here. */
   readonly ended: Promise<unknown>;
+  /** Resolves once the process has logged that it serves. */
+  readonly serving: Promise<void>;
+  hasLoggedServing = false;
 
   constructor(
     readonly url: string,
@@ -102,8 +105,13 @@ export class TestServer {
     process.stdout?.on('data', (chunk: Buffer) => {
       this.output += chunk.toString('utf8');
     });
-    process.stderr?.on('data', (chunk: Buffer) => {
-      this.log += chunk.toString('utf8');
+    this.serving = new Promise((resolve) => {
+      process.stderr?.on('data', (chunk: Buffer) => {
+        this.log += chunk.toString('utf8');
+        if (this.hasLoggedServing || !/INFO {2}serving\b|"message":"serving"/.test(this.log)) return;
+        this.hasLoggedServing = true;
+        resolve();
+      });
     });
   }
 
@@ -117,6 +125,9 @@ export class TestServer {
     }
   }
 }
+
+/** How often a server is asked whether it is ready before it has logged that it serves: some log nothing of that. */
+const startPollMs = 500;
 
 /** Longer than a stop may take that lets requests finish; a process that is still there is killed, and the test fails. */
 const stopMs = 90_000;
@@ -342,12 +353,20 @@ export class TestCluster {
       const answer = await server.client.get('/readyz').catch(() => undefined);
       if (answer?.status === readyStatus) return;
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
-      await delay(10);
+      // While a server starts, each question costs both sides a new connection.
+      if (server.hasLoggedServing) await delay(10);
+      else await Promise.race([server.serving, server.ended, delay(startPollMs, undefined, { ref: false })]);
     }
   }
 }
 
-/** Polls until `check` gives a value other than undefined and false; rejects after `timeoutMs`. */
+/** The shortest and the longest pause between two checks of `eventually`. */
+const pauseMs = { least: 30, most: 500 } as const;
+
+/**
+ * Polls until `check` gives a value other than undefined and false; rejects after `timeoutMs`. Pauses longer after a check
+ * that took long, so that what is waited for gets most of the processor.
+ */
 export async function eventually<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   what: string,
@@ -355,10 +374,12 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
+    const began = performance.now();
     const value = await check();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`not in time: ${what}`);
-    await delay(30);
+    const now = performance.now();
+    if (now > deadline) throw new Error(`not in time: ${what}`);
+    await delay(Math.min(pauseMs.most, Math.max(pauseMs.least, 2 * (now - began))));
   }
 }
 
