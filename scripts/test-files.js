@@ -16,9 +16,11 @@ const outputLimit = 4 * 1024 * 1024;
 
 /**
  * Runs groups of test files, each as a process group of its own, so every process that a group started ends with it. The
- * output of a group is shown when it fails or takes too long.
+ * output of a group is shown when it fails or takes too long. A file of a group is named that leaves something open: a
+ * process of its own would not end.
  *
- * @param groups lists of paths, in the order they are started; the files of a list run one after the other in one process
+ * @param groups in the order they are started; `files` are paths, run one after the other in one process; `environment`
+ *   are variables of that process, and `place` says after its name what is special about them
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
@@ -33,16 +35,18 @@ export async function runTestFiles(groups, options) {
   const total = { passed: 0, failed: 0 };
   const times = [];
   const waiting = [...groups];
-  const count = groups.flat().length;
+  const count = groups.flatMap(({ files }) => files).length;
   let done = 0;
   let running = 0;
   const worker = async () => {
-    for (let files = waiting.shift(); files !== undefined && !options.signal.aborted; files = waiting.shift()) {
+    for (let group = waiting.shift(); group !== undefined && !options.signal.aborted; group = waiting.shift()) {
       running++;
-      const outcome = await runGroup(files, options);
+      const { files, place } = group;
+      const outcome = await runGroup(group, options);
       running--;
       done += files.length;
-      const file = files.length === 1 ? files[0] : `${files[0]} and ${files.length - 1} more`;
+      const more = files.length === 1 ? '' : ` and ${files.length - 1} more`;
+      const file = `${files[0]}${more}${place === undefined ? '' : ` on ${place}`}`;
       total.passed += outcome.passed;
       total.failed += outcome.failed;
       times.push({
@@ -56,6 +60,7 @@ export async function runTestFiles(groups, options) {
       const seconds = `${done}/${count}${failures} ${outcome.seconds.toFixed(1).padStart(6)} s`;
       if (outcome.failed === 0) print(`${seconds}  ok      ${file} (${outcome.passed})`);
       else print(`${seconds}  FAILED  ${file}\n${outcome.output}\n${seconds}  FAILED  ${file}: ${outcome.why}`);
+      for (const line of outcome.leftOpen) print(`${seconds}  LEFT    ${line}`);
       if (running >= concurrency) return;
     }
   };
@@ -92,10 +97,11 @@ class IdleProcessors {
   }
 }
 
-async function runGroup(files, { node, root, limitMs, signal }) {
+async function runGroup({ files, environment }, { node, root, limitMs, signal }) {
   const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'plinth-tests-'));
   const progress = join(folder, 'progress.jsonl');
+  const leftOpen = join(folder, 'left-open');
   const child = spawn(
     node,
     [
@@ -111,7 +117,11 @@ async function runGroup(files, { node, root, limitMs, signal }) {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
-      env: { ...process.env, ...(files.length === 1 ? {} : { PLINTH_TEST_GROUP: '1' }) },
+      env: {
+        ...process.env,
+        ...environment,
+        ...(files.length === 1 ? {} : { PLINTH_TEST_GROUP: '1', PLINTH_TEST_LEFT_OPEN: leftOpen }),
+      },
     },
   );
   const output = new Tail(outputLimit);
@@ -144,6 +154,7 @@ async function runGroup(files, { node, root, limitMs, signal }) {
   child.stdout.destroy();
   child.stderr.destroy();
   const { passed, failed, processorSeconds, suites, unfinished, isComplete } = readProgress(progress);
+  const left = existsSync(leftOpen) ? readFileSync(leftOpen, 'utf8').trimEnd().split('\n') : [];
   rmSync(folder, { recursive: true, force: true });
   why ??= how ?? (isComplete ? undefined : 'it ended before its tests did');
   if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
@@ -153,6 +164,7 @@ async function runGroup(files, { node, root, limitMs, signal }) {
     failed: why === undefined ? failed : Math.max(1, failed),
     why: why ?? `${failed} failed`,
     output: output.text(),
+    leftOpen: left,
     processorSeconds,
     suites: Object.fromEntries(files.length === 1 ? [] : suites),
     seconds: (performance.now() - began) / 1000,

@@ -70,14 +70,23 @@ export const suites = {
   ],
 };
 
+/** What depends on the database: `--suite all` also runs it on one with the settings that it comes with. */
+export const onStockDatabase = [
+  'src/storage/',
+  'src/loops/controllers/sql-views',
+  'e2e/writes-and-watches.',
+  'e2e/list-contract.',
+];
+
 /**
  * The files of a suite.
  *
  * @param files paths
- * @param name a name of `suites`; `more` for all of them; undefined for what belongs to none
+ * @param name a name of `suites`; `more` for all of them; undefined for what belongs to none; `all` for every file
  * @returns undefined when there is no such suite
  */
 export function filesOfSuite(files, name) {
+  if (name === 'all') return files;
   if (name !== undefined && name !== 'more' && suites[name] === undefined) return undefined;
   const parts = name === undefined || name === 'more' ? Object.values(suites).flat() : suites[name];
   const isIn = (file) => parts.some((part) => file.includes(part));

@@ -1,5 +1,6 @@
 // Builds, then runs the tests: those that people run before a commit; with `--suite NAME` one of `test-suites.js`; or the
-// files whose path contains one of the other arguments, whatever suite they belong to.
+// files whose path contains one of the other arguments, whatever suite they belong to. `--suite all` is what CI runs: all
+// files, and some of them again on the distribution's PostgreSQL.
 // Ends with the line `N passed, N failed`; fails when a test failed or none ran.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -8,9 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { suitableNode, unsuitableNodeMessage } from '../bin/node-version.js';
+import { debianPrograms } from './postgres-programs.js';
 import { runTestFiles } from './test-files.js';
 import { groupTestFiles } from './test-groups.js';
-import { filesOfSuite } from './test-suites.js';
+import { filesOfSuite, onStockDatabase } from './test-suites.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
@@ -20,6 +22,8 @@ const mostAtOnce = 6;
 const limitMs = 300_000;
 /** Far more than the files that run at the same time keep. */
 const plentyBytes = 8 * 2 ** 30;
+/** What `--suite all` lacks on a machine without a PostgreSQL of the distribution. */
+const debianNeed = `${onStockDatabase.join(', ')} on another PostgreSQL need one below /usr/lib/postgresql`;
 /** A template for their databases takes longer than it spares these. */
 const fewFiles = 4;
 /** The longest first, so that none of them starts at the end with nothing else left to run. */
@@ -62,8 +66,8 @@ function rank(path) {
   return path.includes('/test/e2e/') ? longest.length : longest.length + 1;
 }
 
-function run(args) {
-  return spawnSync(node, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+function run(args, environment = {}) {
+  return spawnSync(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } }).status ?? 1;
 }
 
 /**
@@ -89,19 +93,43 @@ function freeBytes(path) {
   }
 }
 
-/**
- * Prepares what the files of a run share: compiled code, and the data directories that their servers are copied from. Both
- * spare time at the start of each program.
- */
-function prepareShared(folder, files) {
+/** Sets what the files of a run share. Kept compiled code spares time at the start of each program. */
+function prepareShared(folder) {
   process.env.TMPDIR = folder;
   process.env.PLINTH_TEST_NEEDS = join(folder, 'needs');
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'plinth-tests');
-  if (files.length < fewFiles) return 0;
-  const templates = join(folder, 'postgres-templates');
-  const made = run(['--enable-source-maps', join(root, 'dist', 'test', 'support', 'make-data-template.js'), templates]);
-  if (made === 0) process.env.PLINTH_TEST_POSTGRES_TEMPLATES = templates;
-  return made;
+}
+
+/**
+ * The variables of tests on a database of some kind, with the data directories that its servers are copied from: they spare
+ * time at each start.
+ *
+ * @throws {Error} when they can't be made
+ */
+function prepareDatabase(folder, name, environment = {}) {
+  const templates = join(folder, `templates-${name}`);
+  const program = join(root, 'dist', 'test', 'support', 'make-data-template.js');
+  const made = run(['--enable-source-maps', program, templates], environment);
+  if (made !== 0) throw new Error(`no template of a database could be made for ${name}`);
+  return { ...environment, PLINTH_TEST_POSTGRES_TEMPLATES: templates };
+}
+
+/** What runs in which process: files of the same kind of database share one. */
+function makeGroups(files, environment, place) {
+  const lists = files.length < fewFiles ? files.map((file) => [file]) : groupTestFiles(files, root, longest);
+  return lists.map((list) => ({ files: list, environment, place }));
+}
+
+/** The groups of everything that CI runs, the longest first. */
+function allGroups(files, folder) {
+  const programs = debianPrograms();
+  const groups = makeGroups(files, prepareDatabase(folder, 'ours'));
+  if (programs !== undefined) {
+    const again = files.filter((file) => onStockDatabase.some((part) => file.includes(part)));
+    const stock = prepareDatabase(folder, 'stock', { PLINTH_TEST_POSTGRES_BIN: programs });
+    groups.push(...makeGroups(again, stock, `PostgreSQL of ${programs}`));
+  } else if (process.env.CI === 'true') throw new Error(`${debianNeed}, which is not there`);
+  return groups.toSorted((a, b) => rank(a.files[0]) - rank(b.files[0]));
 }
 
 /** What the tests that did not run lack, as test/support/needs.ts recorded it. */
@@ -157,11 +185,14 @@ async function main() {
   let outcome;
   let needs = [];
   try {
-    const prepared = prepareShared(folder, files);
-    if (prepared !== 0) return prepared;
-    const groups = files.length < fewFiles ? files.map((file) => [file]) : groupTestFiles(files, root, longest);
+    prepareShared(folder);
+    const groups =
+      values.suite === 'all'
+        ? allGroups(files, folder)
+        : makeGroups(files, files.length < fewFiles ? {} : prepareDatabase(folder, 'ours'));
     outcome = await runTestFiles(groups, { node, root, concurrency, mostAtOnce, limitMs, print, signal: stop.signal });
     needs = missingNeeds(join(folder, 'needs'));
+    if (values.suite === 'all' && debianPrograms() === undefined) needs.push(debianNeed);
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }

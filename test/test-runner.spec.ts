@@ -12,9 +12,12 @@ const folder = mkdtempSync(join(tmpdir(), 'plinth-runner-'));
 after(() => rmSync(folder, { recursive: true }));
 
 type Run = (
-  groups: readonly (readonly string[])[],
-  options: Record<string, unknown>,
+  groups: readonly { readonly files: readonly string[] }[],
+  options: Record<string, unknown> & { readonly print: (line: string) => void },
 ) => Promise<{ readonly passed: number; readonly failed: number }>;
+
+/** The lines of the last run. */
+let printed: string[] = [];
 
 /** Counts of files with these texts, in one process. */
 async function countsOf(...texts: readonly string[]): Promise<string> {
@@ -24,13 +27,14 @@ async function countsOf(...texts: readonly string[]): Promise<string> {
     writeFileSync(file, `import { after, before, describe, it } from 'node:test';\n${text}`);
     return file;
   });
-  const { passed, failed } = await runTestFiles([files], {
+  printed = [];
+  const { passed, failed } = await runTestFiles([{ files }], {
     node: process.execPath,
     root,
     concurrency: 1,
     mostAtOnce: 1,
     limitMs: 60_000,
-    print: () => {},
+    print: (line) => void printed.push(line),
     signal: new AbortController().signal,
   });
   return `${passed} passed, ${failed} failed`;
@@ -54,6 +58,8 @@ it('keeps the hooks of files that share a process apart', async () => {
   assert.match(await countsOf(`after(${fails}); it('a', () => {});`, counting('b')), /[1-9] failed$/);
   assert.match(await countsOf(`throw new Error('no');`, counting('b')), /[1-9] failed$/);
   assert.equal(await countsOf(`it('a', () => { setInterval(() => {}, 1000); });`, counting('b')), '2 passed, 0 failed');
+  assert.match(printed.join('\n'), /LEFT .*some-0\.spec\.mjs leaves open: 1 Timeout$/m);
+  assert.doesNotMatch(printed.join('\n'), /some-1\.spec\.mjs leaves/);
   assert.match(await countsOf(`await 1; it('a', () => {});`, counting('b')), /[1-9] failed$/);
 });
 
