@@ -189,6 +189,46 @@ describe('simulated nodes', () => {
     await untilPod('gated', 'the open gate', isReady('True'));
   });
 
+  it('resize pods while they run, as soon as they have room', async () => {
+    const size = (cpu: string, more: object = {}) => ({
+      containers: [{ name: 'c', image: 'nginx', resources: { requests: { cpu } }, ...more }],
+    });
+    const resize = (name: string, spec: object) => admin.patch(`${pods}/${name}/resize`, 'strategic-merge', { spec });
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+    const has = (cpu: string) => (status: any) =>
+      status.containerStatuses?.[0]?.resources?.requests?.cpu === cpu &&
+      status.containerStatuses[0].allocatedResources.cpu === cpu;
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+    const condition = (status: any, type: string) => status.conditions?.find((one: any) => one.type === type);
+
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
+    await create('resized', { nodeName: 'sim-2', ...size('1', { resizePolicy }) });
+    await create('neighbour', { nodeName: 'sim-2', ...size('5') });
+    for (const name of ['resized', 'neighbour'])
+      await untilPod(name, 'the running pod', ({ phase }) => phase === 'Running');
+    const grown = await resize('resized', size('2'));
+    assert.deepEqual([grown.status, grown.body.metadata.generation], [200, 2], grown.text);
+    const { status } = await untilPod('resized', 'the larger pod', has('2'));
+    assert.deepEqual([status.containerStatuses[0].restartCount, condition(status, 'PodResizePending')], [1, undefined]);
+
+    assert.equal((await resize('resized', size('4'))).status, 200);
+    const waiting = await untilPod('resized', 'the resize that waits', (now) => condition(now, 'PodResizePending'));
+    const { reason, message, observedGeneration } = condition(waiting.status, 'PodResizePending');
+    const expected = "Node didn't have enough resource: cpu, requested: 4000, used: 5000, capacity: 8000";
+    assert.deepEqual([reason, message, observedGeneration], ['Deferred', expected, 3]);
+    assert.ok(has('2')(waiting.status));
+    assert.equal((await resize('neighbour', size('3'))).status, 200);
+    const last = await untilPod('resized', 'room for the pod', has('4'));
+    assert.equal(condition(last.status, 'PodResizePending'), undefined);
+
+    const refused = await resize('resized', size('9'));
+    assert.deepEqual([refused.status, refused.body.details.causes], [403, [{ reason: 'NodeCapacity' }]], refused.text);
+    const { body } = await admin.get('/api/v1');
+    const found = body.resources.find(({ name }: { name: string }) => name === 'pods/resize');
+    assert.deepEqual([found.kind, found.verbs], ['Pod', ['get', 'patch', 'update']]);
+    assert.equal((await admin.get(`${pods}/resized/resize`)).body.kind, 'Pod');
+  });
+
   it('remove deleted pods after their containers ended', async () => {
     await create('leaving', {}, { 'stop-seconds': '0.3' });
     await untilPod('leaving', 'the running pod', ({ phase }) => phase === 'Running');

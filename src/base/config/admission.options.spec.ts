@@ -22,7 +22,7 @@ const specified = names(`
   PersistentVolumeLabel DefaultStorageClass* StorageObjectInUseProtection*
   OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize* RuntimeClass* CertificateApproval*
   CertificateSigning* CertificateSubjectRestriction* DefaultIngressClass* DenyServiceExternalIPs
-  DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
+  NodeDeclaredFeatureValidator* PodResizeValidator* DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
   ValidatingAdmissionPolicy* ValidatingAdmissionWebhook* ResourceQuota* AlwaysDeny
 `);
 
@@ -32,7 +32,7 @@ describe('admission options', () => {
     assert.deepEqual(admissionPluginNames, all);
     const defaults = specified.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     assert.deepEqual(selectedAdmissionPlugins(parse().admission), defaults);
-    assert.equal(defaults.length, 20, 'the 18 of the specification and the two of policies');
+    assert.equal(defaults.length, 22, 'the 18 of the specification, the two of policies and the two of resized pods');
   });
 
   it('add to and remove from the default plugins, in a fixed order', () => {

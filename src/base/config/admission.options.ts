@@ -37,6 +37,8 @@ const admissionPlugins = [
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'NodeDeclaredFeatureValidator', isDefault: true },
+  { name: 'PodResizeValidator', isDefault: true },
   { name: 'DenyEscalatingExec', isDefault: false },
   { name: 'DenyExecOnPrivileged', isDefault: false },
   { name: 'MutatingAdmissionPolicy', isDefault: true },

@@ -7,6 +7,7 @@ import { type Amounts, podRequests, scoredRequests } from './amounts.js';
 import type { NodeTest } from './node-selection.js';
 import { mostKeptSize } from './placing-limits.js';
 import { demandsSize, noDemands, type PodDemands, podDemands } from './pod-demands.js';
+import { reservedSpec } from './reserved-spec.js';
 
 /** A port of the node that a pod takes. */
 export interface HostPort {
@@ -51,7 +52,7 @@ export class PodInfo implements LabelledPod {
     this.name = metadata.name ?? '';
     this.priority = spec.priority ?? 0;
     this.isEnding = metadata.deletionTimestamp !== undefined;
-    this.requests = podRequests(spec);
+    this.requests = podRequests(reservedSpec(pod));
     this.scored = scoredRequests(spec, this.requests);
     this.ports = hostPorts(pod);
     this.claims = usedClaims(pod);

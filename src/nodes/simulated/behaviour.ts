@@ -91,6 +91,11 @@ export function behaviourOf(
   };
 }
 
+/** How long it takes until the containers of a pod have other resources, by `<prefix>resize-seconds`. */
+export function resizeMsOf(annotations: Readonly<Record<string, string>>): number {
+  return readNumber(annotations[`${behaviourPrefix}resize-seconds`], 1000) ?? 0;
+}
+
 /** `sleep 5`, alone or in a script. */
 const sleepCommand = /(?:^|[\s;&|(/])sleep\s+(\d{1,9}(?:\.\d{1,3})?)(?=$|[\s;&|)])/g;
 

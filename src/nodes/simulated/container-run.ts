@@ -125,6 +125,19 @@ export class ContainerRun {
     }
   }
 
+  /** Ends the present run and begins the next one at once, to get other resources. */
+  restart(now: number): void {
+    if (this.state.kind !== 'running' || this.stopping) return;
+    const { name } = this.plan;
+    const message = `Container ${name} resize requires restart`;
+    this.recordEvent({ type: 'Normal', reason: 'Killing', message });
+    const exitCode = this.stopCode(false);
+    const reason = exitCode === 0 ? 'Completed' : 'Error';
+    this.last = { exitCode, since: this.state.since, at: now, reason, containerID: this.containerID };
+    this.restartCount += 1;
+    this.run(now);
+  }
+
   /** When the state changes next by itself; undefined: it does not. */
   get nextAt(): number | undefined {
     switch (this.state.kind) {

@@ -19,6 +19,9 @@ export interface NodeProfile {
 
 const images = ['registry.k8s.io/pause:3.10', 'docker.io/library/nginx:latest', 'docker.io/library/busybox:latest'];
 
+/** What pods on simulated nodes can have that not all nodes give them. */
+const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'];
+
 /** The Node that registers with the API, status included. */
 export function nodeObject(profile: NodeProfile, names: VendorNames, now: number): Node {
   const { labelPrefix } = names;
@@ -75,6 +78,7 @@ export function nodeStatus(profile: NodeProfile, now: number, since: NodeConditi
       { type: 'InternalIP', address: profile.address },
       { type: 'Hostname', address: profile.name },
     ],
+    declaredFeatures,
     ...(profile.port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: profile.port } } }),
     nodeInfo: {
       machineID: profile.name,

@@ -16,6 +16,10 @@ interface Facts {
   readonly initContainerStatuses: ContainerStatus[] | undefined;
   readonly containerStatuses: ContainerStatus[];
   readonly ephemeralContainerStatuses: ContainerStatus[] | undefined;
+  /** What concerns the resources of the pod. */
+  readonly resize: Pick<PodStatus, 'allocatedResources' | 'resources'> & {
+    readonly conditions: readonly PodCondition[];
+  };
 }
 
 /** The status of a pod. Remembers in `known` when conditions changed. */
@@ -39,7 +43,8 @@ export function describePod(state: PodState, known: Conditions, now: number, fac
     } as PodCondition;
   };
   const containers = containersVerdict(state, phase, now);
-  const { startTime, initContainerStatuses, ephemeralContainerStatuses, ...others } = facts;
+  const { startTime, initContainerStatuses, ephemeralContainerStatuses, resize, ...others } = facts;
+  const { conditions: ofResize, ...resources } = resize;
   return {
     ...observed,
     phase,
@@ -49,9 +54,11 @@ export function describePod(state: PodState, known: Conditions, now: number, fac
       condition('Ready', readyVerdict(state, containers)),
       condition('ContainersReady', containers),
       ...(state.plan.isMarkedScheduled ? [] : [condition('PodScheduled', yes)]),
+      ...ofResize,
     ],
     ...(state.end === undefined ? {} : { reason: state.end.reason, message: state.end.message }),
     ...others,
+    ...resources,
     startTime: formatTime(startTime),
     ...(initContainerStatuses === undefined ? {} : { initContainerStatuses }),
     ...(ephemeralContainerStatuses === undefined ? {} : { ephemeralContainerStatuses }),

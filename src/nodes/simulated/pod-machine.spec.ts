@@ -265,9 +265,9 @@ describe('PodMachine', () => {
   it('follows annotations that change while it runs', () => {
     const scene = new Scene({});
     assert.equal(scene.line(1), 'Running IRC run');
-    scene.machine.update(planOf(podOf({ annotations: { 'ready-after': 'never' } })));
+    scene.machine.update(planOf(podOf({ annotations: { 'ready-after': 'never' } })), start);
     assert.equal(scene.line(2), 'Running I run');
-    scene.machine.update(planOf(podOf({ annotations: { 'run-seconds': '5', 'exit-code': '1' } })));
+    scene.machine.update(planOf(podOf({ annotations: { 'run-seconds': '5', 'exit-code': '1' } })), start);
     assert.equal(scene.line(5), 'Running IRC run*1');
   });
 

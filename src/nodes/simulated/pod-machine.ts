@@ -3,6 +3,7 @@ import type { PodStatus } from '../../objects/apis/core/v1/pod.types.js';
 import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } from './container-run.js';
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
+import { PodResizing, type RoomCheck } from './pod-resizing.js';
 
 export interface MachineDependencies {
   readonly backOff: BackOff;
@@ -11,6 +12,8 @@ export interface MachineDependencies {
   readonly podIP: string;
   /** Takes the events of the pod. */
   readonly tell: (happening: ContainerEvent) => void;
+  /** Whether the node has room for a pod that wants more. Default: it has. */
+  readonly room?: RoomCheck;
 }
 
 /** Why a pod ended, apart from its containers. */
@@ -49,6 +52,7 @@ export class PodMachine implements PodState {
   private readonly startTime: number;
   private readonly conditions: Conditions = new Map();
   readonly podIP: string;
+  readonly resizing: PodResizing;
 
   /** @param known the status in the API; the state that an earlier process reported continues */
   constructor(
@@ -59,6 +63,7 @@ export class PodMachine implements PodState {
   ) {
     this.plan = plan;
     this.podIP = dependencies.podIP;
+    this.resizing = new PodResizing(plan, known, dependencies.tell);
     this.startTime = known?.startTime ? Date.parse(known.startTime) : now;
     this.inits = plan.inits.map((container) => this.containerRun(container, known?.initContainerStatuses));
     this.apps = plan.apps.map((container) => this.containerRun(container, known?.containerStatuses));
@@ -84,11 +89,18 @@ export class PodMachine implements PodState {
   }
 
   /** The pod changed: its annotations, its ephemeral containers, its deletion or conditions that others set. */
-  update(plan: PodPlan): void {
+  update(plan: PodPlan, now: number): void {
     this.plan = plan;
     this.addEphemerals(plan);
     const plans = new Map([...plan.inits, ...plan.apps, ...plan.ephemerals].map((each) => [each.name, each]));
     for (const run of this.all()) run.plan = plans.get(run.plan.name) ?? run.plan;
+    this.considerResize(now);
+  }
+
+  /** Resizes the pod if it wants that and the node has room. */
+  considerResize(now: number): void {
+    if (this.stopped || this.isStopping) return;
+    this.resizing.consider(this.plan, now, this.dependencies.room ?? (() => undefined));
   }
 
   private all(): ContainerRun[] {
@@ -115,7 +127,7 @@ export class PodMachine implements PodState {
   /** When something happens next; undefined: nothing does by itself. */
   get nextAt(): number | undefined {
     if (this.stopped) return undefined;
-    let next = this.deadline;
+    let next = least(this.deadline, this.resizing.nextAt);
     for (const run of this.all()) {
       const at = run.nextAt;
       if (at !== undefined && (next === undefined || at < next)) next = at;
@@ -136,6 +148,7 @@ export class PodMachine implements PodState {
       const message = 'Pod was active on the node longer than the specified deadline';
       this.stop(now, 0, { reason: 'DeadlineExceeded', message });
     }
+    for (const name of this.resizing.advance(now)) this.container(name)?.restart(now);
     if (this.isHeld && !this.isStopping) return;
     this.advanceInits(now);
     if (this.isInitialized || this.isStopping) {
@@ -171,7 +184,10 @@ export class PodMachine implements PodState {
   /** The report to the API, as the whole content of the fields that nodes own. */
   status(now: number): PodStatus {
     const idleReason = this.plan.inits.length > 0 ? 'PodInitializing' : 'ContainerCreating';
-    const statuses = (runs: readonly ContainerRun[]) => runs.map((run) => run.status(now, idleReason));
+    const { resizing } = this;
+    const statuses = (runs: readonly ContainerRun[]) =>
+      runs.map((run) => ({ ...run.status(now, idleReason), ...resizing.containerStatus(run.plan.name) }));
+    const debugging = this.ephemerals.map((run) => run.status(now, idleReason));
     const { podIP } = this;
     const { hostIP } = this.dependencies;
     return describePod(this, this.conditions, now, {
@@ -182,7 +198,12 @@ export class PodMachine implements PodState {
       startTime: this.startTime,
       initContainerStatuses: this.inits.length === 0 ? undefined : statuses(this.inits),
       containerStatuses: statuses(this.apps),
-      ephemeralContainerStatuses: this.ephemerals.length === 0 ? undefined : statuses(this.ephemerals),
+      ephemeralContainerStatuses: debugging.length === 0 ? undefined : debugging,
+      resize: { conditions: this.isStopping ? [] : resizing.conditions, ...resizing.podStatus },
     });
   }
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
 }

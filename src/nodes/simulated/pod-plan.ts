@@ -1,6 +1,7 @@
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import { behaviourOf, type ReadContainer, type Role } from './behaviour.js';
+import { behaviourOf, type ReadContainer, type Role, resizeMsOf } from './behaviour.js';
 import type { ContainerPlan } from './container-run.js';
+import { type PodSizes, sizesOf } from './pod-sizes.js';
 
 /** Everything about a pod that the simulation needs. */
 export interface PodPlan {
@@ -20,6 +21,10 @@ export interface PodPlan {
   readonly deadlineMs: number | undefined;
   /** Whether it is scheduled according to its conditions. */
   readonly isMarkedScheduled: boolean;
+  /** The resources that it wants. */
+  readonly sizes: PodSizes;
+  /** How long it takes until it has resources that it was allocated. */
+  readonly resizeMs: number;
   /** How long it has to end, once its deletion began. */
   readonly deletionGraceMs: number | undefined;
 }
@@ -58,6 +63,8 @@ export function planOf(pod: Pod): PodPlan {
     })),
     deadlineMs: spec.activeDeadlineSeconds == null ? undefined : 1000 * spec.activeDeadlineSeconds,
     isMarkedScheduled: conditions.some(({ type, status }) => type === 'PodScheduled' && status === 'True'),
+    sizes: sizesOf(spec),
+    resizeMs: resizeMsOf(annotations),
     deletionGraceMs: deletionTimestamp === undefined ? undefined : 1000 * deletionGracePeriodSeconds,
   };
 }

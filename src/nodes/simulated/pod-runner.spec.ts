@@ -38,6 +38,7 @@ class Scene {
         addresses: new PodAddresses(range, 0n, 256n),
         tell: () => undefined,
         attached: () => undefined,
+        room: () => () => undefined,
         ended: () => undefined,
         signal: new AbortController().signal,
       },

@@ -7,6 +7,7 @@ import type { BackOff, ContainerEvent } from './container-run.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { PodMachine } from './pod-machine.js';
 import { type PodPlan, planOf } from './pod-plan.js';
+import type { RoomCheck } from './pod-resizing.js';
 
 export interface PodRunnerDependencies {
   readonly api: ApiUser;
@@ -19,6 +20,8 @@ export interface PodRunnerDependencies {
   readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
   /** Resolves when the volumes of a pod are attached; undefined: it needs none. Rejects after the abort only. */
   readonly attached: (pod: Pod) => Promise<void> | undefined;
+  /** Whether the node has room for a pod that wants more, by the pod's uid. */
+  readonly room: (uid: string) => RoomCheck;
   /** All containers of the pod have ended. */
   readonly ended: (uid: string) => void;
   readonly signal: AbortSignal;
@@ -37,6 +40,8 @@ export class PodRunner {
   readonly machine: PodMachine;
   private told = '';
   private toldReadiness = '';
+  /** The conditions about a resize that the API shows. */
+  private toldResize: readonly string[];
   /** The version that this write made, and what the newest version seen shows of the pod. */
   private toldVersion = 0n;
   private seen = { version: 0n, readiness: '' };
@@ -55,10 +60,16 @@ export class PodRunner {
     const podIP = plan.hostNetwork ? hostNetworkIP(dependencies) : dependencies.addresses.take(pod.status?.podIP);
     this.machine = new PodMachine(
       plan,
-      { ...dependencies, podIP, tell: (happening) => dependencies.tell(this.plan, happening) },
+      {
+        ...dependencies,
+        podIP,
+        tell: (happening) => dependencies.tell(this.plan, happening),
+        room: dependencies.room(plan.uid),
+      },
       pod.status,
       dependencies.timers.now(),
     );
+    this.toldResize = resizeConditions(pod.status);
     if (!wasOver) this.hold(pod);
     this.changed(plan);
   }
@@ -86,8 +97,15 @@ export class PodRunner {
     const plan = planOf(pod);
     const version = BigInt(pod.metadata.resourceVersion ?? 0);
     if (version > this.seen.version) this.seen = { version, readiness: readiness(pod.status) };
-    this.machine.update(plan);
+    this.machine.update(plan, this.dependencies.timers.now());
     this.changed(plan);
+  }
+
+  /** The node may have room for the resize of a pod now. */
+  retryResize(): void {
+    if (this.isGone || this.wasOver || !this.machine.resizing.isOpen(this.plan)) return;
+    this.machine.considerResize(this.dependencies.timers.now());
+    this.changed(this.plan);
   }
 
   /** The pod is gone from the API. */
@@ -149,8 +167,11 @@ export class PodRunner {
       const status = machine.status(now);
       const text = JSON.stringify(status);
       if (text !== this.told || this.isContradicted) {
-        const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patchOf(status) });
+        const ended = this.conditionsGoneFrom(status);
+        const patch = patchOf(status, ended);
+        const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patch });
         if (written === undefined) return false;
+        this.toldResize = resizeConditions(status);
         this.told = text;
         this.toldVersion = BigInt(written.metadata.resourceVersion ?? 0);
         this.toldReadiness = readiness(status);
@@ -168,6 +189,11 @@ export class PodRunner {
   private get isContradicted(): boolean {
     const { version, readiness: now } = this.seen;
     return this.told !== '' && version > this.toldVersion && now !== this.toldReadiness;
+  }
+
+  private conditionsGoneFrom(status: PodStatus): readonly string[] {
+    const now = resizeConditions(status);
+    return this.toldResize.filter((type) => !now.includes(type));
   }
 
   /** Returns undefined when the pod is gone or another one has its name. */
@@ -188,9 +214,18 @@ function readiness(status: PodStatus | undefined): string {
   return `${of('Ready')} ${of('ContainersReady')}`;
 }
 
-/** Addresses that the pod had before go. */
-function patchOf(status: PodStatus): object {
-  return { ...status, podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])] };
+/** Addresses and conditions that the pod had before go. */
+function patchOf(status: PodStatus, ended: readonly string[]): object {
+  return {
+    ...status,
+    conditions: [...(status.conditions ?? []), ...ended.map((type) => ({ $patch: 'delete', type }))],
+    podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])],
+  };
+}
+
+/** The conditions of a status that come and go with a resize. */
+function resizeConditions(status: PodStatus | undefined): readonly string[] {
+  return (status?.conditions ?? []).flatMap(({ type }) => (type.startsWith('PodResize') ? [type] : []));
 }
 
 /**

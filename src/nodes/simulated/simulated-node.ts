@@ -1,6 +1,7 @@
 import { parseCidr } from '../../base/config/network.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
+import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
@@ -20,6 +21,7 @@ import {
 import { NodeVolumes } from './node-volumes.js';
 import { PodAddresses } from './pod-addresses.js';
 import type { PodEvents } from './pod-events.js';
+import type { RoomCheck } from './pod-resizing.js';
 import { PodRunner } from './pod-runner.js';
 
 export interface SimulatedNodeDependencies {
@@ -157,6 +159,7 @@ export class SimulatedNode {
   private async reportStatus(signal: AbortSignal): Promise<void> {
     const { api, profile, timers } = this.dependencies;
     const path = `/api/v1/nodes/${this.name}`;
+    this.retryResizes();
     try {
       const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal }));
       const times = conditionTimes(live);
@@ -198,6 +201,7 @@ export class SimulatedNode {
           this.runners.get(uid)?.forget();
           this.runners.delete(uid);
           this.volumes.free(uid, signal);
+          this.retryResizes();
         },
       },
       signal,
@@ -209,6 +213,7 @@ export class SimulatedNode {
     const known = this.runners.get(uid);
     if (known !== undefined) {
       known.update(pod);
+      this.retryResizes();
       return;
     }
     const { api, timers, logger, backOff, profile, events } = this.dependencies;
@@ -222,10 +227,34 @@ export class SimulatedNode {
       tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['record']>[1]) =>
         events?.record(plan, happening),
       attached: (one: Pod) => this.volumes.untilAttached(one, signal),
-      ended: (ended: string) => this.volumes.free(ended, signal),
+      room: (of: string) => this.roomFor(of),
+      ended: (ended: string) => {
+        this.volumes.free(ended, signal);
+        this.retryResizes();
+      },
       signal,
     };
     const { phase } = pod.status ?? {};
     this.runners.set(uid, new PodRunner(parts, pod, phase === 'Succeeded' || phase === 'Failed'));
+  }
+
+  /** Pods that wait for a resize may find room now. */
+  private retryResizes(): void {
+    for (const runner of this.runners.values()) runner.retryResize();
+  }
+
+  /** Whether a pod fits beside the other pods of the node when it wants more than it has. */
+  private roomFor(uid: string): RoomCheck {
+    const { capacity } = this.dependencies.profile;
+    return (wanted) => {
+      const others = [...this.runners].filter(([other, { machine }]) => other !== uid && !machine.isOver);
+      const has = { cpu: quantityMilliValue(capacity.cpu ?? '0'), memory: quantityValue(capacity.memory ?? '0') };
+      for (const name of ['cpu', 'memory'] as const) {
+        const used = others.reduce((sum, [, { machine }]) => sum + machine.resizing.requests[name], 0);
+        if (used + wanted[name] <= has[name]) continue;
+        return `Node didn't have enough resource: ${name}, requested: ${wanted[name]}, used: ${used}, capacity: ${has[name]}`;
+      }
+      return undefined;
+    };
   }
 }

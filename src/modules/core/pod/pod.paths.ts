@@ -9,6 +9,7 @@ import type { PodValidationOptions } from '../../../objects/apis/core/v1/validat
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
+import { countGeneration, keepMetadata } from './kept-parts.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
 
 const status = FieldPath.of('status');
@@ -21,10 +22,33 @@ export function podStatusPath(options: PodValidationOptions): PartSubresource {
       if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
       else object.metadata.ownerReferences = old.metadata.ownerReferences;
       if (!object.status.qosClass && old.status.qosClass) object.status.qosClass = old.status.qosClass;
+      keepUnknownParts(object, old);
       syncPodIps(object);
     },
     validate: (pod, old) => [...validateAnnotationUpdate(pod, old, options), ...validateStatusUpdate(pod, old)],
   });
+}
+
+const partsOfDevices = [
+  'resourceClaimStatuses',
+  'extendedResourceClaimStatus',
+  'nodeAllocatableResourceClaimStatuses',
+] as const;
+
+/** Node agents of older releases leave out what they do not know; that stays. */
+function keepUnknownParts({ status: now }: Pod, { status: before }: Pod): void {
+  for (const field of partsOfDevices) {
+    if (now[field] === undefined && before[field] !== undefined) Object.assign(now, { [field]: before[field] });
+  }
+  if (!now.observedGeneration && before.observedGeneration) now.observedGeneration = before.observedGeneration;
+  // Several conditions may have the same type.
+  const left = [...(before.conditions ?? [])];
+  for (const condition of now.conditions ?? []) {
+    const i = left.findIndex(({ type }) => type === condition.type);
+    if (i < 0) continue;
+    const [old] = left.splice(i, 1);
+    if (!condition.observedGeneration && old?.observedGeneration) condition.observedGeneration = old.observedGeneration;
+  }
 }
 
 /** `podIP` is the first of `podIPs`; if they differ, `podIP` takes precedence. */
@@ -100,6 +124,7 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
       if (added === undefined) delete pod.spec.ephemeralContainers;
       else pod.spec.ephemeralContainers = added;
       pod.status = live.status;
+      keepMetadata(pod, live);
       countGeneration(pod, live);
     },
     validateUpdate: (_context, object, old) => {
@@ -116,12 +141,6 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
       ];
     },
   };
-}
-
-/** A path that changes the spec counts its states as the pod's own path does. */
-function countGeneration(pod: Pod, live: Pod): void {
-  if (isDeepStrictEqual(pod.spec, live.spec)) return;
-  pod.metadata.generation = (live.metadata.generation ?? 0) + 1;
 }
 
 type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;

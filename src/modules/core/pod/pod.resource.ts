@@ -9,6 +9,7 @@ import { podColumns } from './pod.columns.js';
 import { podAttachPath, podExecPath, podPortForwardPath } from './pod.connect.js';
 import { podLogPath } from './pod.log.js';
 import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
+import { resizePath } from './pod.resize.js';
 import { podStrategy } from './pod.strategy.js';
 
 /** Pods: containers that run together on one node. */
@@ -54,6 +55,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
       bindingPath(stores.clock, options),
       evictionPath(names, stores),
       ephemeralContainersPath(options),
+      resizePath(options),
       podLogPath,
       podExecPath,
       podAttachPath,

@@ -1,3 +1,4 @@
+import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { addWarning } from '../../../base/machinery/request-context.js';
 import {
   applyPodOnlyDefaults,
@@ -38,8 +39,12 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
 
     validate: (_context, object) => validatePod(object, options),
 
-    prepareForUpdate(_context, object) {
+    prepareForUpdate(_context, object, old) {
       syncServiceAccount(object.spec);
+      // A client that does not know the resources of pods leaves them out.
+      if (object.spec.resources === undefined && old.spec.resources !== undefined) {
+        object.spec.resources = cloneJson(old.spec.resources);
+      }
     },
 
     validateUpdate: (_context, object, old) => validatePodUpdate(object, old, options),

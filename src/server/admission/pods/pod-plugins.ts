@@ -5,7 +5,9 @@ import { DefaultTolerationSeconds } from '../plugins/default-toleration-seconds/
 import { ExecDenial } from '../plugins/exec-denial/exec-denial.js';
 import { ExtendedResourceToleration } from '../plugins/extended-resource-toleration/extended-resource-toleration.js';
 import { LimitPodHardAntiAffinityTopology } from '../plugins/limit-pod-hard-anti-affinity-topology/limit-pod-hard-anti-affinity-topology.js';
+import { NodeDeclaredFeatureValidator } from '../plugins/node-declared-feature-validator/node-declared-feature-validator.js';
 import { buildPodNodeSelector } from '../plugins/pod-node-selector/pod-node-selector.js';
+import { PodResizeValidator } from '../plugins/pod-resize-validator/pod-resize-validator.js';
 import { buildPodSecurity } from '../plugins/pod-security/build-pod-security.js';
 import { buildPodTolerationRestriction } from '../plugins/pod-toleration-restriction/pod-toleration-restriction.js';
 import { Priority } from '../plugins/priority/priority.js';
@@ -22,7 +24,9 @@ export const podPlugins = {
   DenyExecOnPrivileged: ({ objects }) => new ExecDenial('DenyExecOnPrivileged', objects, false),
   ExtendedResourceToleration: ({ names }) => new ExtendedResourceToleration(names),
   LimitPodHardAntiAffinityTopology: ({ names }) => new LimitPodHardAntiAffinityTopology(names),
+  NodeDeclaredFeatureValidator: ({ objects }) => new NodeDeclaredFeatureValidator(objects),
   PodNodeSelector: (parts) => buildPodNodeSelector(parts),
+  PodResizeValidator: ({ names, objects }) => new PodResizeValidator(objects, names),
   PodSecurity: (parts) => buildPodSecurity(parts),
   PodTolerationRestriction: (parts) => buildPodTolerationRestriction(parts),
   Priority: (parts) => new Priority(parts),

@@ -1,0 +1,155 @@
+import { formatTime } from '../../base/machinery/clock.js';
+import type { ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
+import type { PodCondition, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
+import type { ContainerEvent } from './container-run.js';
+import type { PodPlan } from './pod-plan.js';
+import { areSameSizes, type PodSizes, type Requests, reportedSizes, requestsOf, restartedBy } from './pod-sizes.js';
+
+/** Why a pod can't have more of the node at the moment; undefined: it can. */
+export type RoomCheck = (requests: Requests) => string | undefined;
+
+/** A condition about a resize, and since when it is so. */
+interface Note {
+  readonly generation: number | undefined;
+  readonly since: number;
+  readonly message?: string;
+}
+
+/**
+ * The resources that a pod has on its node, apart from those it wants. A resize waits until the node has room for it
+ * (`PodResizePending`, reason `Deferred`); then the pod is allocated what it wants, and gets it after a while
+ * (`PodResizeInProgress`).
+ */
+export class PodResizing {
+  private allocated: PodSizes;
+  private actual: PodSizes;
+  private deferred: Note | undefined;
+  private progress: (Note & { readonly until: number }) | undefined;
+
+  /** @param known the status in the API: what an earlier process allocated stays */
+  constructor(
+    { sizes }: PodPlan,
+    known: PodStatus | undefined,
+    private readonly tell: (happening: ContainerEvent) => void,
+  ) {
+    const reported = reportedSizes(sizes, known);
+    this.allocated = areSameSizes(sizes, reported) ? sizes : reported;
+    this.actual = this.allocated;
+    const pending = known?.conditions?.find(({ type }) => type === 'PodResizePending');
+    if (pending === undefined) return;
+    const { observedGeneration, lastTransitionTime, message } = pending;
+    this.deferred = {
+      generation: observedGeneration,
+      since: lastTransitionTime ? Date.parse(lastTransitionTime) : 0,
+      ...(message === undefined ? {} : { message }),
+    };
+  }
+
+  /** What the pod takes of the node, whether it has it already or not. */
+  get requests(): Requests {
+    return requestsOf(this.allocated);
+  }
+
+  /** Whether the pod wants something else than it was allocated. */
+  isOpen({ sizes }: PodPlan): boolean {
+    return !areSameSizes(sizes, this.allocated);
+  }
+
+  /** Allocates what the pod wants if there is room for it. */
+  consider({ sizes, generation, resizeMs }: PodPlan, now: number, room: RoomCheck): void {
+    if (!this.isOpen({ sizes } as PodPlan)) {
+      this.deferred = undefined;
+      // Policies and the like follow the pod.
+      this.allocated = sizes;
+      if (this.progress === undefined) this.actual = sizes;
+      return;
+    }
+    const message = room(requestsOf(sizes));
+    if (message === undefined) {
+      this.allocated = sizes;
+      this.deferred = undefined;
+      this.progress = { generation, since: now, until: now + resizeMs };
+      this.tell({
+        type: 'Normal',
+        reason: 'ResizeStarted',
+        message: `Pod resize started: ${this.summary(generation)}`,
+      });
+      return;
+    }
+    if (this.deferred?.generation !== generation || this.deferred?.message !== message) {
+      this.deferred = { generation, since: this.deferred?.since ?? now, message };
+      const text = `Pod resize Deferred: ${this.summary(generation, message, sizes)}`;
+      this.tell({ type: 'Warning', reason: 'ResizeDeferred', message: text });
+    }
+  }
+
+  get nextAt(): number | undefined {
+    return this.progress?.until;
+  }
+
+  /** Gives the pod what it was allocated when that is due; answers the containers that have to begin anew for it. */
+  advance(now: number): readonly string[] {
+    if (this.progress === undefined || this.progress.until > now) return [];
+    const restarted = restartedBy(this.actual, this.allocated);
+    this.actual = this.allocated;
+    const text = `Pod resize completed: ${this.summary(this.progress.generation)}`;
+    this.progress = undefined;
+    this.tell({ type: 'Normal', reason: 'ResizeCompleted', message: text });
+    return restarted;
+  }
+
+  get conditions(): readonly PodCondition[] {
+    const { deferred, progress } = this;
+    const found: PodCondition[] = [];
+    if (deferred !== undefined) found.push(condition('PodResizePending', deferred, 'Deferred'));
+    if (progress !== undefined) found.push(condition('PodResizeInProgress', progress));
+    return found;
+  }
+
+  /** The part of a container's status about its resources. */
+  containerStatus(name: string): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+    const of = ({ containers, initContainers }: PodSizes) =>
+      [...containers, ...initContainers].find((container) => container.name === name)?.resources;
+    const requests = of(this.allocated)?.requests;
+    const { requests: has, limits } = of(this.actual) ?? {};
+    return {
+      ...(requests === undefined ? {} : { allocatedResources: requests }),
+      resources: { ...(limits === undefined ? {} : { limits }), ...(has === undefined ? {} : { requests: has }) },
+    };
+  }
+
+  /** The part of the pod's status about resources of all its containers together. */
+  get podStatus(): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+    const { resources } = this.actual;
+    const requests = this.allocated.resources?.requests;
+    return {
+      ...(requests === undefined ? {} : { allocatedResources: requests }),
+      ...(resources === undefined ? {} : { resources }),
+    };
+  }
+
+  private summary(generation: number | undefined, error?: string, sizes = this.allocated): string {
+    const shown = (all: PodSizes['containers']) => all.map(({ name, resources }) => ({ name, resources }));
+    const { initContainers, containers } = sizes;
+    return JSON.stringify({
+      ...(initContainers.length === 0 ? {} : { initContainers: shown(initContainers) }),
+      containers: shown(containers),
+      generation: generation ?? 0,
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+}
+
+function condition(type: 'PodResizePending' | 'PodResizeInProgress', note: Note, reason?: string): PodCondition {
+  const { generation, since, message } = note;
+  const time = formatTime(since);
+  return {
+    type,
+    status: 'True',
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    lastProbeTime: time,
+    lastTransitionTime: time,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
