@@ -17,6 +17,7 @@ export const controllerDefaults = {
   'persistentvolume-binder': true,
   'ephemeral-volume-controller': true,
   'resourceclaim-controller': true,
+  'device-taint-eviction-controller': true,
   'persistentvolume-attach-detach-controller': true,
   'volumeattributesclass-protection-controller': true,
   resourcequota: true,

@@ -21,6 +21,7 @@ import { DefinitionCleanupController } from './custom-resource-definitions/defin
 import { DefinitionStatusController } from './custom-resource-definitions/definition-status.controller.js';
 import { DaemonSetController } from './daemon-set/daemon-set.controller.js';
 import { DeploymentController } from './deployment/deployment.controller.js';
+import { DeviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction.controller.js';
 import { DisruptionController } from './disruption/disruption.controller.js';
 import { EndpointSliceController } from './endpoint-slice/endpoint-slice.controller.js';
 import { EndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring.controller.js';
@@ -101,6 +102,7 @@ export function makeLoops(options: ControllersOptions, dependencies: LoopDepende
     'persistentvolume-binder': () => new PersistentVolumeBinderController(dependencies),
     'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...dependencies, counters: options.counters }),
     'resourceclaim-controller': () => new ResourceClaimController(dependencies),
+    'device-taint-eviction-controller': () => new DeviceTaintEvictionController(dependencies),
     'persistentvolume-attach-detach-controller': () =>
       new AttachDetachController({ ...dependencies, counters: options.counters }),
     'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(dependencies),

@@ -1,7 +1,7 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
-import type { PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
+import { markDisrupted } from '../frame/mark-disrupted.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
@@ -64,7 +64,10 @@ export class TaintEvictionController extends ReconcileLoop {
     }
     this.events.normal(pod, reason, `Marking for deletion Pod ${namespace}/${name}`);
     const pods = this.client<StoredPod>('', 'pods');
-    await pods.updateStatus(work, pod, (live) => markDisrupted(live, formatTime(now)));
+    const message = 'Taint manager: deleting due to NoExecute taint';
+    await pods.updateStatus(work, pod, (live) =>
+      markDisrupted(live, 'DeletionByTaintManager', message, formatTime(now)),
+    );
     await pods.delete(work, pod);
     return 'done';
   }
@@ -74,21 +77,4 @@ const reason = 'TaintManagerEviction';
 
 function drivingTaints(node: Readonly<StoredNode> | undefined): Taint[] {
   return (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
-}
-
-/** Lets the owner of the pod distinguish this end from a failure of the pod itself. */
-function markDisrupted(pod: StoredPod, time: string): StoredPod | undefined {
-  const conditions = (pod.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
-  const present = pod.status.conditions?.find(({ type }) => type === 'DisruptionTarget');
-  if (present?.status === 'True') return undefined;
-  conditions.push({
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
-    lastTransitionTime: time,
-    lastProbeTime: null,
-  } as unknown as PodCondition);
-  pod.status.conditions = conditions;
-  return pod;
 }
