@@ -93,7 +93,7 @@ export const layers = [
   },
   { folder: 'server/advertise', imports: [...base, ...objects], wiring: ['server/endpoints'] },
 
-  { folder: 'loops/scheduler', imports: ['base/machinery', 'objects/apis', 'objects/quota'] },
+  { folder: 'loops/scheduler', imports: ['base/machinery', 'objects/cel', 'objects/apis', 'objects/quota'] },
   {
     folder: 'loops/controllers',
     imports: [

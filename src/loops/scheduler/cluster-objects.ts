@@ -4,6 +4,7 @@ import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-vol
 import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
 import type { NamespaceLabels } from './affinity-terms.js';
+import type { DeviceObjects } from './devices/device-objects.js';
 import type { PodInfo } from './pod-info.js';
 
 /** The pods that belong together with a pod: the replicas of a workload or behind a service. */
@@ -24,5 +25,9 @@ export interface ClusterObjects {
   readonly volumesOfClass?: (name: string) => Iterable<PersistentVolume & ApiObject>;
   /** How many volumes of each storage driver a node takes; undefined when no driver has a limit. */
   readonly volumeLimits?: (node: string) => ReadonlyMap<string, number> | undefined;
+  /** What is known of devices; undefined: nothing, so that no pod gets any. */
+  readonly devices?: DeviceObjects;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
   readonly storageClass?: (name: string) => (StorageClass & ApiObject) | undefined;
 }

@@ -31,6 +31,8 @@ export interface QueueOptions {
   readonly now: () => number;
   /** Whether the pods of a namespace are held back at the moment. Default: none are. */
   readonly holds?: (namespace: string) => boolean;
+  /** Whether a pod can't be tried before {@link SchedulingQueue.recheck} finds otherwise. Default: no pod. */
+  readonly waits?: (info: PodInfo) => boolean;
   readonly firstBackoffMs?: number;
   readonly longestBackoffMs?: number;
   /** After this time a pod is tried again even if nothing happened that should help it. */
@@ -44,7 +46,7 @@ export interface QueueOptions {
  *   come in their order.
  * - *backoff*: to be tried after a pause, which doubles with every attempt.
  * - *unschedulable*: not to be tried before something happens that may help, or a long time has passed.
- * - *gated*: not to be tried before its gates are gone.
+ * - *gated*: not to be tried before its gates are gone and what it needs is made.
  * - *taken*: given out by {@link take}, until it is put back or removed.
  */
 export class SchedulingQueue {
@@ -58,6 +60,7 @@ export class SchedulingQueue {
   private readonly backoff = new Heap<Entry>((a, b) => this.dueAt(a) < this.dueAt(b));
   /** The pods that each filter refused, to find those that an event concerns. */
   private readonly waiting = new Map<FilterName | '', Set<Entry>>();
+  private readonly gated = new Set<Entry>();
   private serial = 0;
   private readonly firstBackoffMs: number;
   private readonly longestBackoffMs: number;
@@ -91,7 +94,7 @@ export class SchedulingQueue {
    * tried again.
    */
   set(info: PodInfo, isWorth = true): void {
-    const isGated = (info.pod.spec.schedulingGates ?? []).length > 0;
+    const isGated = this.isGated(info);
     const known = this.entries.get(info.uid);
     if (known === undefined) {
       const entry: Entry = {
@@ -118,6 +121,19 @@ export class SchedulingQueue {
     else if (place === 'gated') this.activate(known);
     else if (place === 'unschedulable' && isWorth) this.wake(known);
     else this.enter(known, place, since);
+  }
+
+  /** Something was made that gated pods may wait for; `concerns` says more about a pod. */
+  recheck(concerns: (pod: QueuedPod) => boolean): void {
+    for (const entry of [...this.gated]) {
+      if (!concerns(entry) || this.isGated(entry.info)) continue;
+      this.leave(entry);
+      this.activate(entry);
+    }
+  }
+
+  private isGated(info: PodInfo): boolean {
+    return (info.pod.spec.schedulingGates ?? []).length > 0 || this.options.waits?.(info) === true;
   }
 
   /** Forgets a pod. */
@@ -203,7 +219,7 @@ export class SchedulingQueue {
   private putBack(uid: string, enter: (entry: Entry) => void): void {
     const entry = this.entries.get(uid);
     if (entry?.place !== 'taken') return;
-    if ((entry.info.pod.spec.schedulingGates ?? []).length > 0) this.enter(entry, 'gated');
+    if (this.isGated(entry.info)) this.enter(entry, 'gated');
     else enter(entry);
   }
 
@@ -235,6 +251,7 @@ export class SchedulingQueue {
     entry.since = since;
     if (place === 'active') this.active.add(entry);
     else if (place === 'backoff') this.backoff.add(entry);
+    else if (place === 'gated') this.gated.add(entry);
     else if (place === 'unschedulable') {
       for (const filter of entry.refusedBy.size === 0 ? ([''] as const) : entry.refusedBy) {
         const entries = this.waiting.get(filter);
@@ -247,6 +264,7 @@ export class SchedulingQueue {
   private leave(entry: Entry): void {
     if (entry.place === 'active') this.active.remove(entry);
     else if (entry.place === 'backoff') this.backoff.remove(entry);
+    else if (entry.place === 'gated') this.gated.delete(entry);
     else if (entry.place === 'unschedulable') {
       for (const entries of this.waiting.values()) entries.delete(entry);
     }

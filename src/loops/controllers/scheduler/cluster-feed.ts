@@ -3,6 +3,7 @@ import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { Cluster } from '../../scheduler/cluster.js';
+import type { StoredDeviceClaim } from '../../scheduler/devices/device-objects.js';
 import type { FilterName } from '../../scheduler/filter.js';
 import { filters } from '../../scheduler/filters/index.js';
 import { fitsResources } from '../../scheduler/filters/resources.js';
@@ -61,7 +62,7 @@ export class ClusterFeed {
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
-    const { namespaces, claims, volumes, classes, csiNodes } = this.surroundings;
+    const { namespaces, claims, volumes, classes, csiNodes, devices } = this.surroundings;
     const { nodes, pods } = this;
     await this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
     await this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);
@@ -69,6 +70,10 @@ export class ClusterFeed {
     await this.listen(volumes, () => this.volumesChanged(), signal);
     await this.listen(classes, () => this.volumesChanged(), signal);
     await this.listen(csiNodes, () => this.queue.moveToActiveQueue(['NodeVolumeLimits']), signal);
+    await this.listen(devices.classes, () => this.devicesChanged(), signal);
+    await this.listen(devices.slices, () => this.devicesChanged(), signal);
+    await this.listen(devices.rules, () => this.devicesChanged(), signal);
+    await this.listen(devices.claims, (claim, old) => this.deviceClaimChanged(claim, old), signal);
     await this.listen(pods, (pod, old) => this.podChanged(pod, old), signal);
   }
 
@@ -157,7 +162,8 @@ export class ClusterFeed {
       if (before !== undefined) this.podLeft(before);
       this.podCame(info);
     }
-    if (old?.spec.nodeName && !isSame(requestsOf(old), requestsOf(pod))) this.roomMade(node);
+    if (before !== undefined && (isLess(info, before, 'milliCpu') || isLess(info, before, 'memory')))
+      this.roomMade(node);
   }
 
   private podWaits(pod: StoredPod, old: StoredPod | undefined): void {
@@ -168,7 +174,10 @@ export class ClusterFeed {
     if (nominated) this.cluster.nominate(info, nominated);
     else if (old?.status?.nominatedNodeName) this.cluster.withdraw(uid);
     const isWorth =
-      old === undefined || !isSame(old.metadata.labels, pod.metadata.labels) || !isSame(old.spec, pod.spec);
+      old === undefined ||
+      !isSame(old.metadata.labels, pod.metadata.labels) ||
+      !isSame(old.spec, pod.spec) ||
+      !isSame(old.status?.resourceClaimStatuses, pod.status?.resourceClaimStatuses);
     this.queue.set(info, isWorth);
   }
 
@@ -203,6 +212,23 @@ export class ClusterFeed {
     this.queue.moveToActiveQueue(aboutVolumes);
   }
 
+  private devicesChanged(): void {
+    this.queue.moveToActiveQueue(['DynamicResources']);
+  }
+
+  /** A claim that came or changed concerns its pods; one that gives back its devices concerns all. */
+  private deviceClaimChanged(claim: StoredDeviceClaim | undefined, old: StoredDeviceClaim | undefined): void {
+    const isFreed = old?.status?.allocation !== undefined && claim?.status?.allocation === undefined;
+    if (isFreed) this.devicesChanged();
+    if (claim !== undefined && old !== undefined && isSame(claim.status, old.status)) return;
+    const { namespace, name = '', ownerReferences = [] } = (claim ?? old)?.metadata ?? {};
+    const isUser = ({ info }: QueuedPod) =>
+      info.namespace === namespace &&
+      (usesClaim(info.pod, name) || ownerReferences.some(({ uid }) => uid === info.uid));
+    this.queue.recheck(isUser);
+    this.queue.moveToActiveQueue(['DynamicResources'], isUser);
+  }
+
   private podCame(pod: PodInfo): void {
     const { namespaceLabels } = this.cluster;
     this.queue.moveToActiveQueue(aboutPods, (waiting) => helpsByBeingThere(waiting, pod, namespaceLabels));
@@ -231,6 +257,14 @@ export class ClusterFeed {
   }
 }
 
+/** Whether a pod uses a claim to devices, under its own name or by a template. */
+function usesClaim({ spec, status }: StoredPod, claim: string): boolean {
+  return (
+    (spec.resourceClaims ?? []).some(({ resourceClaimName }) => resourceClaimName === claim) ||
+    (status?.resourceClaimStatuses ?? []).some(({ resourceClaimName }) => resourceClaimName === claim)
+  );
+}
+
 function hasEnded(status: Pod['status'] | undefined): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
@@ -243,12 +277,8 @@ function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-function requestsOf({ spec }: StoredPod): unknown {
-  return [
-    spec.resources?.requests,
-    (spec.containers ?? []).map(({ resources }) => resources?.requests),
-    (spec.initContainers ?? []).map(({ resources }) => resources?.requests),
-  ];
+function isLess({ requests }: PodInfo, before: PodInfo, name: 'milliCpu' | 'memory'): boolean {
+  return requests[name] < before.requests[name];
 }
 
 /** The parts of a node that matter for placing pods; heartbeats change none of them. */

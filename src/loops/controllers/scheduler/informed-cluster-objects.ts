@@ -15,6 +15,7 @@ import { selectorFrom } from '../../scheduler/affinity-terms.js';
 import type { ClusterObjects, PodGroup } from '../../scheduler/cluster-objects.js';
 import type { PodInfo } from '../../scheduler/pod-info.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
+import { InformedDevices } from './informed-devices.js';
 
 type Workload = { readonly spec?: { readonly selector?: unknown } } & ApiObject;
 
@@ -29,13 +30,18 @@ export class InformedClusterObjects implements ClusterObjects {
   readonly volumes: Informer<PersistentVolume & ApiObject>;
   readonly classes: Informer<StorageClass & ApiObject>;
   readonly csiNodes: Informer<CSINode & ApiObject>;
+  readonly devices: InformedDevices;
+  readonly now: () => number;
   private readonly budgets: Informer<PodDisruptionBudget & ApiObject>;
   private readonly services: Informer<Service & ApiObject>;
   /** The workloads whose pods are a group, by kind. */
   private readonly workloads: ReadonlyMap<string, Informer<Workload>>;
   private readonly groups = new Map<string, PodGroup | undefined>();
 
-  constructor({ informers, names }: ReconcileDependencies) {
+  constructor(dependencies: ReconcileDependencies) {
+    const { informers, names, timers } = dependencies;
+    this.devices = new InformedDevices(dependencies);
+    this.now = () => timers.now();
     const of = <T extends ApiObject>(group: string, resource: string) =>
       informers.of<T>({ group: groupName(group, names), resource });
     this.namespaces = of('', 'namespaces');
@@ -59,7 +65,7 @@ export class InformedClusterObjects implements ClusterObjects {
   async start(signal: AbortSignal): Promise<void> {
     const { namespaces, claims, volumes, classes, csiNodes, budgets, services, workloads } = this;
     const all = [namespaces, claims, volumes, classes, csiNodes, budgets, services, ...workloads.values()];
-    await Promise.all(all.map((informer) => informer.use(signal)));
+    await Promise.all([this.devices.start(signal), ...all.map((informer) => informer.use(signal))]);
     const changed = (object: Workload | undefined, old: Workload | undefined) => {
       if (JSON.stringify(object?.spec?.selector) !== JSON.stringify(old?.spec?.selector)) this.groups.clear();
     };
@@ -82,6 +88,16 @@ export class InformedClusterObjects implements ClusterObjects {
 
   readonly volumesOfClass = (name: string) =>
     this.volumes.index(volumesByClass, ({ spec }) => [spec.storageClassName ?? '']).get(name);
+
+  /** Whether a claim to devices that the pod names, or that is made for it by a template, is not there yet. */
+  waitsForClaims({ pod, namespace }: PodInfo): boolean {
+    return (pod.spec.resourceClaims ?? []).some(({ name, resourceClaimName }) => {
+      const made = pod.status?.resourceClaimStatuses?.find((status) => status.name === name);
+      const claim = resourceClaimName ?? made?.resourceClaimName;
+      if (claim === undefined) return resourceClaimName === undefined && made === undefined;
+      return this.devices.claim(namespace, claim) === undefined;
+    });
+  }
 
   readonly groupOf = (pod: PodInfo): PodGroup | undefined => {
     const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);

@@ -104,6 +104,23 @@ export class PodWriter {
     });
   }
 
+  /** Whether a pod has a node by now. */
+  async isPlaced({ metadata }: StoredPod): Promise<boolean> {
+    const live = await this.client.get(metadata.namespace ?? '', metadata.name ?? '');
+    return live?.metadata.uid === metadata.uid && Boolean(live?.spec.nodeName);
+  }
+
+  /** Reports in an event that a pod is bound when its devices are prepared. */
+  waitsForDevices(pod: StoredPod, node: string): void {
+    const message = `waiting for binding conditions for device on node ${node}`;
+    this.eventsOf(pod).normal(pod, 'BindingConditionsPending', message);
+  }
+
+  /** Reports why a pod did not get its devices; it is tried again. */
+  devicesFailed(pod: StoredPod, error: unknown, signal: AbortSignal): void {
+    this.logFailure('the devices of a pod could not be prepared', pod, error, signal);
+  }
+
   /** Reports that no preemption is under way for a pod any more. Returns at once. */
   withdraw(pod: StoredPod, signal: AbortSignal): void {
     this.report(pod, signal, (live) => {
@@ -226,7 +243,8 @@ export class PodWriter {
     if (untold !== undefined) this.dependencies.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
   }
 
-  private async follow<T>(promise: Promise<T>): Promise<T> {
+  /** Waits for a promise before the writer is {@link settled}. */
+  async follow<T>(promise: Promise<T>): Promise<T> {
     this.running.add(promise);
     try {
       return await promise;

@@ -11,10 +11,12 @@ import { PodInfo } from '../../scheduler/pod-info.js';
 import { selectVictims } from '../../scheduler/preemption.js';
 import { type QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queue.js';
 import type { ControlLoop } from '../control-loop.js';
-import { componentUser } from '../frame/reconcile-context.js';
+import { componentUser, ReconcileContext } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
+import { DeviceBinder } from './device-binder.js';
+import { DeviceWriter } from './device-writer.js';
 import { InformedClusterObjects } from './informed-cluster-objects.js';
 import { PodWriter } from './pod-writer.js';
 
@@ -125,6 +127,7 @@ class Term {
   readonly feed: ClusterFeed;
   readonly writer: PodWriter;
   readonly claimWaits: ClaimWaits;
+  private readonly devices: DeviceBinder;
   private readonly surroundings: InformedClusterObjects;
   /** The node to begin the next search with. */
   private from = 0;
@@ -140,6 +143,7 @@ class Term {
     this.queue = new SchedulingQueue({
       now: () => parts.timers.elapsed(),
       holds: (namespace) => this.writer.isBehind(namespace),
+      waits: (info) => this.surroundings.waitsForClaims(info),
     });
     const surroundings = new InformedClusterObjects(parts);
     this.surroundings = surroundings;
@@ -147,6 +151,9 @@ class Term {
     this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
     this.writer = new PodWriter(parts, loop, user, wake);
     this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
+    const work = (signal: AbortSignal) => new ReconcileContext(user, loop, parts.timers.now(), signal);
+    const deviceWriter = new DeviceWriter({ ...parts, work }, surroundings.devices);
+    this.devices = new DeviceBinder(deviceWriter, this.writer, surroundings.devices, this.cluster);
   }
 
   /** Decides about one pod. Returns at once; the decision is written concurrently. */
@@ -164,11 +171,19 @@ class Term {
     }
     this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
     const plans = claimPlans(info, found.node, cluster);
-    const forget = this.feed.assume(info, found.node);
+    const devices = this.devices.planFor(info, found.node);
+    const forgetPod = this.feed.assume(info, found.node);
+    const forgetDevices = devices === undefined ? undefined : this.devices.reserve(devices);
+    const forget = () => {
+      forgetPod();
+      forgetDevices?.();
+    };
     const bind = () => this.writer.bind(info.pod, found.node, signal);
+    const bindWithVolumes = () =>
+      plans.length === 0 ? bind() : this.claimsBound(info, plans, found.node, signal).then((are) => are && bind());
     // Meanwhile other pods get their nodes.
     const outcome =
-      plans.length === 0 ? bind() : this.claimsBound(info, plans, found.node, signal).then((are) => are && bind());
+      devices === undefined ? bindWithVolumes() : this.devices.bind(info, devices, found.node, signal, bindWithVolumes);
     void outcome.then((isBound) => {
       if (isBound) queue.remove(info.uid);
       else {
@@ -203,6 +218,7 @@ class Term {
       random: this.parts.random,
     });
     queue.refused(taken, found.by);
+    if (found.by.has('DynamicResources')) this.devices.free(info, signal);
     if (room.kind === 'none') {
       if (!room.isWaiting) cluster.withdraw(info.uid);
       const nominated = cluster.nominationOf(info.uid) ?? '';

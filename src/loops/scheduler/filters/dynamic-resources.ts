@@ -1,15 +1,46 @@
-import { type Filter, refusal } from '../filter.js';
+import type { ClusterView } from '../cluster.js';
+import { DeviceFault } from '../devices/device-fault.js';
+import { PodDevices } from '../devices/pod-devices.js';
+import { type Filter, type Refusal, refusal } from '../filter.js';
+import type { PodInfo } from '../pod-info.js';
 
 const name = 'DynamicResources';
 
-/** Final: no removal of other pods gives the pod a device. */
-const notAllocated = refusal(name, 'cannot allocate all claims', true);
+/** The devices of a pod; undefined: it needs none. Throws a DeviceFault if it can't have them anywhere. */
+export function devicesOf(pod: PodInfo, { surroundings, labelPrefix }: ClusterView): PodDevices | undefined {
+  const { devices, now } = surroundings;
+  if (devices === undefined) {
+    if ((pod.pod.spec.resourceClaims ?? []).length > 0) throw new DeviceFault('cannot allocate all claims');
+    return undefined;
+  }
+  return PodDevices.of(pod, devices, `resource.${labelPrefix}`, now?.() ?? Date.now());
+}
 
-/**
- * Refuses pods with claims to devices. This scheduler allocates no devices, and a pod that is placed without them would run
- * without what it asked for, or be refused by its node.
- */
+/** Requires the devices that the pod's claims ask for. Final: no removal of other pods frees devices at once. */
 export const dynamicResources: Filter = {
   name,
-  prepare: ({ pod }) => ((pod.spec.resourceClaims ?? []).length === 0 ? undefined : { refusal: notAllocated }),
+  prepare(pod, cluster) {
+    const known = new Map<string, Refusal>();
+    const refused = (reason: string): Refusal => {
+      let found = known.get(reason);
+      if (found === undefined) {
+        found = refusal(name, reason, true);
+        known.set(reason, found);
+      }
+      return found;
+    };
+    try {
+      const devices = devicesOf(pod, cluster);
+      if (devices === undefined) return undefined;
+      return {
+        check: (node) => {
+          const reason = devices.refusalOn(node);
+          return reason === undefined ? undefined : refused(reason);
+        },
+      };
+    } catch (error) {
+      if (error instanceof DeviceFault) return { refusal: refused(error.message) };
+      throw error;
+    }
+  },
 };

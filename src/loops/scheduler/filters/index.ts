@@ -12,7 +12,6 @@ import { volumeRestrictions, volumeZone } from './volume-places.js';
 /** All filters in the order in which they run: the first refusal is the one reported. */
 export const filters: readonly Filter[] = [
   placingLimits,
-  dynamicResources,
   nodeUnschedulable,
   nodeName,
   taintToleration,
@@ -25,4 +24,5 @@ export const filters: readonly Filter[] = [
   volumeZone,
   topologySpread,
   interPodAffinity,
+  dynamicResources,
 ];

@@ -1,9 +1,13 @@
+import type { ClusterView } from '../cluster.js';
 import type { Filter, Refusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 
-/** What a node lacks: too many pods, too little of a resource; final when even an empty node would not be enough. */
-function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
+/**
+ * What a node lacks: too many pods, too little of a resource; final when even an empty node would not be enough. Devices
+ * may stand for an extended resource that the node itself does not have.
+ */
+function shortages({ requests }: PodInfo, node: NodeInfo, { surroundings }: ClusterView): Refusal | undefined {
   let reasons: string[] | undefined;
   let isFinal = false;
   const note = (reason: string, neverFits: boolean) => {
@@ -25,6 +29,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   }
   for (const [name, amount] of others) {
     const whole = allocatable.others.get(name) ?? 0;
+    if (whole === 0 && surroundings.devices?.classOfResource(name) !== undefined) continue;
     if (amount > 0 && amount > whole - (requested.others.get(name) ?? 0)) note(`Insufficient ${name}`, amount > whole);
   }
   return reasons && { filter: 'NodeResourcesFit', reasons, isFinal };
@@ -46,5 +51,5 @@ export function fitsResources({ requests }: PodInfo, { allocatable, requested, p
 /** Requires space for one more pod and for everything that it requests. */
 export const resourcesFit: Filter = {
   name: 'NodeResourcesFit',
-  prepare: (pod) => ({ check: (node) => shortages(pod, node) }),
+  prepare: (pod, cluster) => ({ check: (node) => shortages(pod, node, cluster) }),
 };

@@ -1,4 +1,5 @@
 import type { Score } from '../score.js';
+import { deviceAlternatives } from './device-alternatives.js';
 import { interPodAffinity } from './inter-pod-affinity.js';
 import { imageLocality, nodeAffinity, taintToleration } from './node-scores.js';
 import { balancedAllocation, leastAllocated } from './resources.js';
@@ -13,4 +14,5 @@ export const scores: readonly Score[] = [
   leastAllocated,
   balancedAllocation,
   imageLocality,
+  deviceAlternatives,
 ];
