@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import type { ApiObject } from '../api-object.js';
-import { ObjectPacker, sizeOf, sizeOfField } from './packed-object.js';
-import { PackedParts } from './packed-parts.js';
+import { parseExactJson } from '../json/exact-numbers.js';
+import { ObjectPacker, packedEqual, sizeOf, sizeOfField } from './packed-object.js';
+import { PackedPart, PackedParts } from './packed-parts.js';
 
 const env = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `V${i}`, value: 'x'.repeat(40) }));
 
@@ -48,6 +49,27 @@ describe('ObjectPacker', () => {
       `${packer.parts.usage.memory} bytes for 21 pods, ${after} for one`,
     );
     assert.equal(others.length, 20);
+  });
+
+  it('compares packed parts by what they are, and reads two different ones once', async () => {
+    const packer = new ObjectPacker(new PackedParts(0));
+    const [a, again, b] = await Promise.all([pod('a'), pod('a'), pod('a', 4999)].map((one) => pack(packer, one)));
+    const reads = mock.getter(PackedPart.prototype, 'value');
+    try {
+      assert.equal(packedEqual(a, again), true);
+      assert.equal(reads.mock.callCount(), 0, 'equal parts are one');
+      assert.equal(packedEqual(a?.spec, b?.spec), false);
+      assert.equal(reads.mock.callCount(), 2);
+      for (let i = 0; i < 5; i++) assert.equal(packedEqual(a, b), false);
+      assert.equal(reads.mock.callCount(), 2, 'the result is known');
+    } finally {
+      reads.mock.restore();
+    }
+    assert.equal(packedEqual(a, pod('a')), true, 'one side may be as it came');
+    assert.equal(packedEqual(a, pod('b')), false);
+    assert.equal(packedEqual({ x: undefined, y: [1, { z: 2 }] }, { y: [1, { z: 2 }] }), true);
+    assert.equal(packedEqual({ x: [] }, { x: {} }), false);
+    assert.equal(packedEqual(parseExactJson('{"x":1.0000000000000000001}'), parseExactJson('{"x":1}')), false);
   });
 
   it('says how large parts are without reading them', async () => {

@@ -1,5 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { ApiObject } from '../api-object.js';
+import { ExactNumber } from '../json/exact-numbers.js';
+import { deepEqual } from '../patch/json-value.js';
 import { PackedPart, PackedParts } from './packed-parts.js';
 
 /** Parts above this size are packed, if the object is. */
@@ -109,6 +111,42 @@ export function sizeOf(value: unknown, most: number): number {
 /** The approximate size of the text of one field; see {@link sizeOf}. */
 export function sizeOfField(holder: object, key: string, most: number): number {
   return packedPart(holder, key)?.size ?? sizeOf((holder as Record<string, unknown>)[key], most);
+}
+
+/** What comparisons of two different parts have found. */
+const compared = new WeakMap<PackedPart, WeakMap<PackedPart, boolean>>();
+
+/**
+ * {@link deepEqual} for values that may have packed parts: equal parts are one, so most of them are not read, and two
+ * others are read for one comparison only.
+ */
+export function packedEqual(a: unknown, b: unknown): boolean {
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return deepEqual(a, b);
+  if (a instanceof ExactNumber || b instanceof ExactNumber) return deepEqual(a, b);
+  // A field without a value is like one that is absent.
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const [left, right] = [packedPart(a, key), packedPart(b, key)];
+    const isEqual =
+      left !== undefined && right !== undefined
+        ? equalParts(left, right)
+        : packedEqual(fieldOf(a, key), fieldOf(b, key));
+    if (!isEqual) return false;
+  }
+  return true;
+}
+
+function fieldOf(holder: Container, key: string): unknown {
+  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined;
+}
+
+function equalParts(a: PackedPart, b: PackedPart): boolean {
+  if (a === b) return true;
+  const known = compared.get(a)?.get(b);
+  if (known !== undefined) return known;
+  const isEqual = deepEqual(a.value, b.value);
+  const ofA = compared.get(a) ?? new WeakMap<PackedPart, boolean>();
+  compared.set(a, ofA.set(b, isEqual));
+  return isEqual;
 }
 
 function packedPart(holder: object, key: string): PackedPart | undefined {

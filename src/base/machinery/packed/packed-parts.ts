@@ -136,6 +136,9 @@ export class PackedParts {
   }
 
   private keep(digest: string, bytes: Buffer, make: (content: Buffer | FilePlace) => PackedPart): PackedPart {
+    // An equal one may have been compressed at the same time.
+    const found = this.known.get(digest)?.deref();
+    if (found !== undefined) return found;
     const place = this.held + bytes.length > this.budget ? this.written(bytes) : undefined;
     const part = make(place ?? ownBytes(bytes));
     if (place === undefined) this.held += bytes.length;

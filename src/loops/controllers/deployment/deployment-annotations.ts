@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { packedEqual } from '../../../base/machinery/packed/packed-object.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type {
   Deployment,
@@ -88,11 +88,18 @@ export function splitSets(deployment: StoredDeployment, sets: readonly StoredSet
 export function hasTemplateOf(set: StoredSet, deployment: StoredDeployment): boolean {
   const mine = set.spec.template;
   const wanted = deployment.spec.template;
-  return deepEqual(mine.spec, wanted.spec) && deepEqual(plain(mine.metadata), plain(wanted.metadata));
+  // Each template is compared with those of all revisions, and a template may be very large.
+  return packedEqual(mine.spec, wanted.spec) && packedEqual(comparable(mine.metadata), comparable(wanted.metadata));
 }
 
-function plain(metadata: ApiObject['metadata'] | object = {}): object {
-  const { labels = {}, annotations = {}, ...others } = metadata as ApiObject['metadata'];
+/** The metadata of a template without what is different in each replica set. Reads no packed part besides the labels. */
+function comparable(metadata: ApiObject['metadata'] | object = {}): object {
+  const { labels = {} } = metadata as ApiObject['metadata'];
   const { [hashLabel]: _hash, ...rest } = labels;
-  return { ...others, labels: rest, annotations, creationTimestamp: undefined };
+  const {
+    labels: _labels,
+    creationTimestamp: _time,
+    ...others
+  } = Object.getOwnPropertyDescriptors(metadata) as Record<string, PropertyDescriptor>;
+  return Object.defineProperties({ annotations: {}, labels: rest }, others);
 }
