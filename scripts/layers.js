@@ -70,10 +70,14 @@ export const layers = [
   { folder: 'server/audit', imports: [...base, 'base/outgoing', 'storage/postgres'] },
   { folder: 'server/flow-control', imports: [...base, 'objects/apis', 'objects/registry'], wiring: ['storage'] },
   {
+    folder: 'server/node-agents',
+    imports: [...base, 'base/outgoing'],
+  },
+  {
     folder: 'server/endpoints',
     imports: [
       ...base,
-      ...['base/outgoing', 'storage', 'objects/registry'],
+      ...['base/outgoing', 'storage', 'objects/registry', 'server/node-agents'],
       ...['server/authentication', 'server/admission', 'server/aggregation', 'server/audit', 'server/flow-control'],
     ],
     wiring: ['objects/apis', 'storage/postgres', 'server/authorization'],
@@ -138,6 +142,7 @@ export const layers = [
         'server/authentication',
         'server/admission',
         'server/flow-control',
+        'server/node-agents',
         'server/endpoints',
         'server/large',
         'server/advertise',
@@ -157,6 +162,7 @@ export const layers = [
         'modules',
         'server/authorization',
         'server/authentication',
+        'server/node-agents',
       ],
       'loops/controllers',
     ],

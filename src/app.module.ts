@@ -28,6 +28,7 @@ import { groupController } from './server/endpoints/resource.controller.js';
 import { StatusFilter } from './server/endpoints/status.filter.js';
 import { FlowControlModule } from './server/flow-control/flow-control.module.js';
 import { LargeModule } from './server/large/large.module.js';
+import { NodeAgentsModule } from './server/node-agents/node-agents.module.js';
 import type { OpenDatabase } from './storage/postgres/postgres-storage.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
@@ -85,6 +86,7 @@ export class AppModule {
         AuthenticationModule,
         AuthorizationModule,
         AdmissionModule,
+        NodeAgentsModule,
         EndpointsModule,
       ],
       controllerAt: groupController,

@@ -3,6 +3,7 @@ import { AdmissionOptions } from './base/config/admission.options.js';
 import { AggregationOptions } from './base/config/aggregation.options.js';
 import { AuthorizationOptions } from './base/config/authorization.options.js';
 import { ClusterOptions } from './base/config/cluster.options.js';
+import { NodeAgentOptions } from './base/config/node-agent.options.js';
 import { OptionsModule } from './base/config/options.module.js';
 import type { ControllersSettings, ServerOptions } from './base/config/server-options.js';
 import { StorageOptions } from './base/config/storage.options.js';
@@ -15,6 +16,7 @@ import { CustomResourcesModule } from './objects/custom-resources/serving/custom
 import { RegistryModule } from './objects/registry/registry.module.js';
 import { ClosedAuthenticationModule } from './server/authentication/closed-authentication.module.js';
 import { AuthorizationModule } from './server/authorization/authorization.module.js';
+import { NodeAgentsModule } from './server/node-agents/node-agents.module.js';
 import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
 
@@ -24,19 +26,20 @@ const groups = {
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
   aggregation: AggregationOptions,
+  nodeAgents: NodeAgentOptions,
 } as const;
 
 /** The control loops as a process of their own, with the authorization they need for their checks. */
 @Module({})
 export class ControllersAppModule {
   static of(
-    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation'> &
+    options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation' | 'nodeAgents'> &
       ControllersSettings,
     logger: Logger,
     signal?: AbortSignal,
   ): DynamicModule {
     const names = vendorNames(options.cluster.vendor, options.cluster.compat);
-    const imports = [StorageModule, RegistryModule, ClosedAuthenticationModule, AuthorizationModule];
+    const imports = [StorageModule, RegistryModule, ClosedAuthenticationModule, AuthorizationModule, NodeAgentsModule];
     return {
       module: ControllersAppModule,
       imports: [
@@ -46,6 +49,7 @@ export class ControllersAppModule {
           authorization: options.authorization,
           admission: options.admission,
           aggregation: options.aggregation,
+          nodeAgents: options.nodeAgents,
         }),
         ObservabilityModule.of(logger),
         StartModule.of(signal),

@@ -16,6 +16,7 @@ import { EventsApiModule } from './events/events-api.module.js';
 import { FlowControlApiModule } from './flowcontrol/flowcontrol-api.module.js';
 import { InternalApiModule } from './internal/internal-api.module.js';
 import { LifecycleApiModule } from './lifecycle/lifecycle-api.module.js';
+import { MetricsApiModule } from './metrics/metrics-api.module.js';
 import { NetworkingApiModule } from './networking/networking-api.module.js';
 import { NodeApiModule } from './node/node-api.module.js';
 import { PolicyApiModule } from './policy/policy-api.module.js';
@@ -43,6 +44,7 @@ const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
   FlowControlApiModule,
   InternalApiModule,
   LifecycleApiModule,
+  MetricsApiModule,
   NetworkingApiModule,
   NodeApiModule,
   PolicyApiModule,

@@ -28,7 +28,15 @@ describe('dev with simulated nodes', () => {
     removeWithUs(directory);
     const port = await freePort();
     const databaseUrl = await postgres.createTestDatabase();
-    const flags = [`--data-dir=${directory}`, `--secure-port=${port}`, '--simulated-nodes=2'];
+    const flags = [
+      `--data-dir=${directory}`,
+      `--secure-port=${port}`,
+      '--simulated-nodes=2',
+      '--runtime-config=metrics.k8s.io/v1beta1',
+      '--horizontal-pod-autoscaler-sync-period=1s',
+      '--horizontal-pod-autoscaler-initial-readiness-delay=1ms',
+      '--horizontal-pod-autoscaler-cpu-initialization-period=1ms',
+    ];
     child = spawn(process.execPath, [mainFile, 'dev', ...flags], {
       env: { ...process.env, PLINTH_DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -78,6 +86,60 @@ describe('dev with simulated nodes', () => {
     const { body } = await admin.get(pods);
     const nodes = new Set(body.items.map(({ spec }: { spec: { nodeName: string } }) => spec.nodeName));
     assert.deepEqual([...nodes].sort(), ['sim-0', 'sim-1']);
+  });
+
+  it('measures them, and scales by that', async () => {
+    const metrics = '/apis/metrics.k8s.io/v1beta1';
+    const [used] = (await admin.get(`${pods}?labelSelector=app=web`)).body.items;
+    const annotations = { 'sim.plinth.dev/cpu': '450m', 'sim.plinth.dev/memory': '64Mi' };
+    await admin.patch(`${pods}/${used.metadata.name}`, 'merge', { metadata: { annotations } });
+    const made = await admin.post('/apis/apps/v1/namespaces/default/deployments', {
+      metadata: { name: 'busy' },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { app: 'busy' } },
+        template: {
+          metadata: { labels: { app: 'busy' }, annotations },
+          spec: { containers: [{ name: 'c', image: 'nginx', resources: { requests: { cpu: '300m' } } }] },
+        },
+      },
+    });
+    assert.equal(made.status, 201, made.text);
+    const scaler = await admin.post('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', {
+      metadata: { name: 'busy' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'busy' },
+        maxReplicas: 3,
+        metrics: [
+          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+        ],
+      },
+    });
+    assert.equal(scaler.status, 201, scaler.text);
+    const one = await eventually(async () => {
+      const { body } = await admin.get(`${metrics}/namespaces/default/pods/${used.metadata.name}`);
+      return body.containers?.[0].usage.memory === '64Mi' && body;
+    }, 'the measurement of a pod');
+    assert.equal(one.kind, 'PodMetrics');
+    assert.equal(one.metadata.labels.app, 'web');
+    assert.match(one.window, /^[\d.]+m?s$/);
+    assert.ok(Date.parse(one.timestamp) > 0);
+    const list = (await admin.get(`${metrics}/namespaces/default/pods?labelSelector=app=web`)).body;
+    assert.equal(list.kind, 'PodMetricsList');
+    assert.equal(list.items.length, 4);
+    assert.deepEqual((await admin.get(`${metrics}/namespaces/kube-system/pods`)).body.items, []);
+    assert.equal((await admin.get(`${metrics}/namespaces/default/pods/none`)).status, 404);
+    assert.equal((await admin.get(`${metrics}/namespaces/kube-system/pods/${used.metadata.name}`)).status, 404);
+    const nodes = (await admin.get(`${metrics}/nodes`)).body.items;
+    assert.deepEqual(
+      nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+      ['sim-0', 'sim-1'],
+    );
+    assert.equal((await admin.post(`${metrics}/nodes`, { metadata: { name: 'x' } })).status, 405);
+    await eventually(async () => {
+      const { body } = await admin.get('/apis/apps/v1/namespaces/default/deployments/busy');
+      return body.spec.replicas === 3 && body.status.readyReplicas === 3;
+    }, 'as many replicas as the load asks for');
   });
 
   it('shows their logs, over connections that both sides check', async () => {

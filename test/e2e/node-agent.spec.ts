@@ -4,6 +4,7 @@ import { get } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import { busyboxImage, containerdNeeds, TestContainerd } from '../support/containerd.js';
 import { unlessThere } from '../support/needs.js';
 import { TestIdentity } from '../support/test-authority.js';
@@ -63,6 +64,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       `--kubeconfig=${join(folder, 'kubeconfig')}`,
       `--bootstrap-kubeconfig=${join(folder, 'bootstrap')}`,
       `--cert-dir=${join(folder, 'certificates')}`,
+      '--rotate-server-certificates',
       `--hostname-override=${nodeName}`,
       '--node-ip=127.0.0.1',
       `--container-runtime-endpoint=${containerd.endpoint}`,
@@ -386,9 +388,68 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       (await ask('/metrics/resource', friend)).body,
       /container_memory_working_set_bytes\{container="main",namespace="default",pod="whole"\} [1-9]/,
     );
+    assert.match(
+      (await ask('/metrics/cadvisor', friend)).body,
+      /container_memory_working_set_bytes\{container="main",id="\w+",image="[^"]+",name="\w+",namespace="default",pod="whole"\} [1-9]/,
+    );
+    assert.match(
+      (await ask('/metrics/probes', friend)).body,
+      /prober_probe_total\{container="main",namespace="default",pod="whole",pod_uid="[^"]+",probe_type="Readiness",result="successful"\} [1-9]/,
+    );
     const summary = JSON.parse((await ask('/stats/summary', friend)).body);
     assert.equal(summary.node.nodeName, nodeName);
     assert.equal((await ask('/unknown', friend)).status, 404);
+  });
+
+  it('gets the certificate of its server from the API, when somebody approves it', async () => {
+    const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    const request = await eventually(async () => {
+      const { body } = await admin.get(requests);
+      return body.items.find(
+        ({ spec, status }: { spec: { signerName: string }; status: { conditions?: object[] } }) =>
+          spec.signerName === 'kubernetes.io/kubelet-serving' && status.conditions === undefined,
+      );
+    }, 'the request for a certificate');
+    assert.equal(request.spec.username, `system:node:${nodeName}`);
+    const condition = { type: 'Approved', status: 'True', reason: 'Test', message: 'a test' };
+    const approval = await admin.put(`${requests}/${request.metadata.name}/approval`, {
+      ...request,
+      status: { conditions: [condition] },
+    });
+    assert.equal(approval.status, 200, approval.text);
+    const shown = () =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+          const { subject, subjectaltname } = socket.getPeerCertificate();
+          resolve(`${subject.CN} ${subjectaltname}`);
+          socket.end();
+        });
+        socket.once('error', reject);
+      });
+    await eventually(
+      async () => (await shown()) === `system:node:${nodeName} DNS:${nodeName}, IP Address:127.0.0.1`,
+      'the new certificate',
+    );
+  });
+
+  it('ends a pod that fills its empty directory, and says so', async () => {
+    await create('full', {
+      containers: [
+        {
+          name: 'main',
+          ...shell('dd if=/dev/zero of=/v/file bs=1024 count=3000; sleep 1000'),
+          volumeMounts: [{ name: 'v', mountPath: '/v' }],
+        },
+      ],
+      volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }],
+    });
+    const { status } = await untilPod('full', 'the pod has failed', (seen) => seen.phase === 'Failed');
+    assert.deepEqual(
+      [status.reason, status.message],
+      ['Evicted', 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". '],
+    );
+    const { reason } = status.conditions.find(({ type }: { type: string }) => type === 'DisruptionTarget');
+    assert.equal(reason, 'TerminationByKubelet');
   });
 
   it('goes on with running containers after it was killed, and makes none twice', async () => {
@@ -407,5 +468,33 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     await admin.delete(`${pods}/later?gracePeriodSeconds=0`);
     agent = await AgentProcess.start(flags);
     await eventually(async () => (await containerd.containers()).length === count, 'its containers are gone');
+  });
+
+  it('ends its pods before a machine without systemd goes down, and takes no more', async (context) => {
+    if (await fs.stat('/run/systemd/system').catch(() => undefined)) return context.skip('this machine has systemd');
+    await agent.stop();
+    agent = await AgentProcess.start([...flags, '--shutdown-grace-period=20s']);
+    await create('last', {
+      containers: [{ name: 'main', ...shell('trap "exit 0" TERM; while true; do sleep 0.1; done') }],
+    });
+    await untilPod('last', 'the pod runs', (seen) => seen.phase === 'Running');
+    await agent.stop('SIGTERM');
+    const { status } = (await admin.get(`${pods}/last`)).body;
+    assert.deepEqual(
+      [status.phase, status.reason, status.message],
+      ['Failed', 'Terminated', 'Pod was terminated in response to imminent node shutdown.'],
+    );
+    assert.equal(status.containerStatuses[0].state.terminated.exitCode, 0);
+    const { status: node } = (await admin.get(`/api/v1/nodes/${nodeName}`)).body;
+    const ready = node.conditions.find(({ type }: { type: string }) => type === 'Ready');
+    assert.deepEqual([ready.status, ready.message], ['False', 'node is shutting down']);
+    const tasks = (await containerd.ctr(['tasks', 'ls'])).split('\n').filter((line) => line.includes('RUNNING'));
+    const running: string[] = [];
+    for (const line of tasks) {
+      const info = JSON.parse(await containerd.ctr(['containers', 'info', line.split(/\s+/)[0] ?? '']));
+      running.push(info.Labels['io.kubernetes.pod.name']);
+    }
+    assert.deepEqual(running, []);
+    agent = await AgentProcess.start(flags);
   });
 });

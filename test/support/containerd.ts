@@ -40,6 +40,15 @@ export class TestContainerd {
     return containerd;
   }
 
+  /** Kills the runtime and starts it again; what runs goes on. */
+  async restart(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await ended;
+    this.child = startProgram(this.folder);
+    await this.untilReady();
+  }
+
   private async untilReady(): Promise<void> {
     for (let i = 0; ; i++) {
       try {

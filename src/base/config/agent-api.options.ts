@@ -35,6 +35,15 @@ export class AgentApiOptions {
   readonly rotateCertificates: boolean = true;
 
   @Flag({
+    name: 'rotate-server-certificates',
+    type: 'bool',
+    usage:
+      'Whether the agent asks the API for the certificate of its server, and renews it before it ends. Somebody has to approve ' +
+      'the request. Not together with --tls-cert-file.',
+  })
+  readonly rotateServerCertificates: boolean = false;
+
+  @Flag({
     name: 'config',
     type: 'string',
     unit: 'file',

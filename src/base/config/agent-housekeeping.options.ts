@@ -1,13 +1,34 @@
 import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { parseFlagDuration } from './flag-duration.js';
 
-function thresholdsProblem(thresholds: readonly string[]): string | undefined {
-  const form =
-    /^(memory|nodefs|imagefs)\.available<\d+(\.\d+)?(%|[kMGT]i?|Ki)?$|^(nodefs|imagefs)\.inodesFree<\d+(\.\d+)?%?$|^pid\.available<\d+%?$/;
-  return thresholds.every((each) => form.test(each))
-    ? undefined
-    : 'must be thresholds of memory.available, nodefs.available, imagefs.available, their inodesFree or pid.available';
+const bytes = '(memory|nodefs|imagefs)\\.available';
+const counts = '((nodefs|imagefs)\\.inodesFree|pid\\.available)';
+const signal = new RegExp(`^(${bytes}|${counts})$`);
+const signals = 'memory.available, nodefs.available, imagefs.available, their inodesFree or pid.available';
+
+function amountsProblem(sign: '<' | '='): (amounts: readonly string[]) => string | undefined {
+  const number = '\\d+(\\.\\d+)?';
+  const form = new RegExp(`^${bytes}${sign}${number}(%|[kMGT]i?|Ki)?$|^${counts}${sign}${number}%?$`);
+  return (amounts) => (amounts.every((each) => form.test(each)) ? undefined : `must be amounts of ${signals}`);
+}
+
+function gracesProblem(graces: readonly string[]): string | undefined {
+  const isGood = graces.every((each) => {
+    const [name = '', duration = ''] = each.split('=');
+    return signal.test(name) && (parseFlagDuration(duration) ?? -1) >= 0;
+  });
+  return isGood ? undefined : `must be durations for ${signals}, such as memory.available=1m30s`;
+}
+
+/** Every soft threshold needs the time for which it may be passed. */
+function softProblem(soft: readonly string[], options: Readonly<Record<string, unknown>>): string | undefined {
+  const problem = amountsProblem('<')(soft);
+  if (problem !== undefined) return problem;
+  const graces = new Set((options.evictionSoftGracePeriod as readonly string[]).map((each) => each.split('=')[0]));
+  const without = soft.map((each) => each.split('<')[0]).filter((name) => !graces.has(name));
+  return without.length === 0 ? undefined : `needs a grace period for ${without.join(', ')}`;
 }
 
 function sizeProblem(size: string): string | undefined {
@@ -64,12 +85,71 @@ export class AgentHousekeepingOptions {
     usage:
       'Pods are ended at once while less than this is left. A list replaces the default; 0% in a threshold turns it off.',
   })
-  @Check('thresholds', thresholdsProblem)
+  @Check('thresholds', amountsProblem('<'))
   readonly evictionHard: readonly string[] = [
     'imagefs.available<15%',
     'memory.available<100Mi',
     'nodefs.available<10%',
   ];
+
+  @Flag({
+    name: 'eviction-soft',
+    type: 'list',
+    unit: 'thresholds',
+    usage:
+      'Pods are ended, with time to do so, when less than this is left for longer than --eviction-soft-grace-period.',
+  })
+  @Check('thresholds', softProblem)
+  readonly evictionSoft: readonly string[] = [];
+
+  @Flag({
+    name: 'eviction-soft-grace-period',
+    type: 'list',
+    unit: 'durations',
+    usage: 'How long the thresholds of --eviction-soft may be passed, such as memory.available=1m30s.',
+  })
+  @Check('durations', gracesProblem)
+  readonly evictionSoftGracePeriod: readonly string[] = [];
+
+  @Flag({
+    name: 'eviction-max-pod-grace-period',
+    type: 'int',
+    unit: 'seconds',
+    usage: 'Most time that pods have to end when a threshold of --eviction-soft is passed, if they have no less.',
+  })
+  @Min(0, { message: 'must be 0 or more' })
+  readonly evictionMaxPodGracePeriod: number = 0;
+
+  @Flag({
+    name: 'eviction-minimum-reclaim',
+    type: 'list',
+    unit: 'amounts',
+    usage:
+      'How much more than a threshold must come back before no more pods are ended, such as nodefs.available=500Mi.',
+  })
+  @Check('amounts', amountsProblem('='))
+  readonly evictionMinimumReclaim: readonly string[] = [];
+
+  @Flag({
+    name: 'shutdown-grace-period',
+    type: 'duration',
+    usage:
+      'How long pods have to end when the machine shuts down, which the agent takes SIGTERM for where there is no systemd. ' +
+      '0: the containers run on.',
+  })
+  @Check('duration', notNegative)
+  readonly shutdownGracePeriodMs: number = 0;
+
+  @Flag({
+    name: 'shutdown-grace-period-critical-pods',
+    type: 'duration',
+    usage: 'How much of --shutdown-grace-period is for critical pods, which end after all others.',
+  })
+  @Check<number>('duration', (value, options) => {
+    const isGood = value >= 0 && value <= Number(options.shutdownGracePeriodMs);
+    return isGood ? undefined : 'must not be more than --shutdown-grace-period';
+  })
+  readonly shutdownGracePeriodCriticalPodsMs: number = 0;
 
   @Flag({
     name: 'eviction-pressure-transition-period',

@@ -29,6 +29,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   prune: 'Prune',
   events: 'Event',
   nodeAgents: 'Node agent',
+  proxyPaths: 'Proxy',
   controllersServing: 'Metrics',
   nodes: 'Simulated node',
   agentApi: 'Node agent API',

@@ -14,6 +14,8 @@ const durations: Readonly<Record<string, string>> = {
   runtimeRequestTimeout: 'runtime-request-timeout',
   cpuCFSQuotaPeriod: 'cpu-cfs-quota-period',
   evictionPressureTransitionPeriod: 'eviction-pressure-transition-period',
+  shutdownGracePeriod: 'shutdown-grace-period',
+  shutdownGracePeriodCriticalPods: 'shutdown-grace-period-critical-pods',
 };
 const strings: Readonly<Record<string, string>> = {
   staticPodPath: 'pod-manifest-path',
@@ -44,6 +46,7 @@ const numbers: Readonly<Record<string, string>> = {
   imageGCHighThresholdPercent: 'image-gc-high-threshold',
   imageGCLowThresholdPercent: 'image-gc-low-threshold',
   containerLogMaxFiles: 'container-log-max-files',
+  evictionMaxPodGracePeriod: 'eviction-max-pod-grace-period',
 };
 const booleans: Readonly<Record<string, string>> = {
   enableServer: 'enable-server',
@@ -53,6 +56,7 @@ const booleans: Readonly<Record<string, string>> = {
   cpuCFSQuota: 'cpu-cfs-quota',
   serializeImagePulls: 'serialize-image-pulls',
   rotateCertificates: 'rotate-certificates',
+  serverTLSBootstrap: 'rotate-server-certificates',
 };
 
 /** Fields of which only the default is supported: any other value would be a promise that nobody keeps. */
@@ -62,7 +66,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   tlsCipherSuites: [],
   tlsCurvePreferences: [],
   tlsMinVersion: ['VersionTLS12'],
-  serverTLSBootstrap: [],
   registryPullQPS: [5],
   registryBurst: [10],
   imagePullCredentialsVerificationPolicy: ['NeverVerifyPreloadedImages'],
@@ -89,10 +92,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   maxOpenFiles: [1_000_000],
   contentType: ['application/json', 'application/vnd.kubernetes.protobuf'],
   maxParallelImagePulls: [1],
-  evictionSoft: [],
-  evictionSoftGracePeriod: [],
-  evictionMaxPodGracePeriod: [],
-  evictionMinimumReclaim: [],
   mergeDefaultEvictionSettings: [],
   podsPerCore: [],
   enableControllerAttachDetach: [true],
@@ -120,8 +119,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   logging: [],
   enableSystemLogHandler: [true],
   enableSystemLogQuery: [],
-  shutdownGracePeriod: [],
-  shutdownGracePeriodCriticalPods: [],
   shutdownGracePeriodByPodPriority: [],
   crashLoopBackOff: [],
   reservedMemory: [],
@@ -208,6 +205,16 @@ function readMaps(fields: DocumentFields, value: Record<string, unknown>, defaul
   if (fields.has('evictionHard')) {
     const thresholds = (value.evictionHard ?? {}) as Record<string, unknown>;
     defaults['eviction-hard'] = Object.entries(thresholds).map(([signal, amount]) => `${signal}<${amount}`);
+  }
+  const maps = [
+    ['evictionSoft', 'eviction-soft', '<'],
+    ['evictionSoftGracePeriod', 'eviction-soft-grace-period', '='],
+    ['evictionMinimumReclaim', 'eviction-minimum-reclaim', '='],
+  ] as const;
+  for (const [field, flag, sign] of maps) {
+    if (!fields.has(field)) continue;
+    const entries = Object.entries((value[field] ?? {}) as Record<string, unknown>);
+    if (entries.length > 0) defaults[flag] = entries.map(([signal, amount]) => `${signal}${sign}${amount}`);
   }
   if (fields.has('staticPodURLHeader')) {
     const headers = (value.staticPodURLHeader ?? {}) as Record<string, unknown>;

@@ -13,7 +13,7 @@ function typesProblem(values: readonly string[]): string | undefined {
   return values.length === 0 ? 'must name at least one type' : undefined;
 }
 
-/** How the server reaches the agents of nodes (specification 8), and the servers in pods and on nodes. */
+/** How the agents of nodes are reached (specification 8). */
 export class NodeAgentOptions {
   @Flag({
     name: 'kubelet-client-certificate',
@@ -66,15 +66,4 @@ export class NodeAgentOptions {
   })
   @Check('cidrs', cidrsProblem)
   readonly kubeletDeniedCidrs: readonly string[] = defaultDeniedCidrs;
-
-  @Flag({
-    name: 'proxy-denied-cidrs',
-    type: 'list',
-    unit: 'ranges',
-    usage:
-      'Ranges of addresses that the proxy paths of pods, services and nodes must not lead to, apart from node agents. A ' +
-      'list replaces the default, which is that of --admission-webhook-denied-cidrs and the addresses of this machine alone.',
-  })
-  @Check('cidrs', cidrsProblem)
-  readonly proxyDeniedCidrs: readonly string[] = Object.freeze([...defaultDeniedCidrs, '127.0.0.0/8', '::1/128']);
 }

@@ -14,6 +14,7 @@ import { NodeAgentOptions } from './node-agent.options.js';
 import { NodeIpamOptions } from './node-ipam.options.js';
 import { NodeLoopOptions } from './node-loop.options.js';
 import type { ParsedOptions } from './parse-options.js';
+import { ProxyPathOptions } from './proxy-path.options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
 import { StorageOptions } from './storage.options.js';
 
@@ -27,6 +28,7 @@ export const serverOptionGroups = {
   audit: AuditOptions,
   aggregation: AggregationOptions,
   nodeAgents: NodeAgentOptions,
+  proxyPaths: ProxyPathOptions,
   api: ApiOptions,
   cluster: ClusterOptions,
   logging: LoggingOptions,

@@ -32,6 +32,7 @@ import type { ReconcileDependencies } from './frame/reconcile-loop.js';
 import { GarbageCollector } from './garbage-collector/garbage-collector.controller.js';
 import { HorizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.controller.js';
 import { RemoteMetrics } from './horizontal-pod-autoscaler/remote-metrics.js';
+import { ServedMetrics } from './horizontal-pod-autoscaler/served-metrics.js';
 import { JobController } from './job/job.controller.js';
 import { LegacyTokenCleanerController } from './legacy-token-cleaner/legacy-token-cleaner.controller.js';
 import { NamespaceController } from './namespace/namespace.controller.js';
@@ -113,7 +114,9 @@ export function makeLoops(options: ControllersOptions, dependencies: LoopDepende
     job: () => new JobController(dependencies),
     cronjob: () => new CronJobController(dependencies),
     horizontalpodautoscaling: () => {
-      const { metrics = new RemoteMetrics(aggregation, dependencies.names), autoscaler } = options;
+      const { names, registry } = dependencies;
+      const remote = new RemoteMetrics(aggregation, names);
+      const { metrics = new ServedMetrics(registry, names, remote), autoscaler } = options;
       return new HorizontalPodAutoscalerController({ ...dependencies, metrics, autoscaler });
     },
     'sql-views': () =>

@@ -3,21 +3,21 @@ import { decode } from '../../base/machinery/schema/index.js';
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import { type Pod, pod as podType } from '../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import { watchPods } from '../connection/pod-watch.js';
+import type { AgentOptions } from './agent-options.js';
 import { ApiObjects } from './api-objects.js';
 import { Cgroups } from './containers/cgroups.js';
 import { ContainerStarter } from './containers/container-starter.js';
 import { readResolvConf } from './containers/host-files.js';
 import type { ContainerRuntime } from './cri/container-runtime.js';
 import { AgentEvents } from './events.js';
-import type { Threshold } from './housekeeping/eviction.js';
 import { isRefusedUnder } from './housekeeping/eviction.js';
 import { Housekeeper } from './housekeeping/housekeeper.js';
 import { ImagePuller } from './images/image-puller.js';
+import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
 import type { NodeSettings } from './node-settings.js';
@@ -26,74 +26,17 @@ import { PodManager } from './pod-manager.js';
 import { PodTokens } from './pod-tokens.js';
 import { BackOff } from './pods/back-off.js';
 import { RuntimeView } from './pods/runtime-view.js';
+import { ProbeCounts } from './probes/probe-counts.js';
 import { RuntimeHealth } from './runtime-health.js';
-import { AgentServer, type ServerCertificates } from './server/agent-server.js';
-import { AgentAuthentication, type AuthenticationSettings } from './server/authentication.js';
-import { AgentAuthorization, type AuthorizationSettings } from './server/authorization.js';
+import { AgentServer } from './server/agent-server.js';
+import { AgentAuthentication } from './server/authentication.js';
+import { AgentAuthorization } from './server/authorization.js';
 import { HealthServer } from './server/health-server.js';
 import { ServiceWatch } from './service-watch.js';
+import { endPods, type ShutdownTimes } from './shutdown.js';
 import { MirrorPods } from './sources/mirror-pods.js';
-import { type StaticPodOptions, StaticPods } from './sources/static-pods.js';
+import { StaticPods } from './sources/static-pods.js';
 import { preparePodVolumes } from './volumes/pod-volumes.js';
-
-export interface AgentOptions {
-  readonly nodeName: string;
-  readonly hostname: string;
-  readonly nodeIPs: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
-  readonly taints: readonly Taint[];
-  readonly registersNode: boolean;
-  readonly unschedulable: boolean;
-  readonly rootFolder: string;
-  readonly logFolder: string;
-  readonly clusterDns: readonly string[];
-  readonly clusterDomain: string;
-  readonly resolvConf: string;
-  /** Cgroup below which all pods are: `/` or one of the administrator's. */
-  readonly cgroupRoot: string;
-  readonly cfsQuota: boolean;
-  readonly cfsQuotaPeriodMs: number;
-  readonly maxPods: number;
-  readonly podCidr: string;
-  readonly leaseMs: number;
-  readonly statusLookMs: number;
-  readonly statusReportMs: number;
-  readonly eventQps: number;
-  readonly eventBurst: number;
-  readonly serializesPulls: boolean;
-  readonly port: number;
-  /** The release that nodes report. */
-  readonly version: string;
-  /** When the machine is short of something; what they keep free is not for pods. */
-  readonly thresholds: readonly Threshold[];
-  readonly sources: StaticPodOptions;
-  /** Undefined: the agent has no server. */
-  readonly server: AgentServerOptions | undefined;
-  /** Where it says whether it is healthy; undefined: nowhere. */
-  readonly healthz: { readonly address: string; readonly port: number } | undefined;
-  readonly housekeeping: HousekeepingOptions;
-}
-
-export interface AgentServerOptions {
-  readonly address: string;
-  readonly certificates: ServerCertificates;
-  readonly authentication: AuthenticationSettings;
-  readonly authorization: AuthorizationSettings;
-  readonly debugging: boolean;
-  readonly streamIdleMs: number;
-  /** The configuration in force, as `/configz` shows it. */
-  readonly configuration: object;
-}
-
-export interface HousekeepingOptions {
-  readonly imageHighPercent: number;
-  readonly imageLowPercent: number;
-  readonly imageYoungestMs: number;
-  readonly logMaxBytes: number;
-  readonly logMaxFiles: number;
-  readonly thresholds: readonly Threshold[];
-  readonly transitionMs: number;
-}
 
 export interface AgentDependencies {
   readonly options: AgentOptions;
@@ -117,6 +60,7 @@ export class NodeAgent {
   readonly folders: PodFolders;
   readonly description: NodeDescription;
   readonly view: RuntimeView;
+  private readonly probeCounts = new ProbeCounts();
   private readonly reporter: NodeReporter;
   private readonly services: ServiceWatch;
   private readonly mirrors: MirrorPods;
@@ -178,7 +122,7 @@ export class NodeAgent {
           signal,
         },
         backOff: new BackOff(firstBackOffMs, longestBackOffMs),
-        prober: { runtime, timers, random, userAgent },
+        prober: { runtime, timers, random, userAgent, counts: this.probeCounts },
         prepareVolumes: (pod, podIPs) =>
           preparePodVolumes({
             ...{ pod, podIPs, objects, folders },
@@ -204,10 +148,18 @@ export class NodeAgent {
       // The watch of mirrors says so, too.
       onMirrorGone: () => undefined,
       refusal: (pod) =>
-        isRefusedUnder(this.description.pressures, pod)
-          ? { reason: 'Evicted', message: `The node had condition: [${[...this.description.pressures].join(', ')}]. ` }
-          : undefined,
-      onDone: (uid) => tokens.forget(uid),
+        this.description.isShuttingDown
+          ? { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' }
+          : isRefusedUnder(this.description.pressures, pod)
+            ? {
+                reason: 'Evicted',
+                message: `The node had condition: [${[...this.description.pressures].join(', ')}]. `,
+              }
+            : undefined,
+      onDone: (uid) => {
+        tokens.forget(uid);
+        this.probeCounts.forget(uid);
+      },
       onRuntime: (error) => this.health.listed(error),
     });
     this.reporter = new NodeReporter({
@@ -259,6 +211,8 @@ export class NodeAgent {
       logMaxBytes: housekeeping.logMaxBytes,
       logMaxFiles: housekeeping.logMaxFiles,
       thresholds: housekeeping.thresholds,
+      mostGraceSeconds: housekeeping.mostGraceSeconds,
+      folders: this.folders,
       transitionMs: housekeeping.transitionMs,
       memoryBytes: description.machine.memoryBytes,
       onPressures: (pressures) => {
@@ -312,6 +266,8 @@ export class NodeAgent {
     this.server = await AgentServer.start({
       ...{ runtime, manager, view, timers, logger, healthProblem },
       ...server,
+      machine: this.description.machine,
+      probeCounts: this.probeCounts,
       port: options.port,
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,
@@ -319,6 +275,18 @@ export class NodeAgent {
       authentication: new AgentAuthentication(api, names, server.authentication, timers),
       authorization: new AgentAuthorization(api, names, options.nodeName, server.authorization, timers),
     });
+  }
+
+  /** Shows another certificate from now on. */
+  useServingCertificate(pair: CertificatePair): void {
+    this.server?.useCertificate(pair);
+  }
+
+  /** Ends all pods because the machine shuts down. No others are taken, and the node says so. */
+  async shutDown(times: ShutdownTimes): Promise<void> {
+    this.description.isShuttingDown = true;
+    this.reporter.changed();
+    await endPods(this.manager, times, this.timers);
   }
 
   /** Containers run on. */

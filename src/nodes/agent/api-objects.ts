@@ -9,6 +9,7 @@ import type { Secret } from '../../objects/apis/core/v1/secret.types.js';
 import type { Volume } from '../../objects/apis/core/v1/volume.types.js';
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import type { ObjectReader } from './containers/environment.js';
+import type { ResolvedClaim } from './volumes/pod-volumes.js';
 import { type TrustBundleSource, VolumeProblem } from './volumes/volume-sources.js';
 
 /** Pods that start together share what was read, but nobody sees an older state than this. */
@@ -49,7 +50,7 @@ export class ApiObjects implements ObjectReader {
   }
 
   /** The volume behind a claim, as a volume of a pod. @throws VolumeProblem for kinds that this agent does not know */
-  async resolveClaim({ metadata }: Pod, claimName: string): Promise<Volume> {
+  async resolveClaim({ metadata }: Pod, claimName: string): Promise<ResolvedClaim> {
     const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
     const claim = await this.get<PersistentVolumeClaim>(path);
     if (claim === undefined) throw new VolumeProblem(`persistentvolumeclaim "${claimName}" not found`);
@@ -61,9 +62,9 @@ export class ApiObjects implements ObjectReader {
     const { hostPath, local, nfs } = volume.spec;
     if (volume.spec.claimRef?.uid !== claim.metadata.uid)
       throw new VolumeProblem(`persistentvolume "${name}" belongs to another claim`);
-    if (hostPath) return { name, hostPath } as Volume;
-    if (local) return { name, hostPath: { path: local.path, type: '' } } as Volume;
-    if (nfs) return { name, nfs } as Volume;
+    if (hostPath) return { volume: { name, hostPath } as Volume, isLocal: false };
+    if (local) return { volume: { name, hostPath: { path: local.path, type: '' } } as Volume, isLocal: true };
+    if (nfs) return { volume: { name, nfs } as Volume, isLocal: false };
     const [type] = Object.keys(volume.spec).filter(
       (key) =>
         typeof (volume.spec as Record<string, unknown>)[key] === 'object' &&

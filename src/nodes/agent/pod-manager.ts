@@ -79,8 +79,10 @@ export class PodManager {
       this.waiting.set(podKey(pod), pod);
       return;
     }
-    const worker = this.begin(pod, isStatic);
+    const worker = this.make(pod, isStatic);
+    // What does not fit must not even begin.
     this.admit(worker);
+    this.begin(worker);
   }
 
   /** A source no longer wants the pod. */
@@ -89,8 +91,8 @@ export class PodManager {
     this.workers.get(uid)?.forget();
   }
 
-  private begin(pod: Pod, isStatic: boolean): PodWorker {
-    const { shared, logger } = this.parts;
+  private make(pod: Pod, isStatic: boolean): PodWorker {
+    const { shared } = this.parts;
     const parts: WorkerDependencies = {
       ...shared,
       onDone: (uid) => this.done(uid),
@@ -98,10 +100,13 @@ export class PodManager {
     };
     const worker = new PodWorker(parts, pod, isStatic);
     this.workers.set(podUid(pod), worker);
-    worker
-      .run()
-      .catch((error: unknown) => logger.error('a pod is no longer looked after', { pod: podKey(pod), error }));
     return worker;
+  }
+
+  private begin(worker: PodWorker): void {
+    const { logger } = this.parts;
+    const pod = podKey(worker.declaration);
+    worker.run().catch((error: unknown) => logger.error('a pod is no longer looked after', { pod, error }));
   }
 
   private done(uid: string): void {
@@ -138,7 +143,7 @@ export class PodManager {
       problem.reason,
       problem.message,
     );
-    worker.fail({ reason: problem.reason, message: `Pod was rejected: ${problem.message}` });
+    worker.fail({ reason: problem.reason, message: `Pod was rejected: ${problem.message}`, isRefused: true });
   }
 
   /** All sources have been read once: what they did not name is no longer wanted. */
@@ -178,7 +183,9 @@ export class PodManager {
       if (this.workers.has(uid) || /[^\w.-]/.test(uid)) continue;
       const { containers } = await view.read(uid, namespace, name);
       const seconds = Number(containers[0]?.annotations[runtimeAnnotations.podGracePeriod] ?? 30);
-      this.begin(orphan(uid, namespace, name, seconds), false).forget();
+      const worker = this.make(orphan(uid, namespace, name, seconds), false);
+      worker.forget();
+      this.begin(worker);
     }
   }
 }

@@ -13,9 +13,11 @@ import { cpuQuota, cpuShares, linuxResourcesOf, podAmounts } from './containers/
 import { serviceEnvironment } from './containers/service-environment.js';
 import { containerStates, containerStatus } from './cri/container-messages.js';
 import { linuxResources, sandboxConfig } from './cri/sandbox-messages.js';
-import { Pressures, podToEvict, readThreshold, shortages } from './housekeeping/eviction.js';
-import { parseImageName } from './images/image-names.js';
+import { DiskLimits, diskUse } from './housekeeping/disk-limits.js';
+import { Pressures, podToEvict, readThreshold, Shortages, shortages } from './housekeeping/eviction.js';
+import { imageNameProblem, parseImageName } from './images/image-names.js';
 import { pullCredentials } from './images/pull-secrets.js';
+import { PodFolders } from './pod-folders.js';
 import { BackOff } from './pods/back-off.js';
 import { admissionProblem } from './pods/pod-admission.js';
 import { podPhase } from './pods/pod-phase.js';
@@ -250,6 +252,66 @@ describe('eviction', () => {
       () => false,
     );
     assert.equal(evicted?.metadata.name, 'greedy');
+  });
+
+  it('waits as long as a soft threshold says, and goes on until more has come back', () => {
+    const [hard, soft] = ['memory.available<100', 'memory.available<200'].map(readThreshold);
+    const rules = [hard, { ...soft, graceMs: 1000, reclaim: { percent: undefined, amount: 50 } }] as const;
+    const watched = new Shortages(rules as never);
+    const look = (available: number, now: number) => {
+      const found = watched.look({ 'memory.available': { capacity: 1000, available } }, now);
+      return [found.length, watched.due(found, now).length];
+    };
+    assert.deepEqual(look(150, 0), [1, 0]);
+    assert.deepEqual(look(150, 999), [1, 0]);
+    assert.deepEqual(look(250, 999), [0, 0], 'the time begins anew');
+    assert.deepEqual(look(150, 1000), [1, 0]);
+    assert.deepEqual(look(150, 2000), [1, 1]);
+    assert.deepEqual(look(240, 2001), [1, 1], 'not all has come back');
+    assert.deepEqual(look(250, 2002), [0, 0]);
+    assert.deepEqual(look(50, 2003), [2, 1], 'the hard one at once');
+  });
+
+  it('ends pods that use more of the disk than they may, without following links', async () => {
+    const root = await fs.mkdtemp(join(tmpdir(), 'limits-'));
+    const folders = new PodFolders(root, join(root, 'logs'));
+    const limits = new DiskLimits(folders, join(root, 'logs'));
+    const spec = { containers: [app()], volumes: [{ name: 'v', emptyDir: { sizeLimit: '64Ki' } }] };
+    const pod = podOf(spec, { name: 'p', uid: 'u', namespace: 'n' });
+    assert.equal(limits.concern(pod), true);
+    assert.equal(
+      limits.concern(podOf({ volumes: [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1' } }] })),
+      false,
+    );
+    const folder = folders.volume('u', 'kubernetes.io~empty-dir', 'v');
+    await fs.mkdir(join(folder, 'sub'), { recursive: true });
+    await fs.writeFile(join(root, 'large'), Buffer.alloc(200_000, 1));
+    await fs.symlink(join(root, 'large'), join(folder, 'link'));
+    await fs.symlink(root, join(folder, 'up'));
+    assert.equal(await limits.problem(pod, undefined), undefined);
+    await fs.writeFile(join(folder, 'sub', 'file'), Buffer.alloc(100_000, 1));
+    const used = await diskUse(folder);
+    await fs.link(join(folder, 'sub', 'file'), join(folder, 'sub', 'same'));
+    assert.ok((await diskUse(folder)) - used < 50_000, 'one file with two names');
+    assert.match(
+      (await limits.problem(pod, undefined)) ?? '',
+      /^Usage of EmptyDir volume "v" exceeds the limit "64Ki"\. $/,
+    );
+    await fs.rm(root, { recursive: true });
+  });
+});
+
+describe('names that are none of images', () => {
+  it('are refused with the reason that people know', () => {
+    const plain = 'invalid reference format';
+    const cases: Readonly<Record<string, string>> = {
+      'NOT a name': `${plain}: repository name (library/NOT a name) must be lowercase`,
+      'Bad:::Name': `${plain}: repository name (library/Bad) must be lowercase`,
+      'Registry/x y': plain,
+      'example.com/A:1': `${plain}: repository name (A) must be lowercase`,
+      'a b': plain,
+    };
+    for (const [text, problem] of Object.entries(cases)) assert.equal(imageNameProblem(text), problem, text);
   });
 });
 

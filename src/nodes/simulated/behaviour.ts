@@ -1,3 +1,5 @@
+import { canonicalQuantity } from '../../base/machinery/values/quantity.js';
+
 /** Prefix of the annotations of pods that set what their containers do (`docs/simulated-nodes.md`). */
 export const behaviourPrefix = 'sim.plinth.dev/';
 
@@ -23,6 +25,9 @@ export interface Behaviour {
   readonly logs: string | undefined;
   /** How often it writes them again; undefined: never. */
   readonly logEveryMs: number | undefined;
+  /** The processors that it pretends to use, as a quantity; undefined: hardly any. */
+  readonly cpu: string | undefined;
+  readonly memory: string | undefined;
 }
 
 /** The fields of a probe that are used. */
@@ -44,6 +49,7 @@ export interface ReadContainer {
   readonly readinessProbe?: ReadProbe;
   readonly startupProbe?: ReadProbe;
   readonly lifecycle?: { readonly postStart?: ReadHook; readonly preStop?: ReadHook };
+  readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
 }
 
 /** The purpose of a container. A sidecar is an init container that keeps running. */
@@ -88,6 +94,8 @@ export function behaviourOf(
     failsImage: failImage === undefined ? badImage.test(container.image ?? '') : failImage === 'true',
     logs: text('logs'),
     logEveryMs: milliseconds('log-every') || undefined,
+    cpu: readQuantity(text('cpu')) ?? readQuantity(container.resources?.requests?.cpu),
+    memory: readQuantity(text('memory')) ?? readQuantity(container.resources?.requests?.memory),
   };
 }
 
@@ -106,6 +114,17 @@ function hookMs({ sleep, exec }: ReadHook = {}): number {
   let seconds = 0;
   for (const [, amount] of text.matchAll(sleepCommand)) seconds += Number(amount);
   return Math.round(1000 * seconds);
+}
+
+/** The canonical form of a quantity from 0 on. */
+function readQuantity(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > 64) return undefined;
+  try {
+    const quantity = canonicalQuantity(text);
+    return quantity.startsWith('-') ? undefined : quantity;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A whole number of units from 0 on. */

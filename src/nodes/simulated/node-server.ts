@@ -7,6 +7,7 @@ import type { Timers } from '../../base/machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
 import type { PodMachine } from './pod-machine.js';
 import type { PodRunner } from './pod-runner.js';
+import { PretendedUse } from './pretended-use.js';
 import { openCommandStreams, ProtocolError } from './streams/command-streams.js';
 import { servePorts } from './streams/port-streams.js';
 import { pretendCommand, pretendPort } from './streams/pretence.js';
@@ -23,6 +24,8 @@ export interface NodeServerOptions {
   readonly timers: Timers;
   /** The pod, on a node that has this address. */
   readonly findPod: (namespace: string, name: string, address: string) => PodRunner | undefined;
+  /** The pods of the node that has this address; undefined: no node has one of its own. */
+  readonly podsAt: (address: string) => Iterable<PodRunner> | undefined;
 }
 
 /** An answer that is no log. */
@@ -48,6 +51,7 @@ const mostTries = 10;
 export class NodeServer {
   private readonly stopping = new AbortController();
   private readonly upgraded = new Set<Duplex>();
+  private readonly use = new PretendedUse();
 
   private readonly listeners: Listener[] = [];
   private chosen = 0;
@@ -153,6 +157,13 @@ export class NodeServer {
         response.end('ok');
         return;
       }
+      if (url.pathname === '/metrics/resource') {
+        const address = addressOf(request);
+        const pods = this.options.podsAt(address);
+        if (pods === undefined) throw new Refusal(404, 'the nodes share an address, so their use is not known');
+        response.writeHead(200, metricsText).end(this.use.text(address, pods, this.options.timers.now()));
+        return;
+      }
       if (first !== 'containerLogs' || container === '' || more !== undefined)
         throw new Refusal(404, '404 page not found');
       const machine = this.options.findPod(namespace, name, addressOf(request))?.machine;
@@ -219,6 +230,7 @@ function addressOf({ socket }: IncomingMessage): string {
 }
 
 const plainText = { 'content-type': 'text/plain' };
+const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
 
 function partFrom(query: URLSearchParams, now: number): LogPart {
   const number = (name: string) => {

@@ -120,6 +120,11 @@ export class PodMachine implements PodState {
     return this.stopped;
   }
 
+  /** The containers that run. */
+  running(): ContainerRun[] {
+    return this.all().filter(({ runningSince }) => runningSince !== undefined);
+  }
+
   container(name: string): ContainerRun | undefined {
     return this.all().find(({ plan }) => plan.name === name);
   }

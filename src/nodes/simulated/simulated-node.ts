@@ -82,6 +82,11 @@ export class SimulatedNode {
     return this.dependencies.profile.address;
   }
 
+  /** The pods of the node. */
+  pods(): Iterable<PodRunner> {
+    return this.runners.values();
+  }
+
   /** The pod that has this place on the node, with its containers. */
   findPod(namespace: string, name: string): PodRunner | undefined {
     for (const runner of this.runners.values()) {

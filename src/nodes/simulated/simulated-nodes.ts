@@ -88,6 +88,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
             }
             return undefined;
           },
+          podsAt: (address) => nodes.find((node) => areOwn && node.address === address)?.pods(),
         });
   const made = Array.from({ length: count }, (_, index) => {
     const name = `${options.namePrefix}${index}`;

@@ -162,8 +162,19 @@ export interface VirtualResource<T extends ApiObject = ApiObject> extends Resour
 /** A resource whose objects are computed for each request. They can only be read. */
 export interface ComputedResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'computed';
-  /** All objects at this moment. */
-  readonly compute: (context: RequestContext) => Promise<readonly T[]>;
+  /** The objects of the scope at this moment. */
+  readonly compute: (scope: ComputedScope) => Promise<readonly T[]>;
+}
+
+/** The computed objects that somebody wants. Whoever computes may compute others, too, if that is less work. */
+export interface ComputedScope {
+  /** Undefined: those of all namespaces. */
+  readonly namespace: string | undefined;
+  /** Undefined: all of them. */
+  readonly name: string | undefined;
+  /** Whether the selectors of the request choose an object with such metadata. */
+  readonly wants: (object: ApiObject) => boolean;
+  readonly signal: AbortSignal;
 }
 
 /**

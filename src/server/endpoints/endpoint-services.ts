@@ -11,12 +11,12 @@ import type { RequestAdmission } from '../admission/request-admission.js';
 import type { Aggregation } from '../aggregation/aggregation.js';
 import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
 import { LocalPriorities } from '../aggregation/local-priorities.js';
+import type { NodeAgents } from '../node-agents/node-agents.js';
 import type { LargeRequests } from './large-requests.interface.js';
 import type { MetaKinds } from './meta-kinds.interface.js';
 import { AcceptNegotiator } from './negotiation/accept.js';
 import { ConnectionThrottle } from './negotiation/connection-throttle.js';
 import { ContinueTokens } from './negotiation/continue-tokens.js';
-import type { NodeAgents } from './node-agents/node-agents.js';
 import { StreamSeats } from './streams/stream-seats.js';
 
 /** Limits and times that handlers need. */

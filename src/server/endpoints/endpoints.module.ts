@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ApiOptions } from '../../base/config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
-import { NodeAgentOptions } from '../../base/config/node-agent.options.js';
+import { ProxyPathOptions } from '../../base/config/proxy-path.options.js';
 import { AUTHORIZER, type Authorizer } from '../../base/machinery/authorizer.js';
-import { CLOCK, type Clock } from '../../base/machinery/clock.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
@@ -29,6 +27,8 @@ import { AUTHENTICATION, type Authentication } from '../authentication/build-aut
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import { FlowControlModule } from '../flow-control/flow-control.module.js';
+import { NodeAgents } from '../node-agents/node-agents.js';
+import { NodeAgentsModule } from '../node-agents/node-agents.module.js';
 import { DebugController } from './debug/debug.controller.js';
 import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
@@ -41,7 +41,6 @@ import { HistoryController, PAST } from './history/history.controller.js';
 import { HttpListener } from './http-listener.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
-import { buildNodeAgents, NodeAgents } from './node-agents/node-agents.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { InFlightLimiter } from './request-info/in-flight.js';
 import { CatchAllController } from './resource.controller.js';
@@ -66,6 +65,7 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
     AggregationModule,
     AuditModule,
     FlowControlModule,
+    NodeAgentsModule,
     TracingModule,
   ],
   controllers: [
@@ -134,12 +134,6 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
         ),
     },
     {
-      provide: NodeAgents,
-      inject: [NodeAgentOptions, CLOCK],
-      useFactory: (options: NodeAgentOptions, clock: Clock) =>
-        buildNodeAgents(options, clock, (file) => readFileSync(file, 'utf8')),
-    },
-    {
       provide: HEALTH_CHECKS,
       inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest, SharedListers, Metrics],
       useFactory: (
@@ -188,7 +182,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
     @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
-    @Inject(NodeAgentOptions) private readonly nodeOptions: NodeAgentOptions,
+    @Inject(ProxyPathOptions) private readonly proxyOptions: ProxyPathOptions,
     @Inject(AdmissionChain) private readonly chain: AdmissionChain,
     @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
   ) {}
@@ -200,12 +194,11 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     this.services.largeRequests = this.openLargeRequests(key);
     this.services.aggregation = this.aggregation;
     this.services.nodeAgents = this.nodeAgents;
-    this.services.proxies = new ProxyConnections(new DeniedAddresses(this.nodeOptions.proxyDeniedCidrs));
+    this.services.proxies = new ProxyConnections(new DeniedAddresses(this.proxyOptions.proxyDeniedCidrs));
     this.services.admission = new RequestAdmission(this.chain, this.authorizer);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.nodeAgents.client.stop();
     this.services.proxies?.stop();
     await this.services.largeRequests?.stop();
     // Spans that a receiver has not accepted by then are lost; the stop continues.

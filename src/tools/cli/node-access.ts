@@ -5,7 +5,7 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
-import { keepClientPair, requestClientCertificate } from '../../nodes/agent/node/client-certificate.js';
+import { keepCertificate, requestCertificate } from '../../nodes/agent/node/node-certificates.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { accessOf } from './api-access.js';
 
@@ -58,8 +58,9 @@ async function bootstrap(
   try {
     for (;;) {
       try {
-        const pair = await requestClientCertificate(connection.own(), names, nodeName, systemTimers, signal);
-        const path = await keepClientPair(options.certDir, pair, systemTimers.now());
+        const source = { api: connection.own(), names, nodeName, timers: systemTimers };
+        const pair = await requestCertificate(source, { kind: 'client' }, signal);
+        const path = await keepCertificate(options.certDir, 'client', pair, systemTimers.now());
         const { server, tls } = access;
         const cluster = {
           server,

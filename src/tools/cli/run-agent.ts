@@ -1,16 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { parseFlagDuration } from '../../base/config/flag-duration.js';
 import { systemClock } from '../../base/machinery/clock.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { quantityValue } from '../../base/machinery/values/quantity.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { type AgentOptions, type AgentServerOptions, NodeAgent } from '../../nodes/agent/agent.js';
+import { NodeAgent } from '../../nodes/agent/agent.js';
+import type { AgentOptions, AgentServerOptions } from '../../nodes/agent/agent-options.js';
 import { CriRuntime } from '../../nodes/agent/cri/cri-runtime.js';
-import { readThreshold } from '../../nodes/agent/housekeeping/eviction.js';
-import { type ClientPair, rotateClientCertificate } from '../../nodes/agent/node/client-certificate.js';
-import { readMachine } from '../../nodes/agent/node/machine.js';
+import { readAmount, readThreshold, type Threshold } from '../../nodes/agent/housekeeping/eviction.js';
+import { ownAddresses, readMachine } from '../../nodes/agent/node/machine.js';
+import {
+  type CertificatePair,
+  type CertificatePurpose,
+  keptCertificate,
+  rotateCertificate,
+} from '../../nodes/agent/node/node-certificates.js';
+import { isMachineStopping } from '../../nodes/agent/shutdown.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { RateLimiter } from '../../nodes/connection/rate-limiter.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
@@ -29,7 +37,9 @@ export interface AgentToRun {
 export interface RunningAgent {
   /** Resolves when the API knows the node. */
   readonly registered: Promise<void>;
-  /** Containers run on. */
+  /** How long the stop may take for pods to end. */
+  readonly shutdownMs: number;
+  /** Containers run on, unless the machine shuts down and pods have time to end for that. */
   stop(): Promise<void>;
 }
 
@@ -69,27 +79,24 @@ export async function startAgent({ options, nodeName, logger, signal }: AgentToR
   await agent.start(known).catch((error: unknown) => {
     throw new StartupError(`the servers of the agent can't listen: ${errorText(error)}`);
   });
+  const source = { api, names, nodeName, timers: systemTimers, folder: agentApi.certDir, random: Math.random, logger };
   const { cert } = access.tls;
   if (cert !== undefined && agentApi.rotateCertificates && agentApi.bootstrapKubeconfig !== undefined) {
-    const use = ({ certificate, privateKey }: ClientPair) =>
+    const use = ({ certificate, privateKey }: CertificatePair) =>
       connection.renewTls({ ...access.tls, cert: certificate, key: privateKey });
-    const { certDir: folder } = agentApi;
-    const rotation = {
-      api,
-      names,
-      nodeName,
-      folder,
-      present: cert,
-      use,
-      timers: systemTimers,
-      random: Math.random,
-      logger,
-    };
-    void rotateClientCertificate(rotation, signal);
+    void rotateCertificate({ ...source, purpose: { kind: 'client' }, present: cert, use }, signal);
   }
+  if (options.agentServer.enableServer && agentApi.rotateServerCertificates) {
+    const purpose = await servingPurpose(options);
+    const present = (await keptCertificate(agentApi.certDir, purpose, systemTimers.now()))?.certificate;
+    void rotateCertificate({ ...source, purpose, present, use: (pair) => agent.useServingCertificate(pair) }, signal);
+  }
+  const { shutdownGracePeriodMs: totalMs, shutdownGracePeriodCriticalPodsMs: criticalMs } = options.agentHousekeeping;
   return {
     registered,
+    shutdownMs: totalMs,
     stop: async () => {
+      if (totalMs > 0 && (await isMachineStopping())) await agent.shutDown({ totalMs, criticalMs });
       await agent.stop();
       runtime.close();
       connection.stop();
@@ -97,10 +104,33 @@ export async function startAgent({ options, nodeName, logger, signal }: AgentToR
   };
 }
 
+/** The names under which the server of the agent is known. */
+async function servingPurpose({ agentNode }: NodeCommandOptions): Promise<CertificatePurpose> {
+  const addresses = agentNode.nodeIP.length > 0 ? agentNode.nodeIP : await ownAddresses();
+  return { kind: 'server', hosts: [agentNode.hostnameOverride ?? hostname().toLowerCase(), ...addresses] };
+}
+
+/** The hard thresholds and then the soft ones, each with what must come back. */
+function thresholdsOf({ agentHousekeeping: keeping }: NodeCommandOptions): Threshold[] {
+  const valuesOf = (pairs: readonly string[]) => new Map(pairs.map((pair) => pair.split('=') as [string, string]));
+  const graces = valuesOf(keeping.evictionSoftGracePeriod);
+  const reclaims = valuesOf(keeping.evictionMinimumReclaim);
+  const read = (text: string): Threshold => {
+    const threshold = readThreshold(text);
+    const reclaim = reclaims.get(threshold.signal);
+    return { ...threshold, ...(reclaim === undefined ? {} : { reclaim: readAmount(reclaim) }) };
+  };
+  const soft = keeping.evictionSoft.map((text) => {
+    const threshold = read(text);
+    return { ...threshold, graceMs: parseFlagDuration(graces.get(threshold.signal) ?? '') ?? 0 };
+  });
+  return [...keeping.evictionHard.map(read), ...soft];
+}
+
 /** The flags as the agent takes them. */
 async function agentOptions(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentOptions> {
   const { agentNode: node, agentPods: pods, agentServer: server, agentHousekeeping: keeping } = options;
-  const thresholds = keeping.evictionHard.map(readThreshold);
+  const thresholds = thresholdsOf(options);
   return {
     nodeName,
     hostname: node.hostnameOverride ?? hostname().toLowerCase(),
@@ -138,6 +168,7 @@ async function agentOptions(options: NodeCommandOptions, nodeName: string, logge
       logMaxBytes: quantityValue(keeping.containerLogMaxSize),
       logMaxFiles: keeping.containerLogMaxFiles,
       thresholds,
+      mostGraceSeconds: keeping.evictionMaxPodGracePeriod,
       transitionMs: keeping.evictionPressureTransitionPeriodMs,
     },
   };
@@ -167,13 +198,20 @@ async function sourcesOf({ agentSources: sources }: NodeCommandOptions): Promise
 async function serverOf(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentServerOptions> {
   const { agentServer: server, agentApi } = options;
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = server;
+  if (agentApi.rotateServerCertificates && tlsCertFile !== undefined) {
+    throw new StartupError('--rotate-server-certificates and --tls-cert-file exclude each other');
+  }
+  const kept = agentApi.rotateServerCertificates
+    ? await keptCertificate(agentApi.certDir, await servingPurpose(options), systemClock.now())
+    : undefined;
   const own =
-    tlsCertFile === undefined || tlsPrivateKeyFile === undefined
+    kept ??
+    (tlsCertFile === undefined || tlsPrivateKeyFile === undefined
       ? await issueCertificate(
           { ...nodeServerRequest(['127.0.0.1']), commonName: nodeName, names: [nodeName, ...options.agentNode.nodeIP] },
           systemClock.now(),
         )
-      : { certificate: await readFile(tlsCertFile, 'utf8'), privateKey: await readFile(tlsPrivateKeyFile, 'utf8') };
+      : { certificate: await readFile(tlsCertFile, 'utf8'), privateKey: await readFile(tlsPrivateKeyFile, 'utf8') });
   const mode = server.authorizationMode ?? (agentApi.config === undefined ? 'AlwaysAllow' : 'Webhook');
   if (mode === 'AlwaysAllow' && server.anonymousAuth) {
     logger.warn(

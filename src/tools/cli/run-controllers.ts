@@ -27,7 +27,7 @@ export interface RunningControllers extends Running {
  * @throws StartupError, MigrationError or StorageError when the files or the database can't be used.
  */
 export async function runControllers(
-  options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation'> &
+  options: Pick<ServerOptions, 'storage' | 'cluster' | 'authorization' | 'admission' | 'aggregation' | 'nodeAgents'> &
     ControllersSettings,
   logger: Logger,
   signal?: AbortSignal,

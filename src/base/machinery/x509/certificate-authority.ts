@@ -7,7 +7,6 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto';
-import { isIPv4 } from 'node:net';
 import {
   type Asn1,
   Asn1Error,
@@ -26,6 +25,7 @@ import {
   wholeBytesOf,
 } from './asn1.js';
 import type { AlternativeNames } from './certificate-request.js';
+import { generalNames } from './general-names.js';
 import type { CertificateUsages } from './key-usages.js';
 import { encodePem } from './pem.js';
 import { readCertificate } from './read-certificate.js';
@@ -179,25 +179,6 @@ export class CertificateAuthority {
 function extension(id: string, critical: boolean, value: Asn1): Asn1 {
   const content = primitive(tags.octetString, encodeDer(value));
   return critical ? sequence(oid(id), primitive(tags.boolean, Buffer.of(0xff)), content) : sequence(oid(id), content);
-}
-
-function generalNames({ dnsNames, emailAddresses, ipAddresses, uris }: AlternativeNames): Asn1[] {
-  const text = (tag: number) => (value: string) => implicit(tag, Buffer.from(value, 'latin1'));
-  return [
-    ...dnsNames.map(text(2)),
-    ...emailAddresses.map(text(1)),
-    ...ipAddresses.map((address) => implicit(7, addressBytes(address))),
-    ...uris.map(text(6)),
-  ];
-}
-
-/** @param address IPv6 with hexadecimal groups only, with or without `::`. */
-function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  const [front = [], back = []] = address.split('::').map((half) => (half === '' ? [] : half.split(':')));
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  const groups = [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
-  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
 function signatureMethod(key: KeyObject): SignatureMethod {

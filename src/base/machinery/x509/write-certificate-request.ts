@@ -1,14 +1,23 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { bitString, constructed, decodeDer, encodeDer, oid, primitive, sequence, tags } from './asn1.js';
+import { bitString, constructed, decodeDer, encodeDer, oid, primitive, sequence, set, tags } from './asn1.js';
+import type { AlternativeNames } from './certificate-request.js';
 import { writeName } from './distinguished-name.js';
+import { generalNames } from './general-names.js';
 import { encodePem } from './pem.js';
 
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+const extensionRequest = '1.2.840.113549.1.9.14';
+const subjectAltName = '2.5.29.17';
 
-/** Makes a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its ECDSA P-256 key. */
+/**
+ * Makes a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its ECDSA P-256 key.
+ *
+ * @param names further names of the holder, as servers need them
+ */
 export function writeCertificateRequest(
   identity: { readonly commonName: string; readonly organizations: readonly string[] },
   key: KeyObject,
+  names?: AlternativeNames,
 ): string {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const content = sequence(
@@ -16,9 +25,14 @@ export function writeCertificateRequest(
     decodeDer(writeName(identity)),
     decodeDer(publicKey),
     // The set of attributes must be present, even when it is empty.
-    constructed(0),
+    constructed(0, ...(names === undefined ? [] : [extensionsAttribute(names)])),
   );
   const signature = sign('sha256', encodeDer(content), key);
   const request = sequence(content, sequence(oid(ecdsaWithSha256)), bitString(signature));
   return encodePem('CERTIFICATE REQUEST', encodeDer(request));
+}
+
+function extensionsAttribute(names: AlternativeNames) {
+  const value = primitive(tags.octetString, encodeDer(sequence(...generalNames(names))));
+  return sequence(oid(extensionRequest), set(sequence(sequence(oid(subjectAltName), value))));
 }

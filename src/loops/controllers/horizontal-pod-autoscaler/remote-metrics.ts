@@ -48,6 +48,11 @@ export class RemoteMetrics implements MetricsApi {
     this.user = loopUser('horizontal-pod-autoscaler', names);
   }
 
+  /** Whether an extension server has the group. */
+  has(group: MetricsGroup): boolean {
+    return this.find(group) !== undefined;
+  }
+
   async get({ group, path, query, resource, signal }: MetricsRequest): Promise<unknown> {
     const found = this.find(group);
     const asked = `(get ${resource}.${found?.group ?? groupName(group, this.names)})`;

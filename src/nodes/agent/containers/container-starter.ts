@@ -5,6 +5,7 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { containerStates } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { RuntimeError } from '../cri/cri-connection.js';
 import type { Image } from '../cri/image-messages.js';
 import { runtimeAnnotations } from '../cri/labels.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
@@ -122,7 +123,7 @@ export class ContainerStarter {
 
 function failed(event: StartRequest['event'], reason: string, error: unknown): StartFailure {
   if (error instanceof StartFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = error instanceof RuntimeError ? error.detail : error instanceof Error ? error.message : String(error);
   event('Warning', 'Failed', `Error: ${message}`);
   return new StartFailure({ reason, message });
 }

@@ -45,7 +45,9 @@ export function oomScore(pod: Pod, container: Pick<Container, 'resources'>, memo
 
 /** Requests and limits of a container as the kernel knows them. */
 export function linuxResourcesOf(pod: Pod, container: Container, settings: ResourceSettings): LinuxResources {
-  const { limits, requests } = container.resources ?? {};
+  const { requests } = container.resources ?? {};
+  // A container without a limit has that of its pod.
+  const limits = { ...amountsOfPod(pod), ...container.resources?.limits };
   const cpuLimit = quantityMilliValue(limits?.cpu ?? '0');
   const cpuRequest = quantityMilliValue(requests?.cpu ?? limits?.cpu ?? '0');
   const memoryLimit = quantityValue(limits?.memory ?? '0');
@@ -62,6 +64,11 @@ export function linuxResourcesOf(pod: Pod, container: Container, settings: Resou
         : [],
     ),
   };
+}
+
+function amountsOfPod({ spec }: Pod): Record<string, string> {
+  const { cpu, memory } = spec.resources?.limits ?? {};
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }
 
 /** `2Mi` -> `2MB`, as the kernel's files are named. */

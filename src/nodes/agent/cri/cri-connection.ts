@@ -1,14 +1,21 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { WireMessage } from './wire.js';
 
-/** A call that the runtime refused, or that it did not answer. */
+const codeNames = [
+  ...['OK', 'Canceled', 'Unknown', 'InvalidArgument', 'DeadlineExceeded', 'NotFound', 'AlreadyExists'],
+  ...['PermissionDenied', 'ResourceExhausted', 'FailedPrecondition', 'Aborted', 'OutOfRange', 'Unimplemented'],
+  ...['Internal', 'Unavailable', 'DataLoss', 'Unauthenticated'],
+] as const;
+
+/** A call that the runtime refused, or that it did not answer. Its message names the status, as people know it. */
 export class RuntimeError extends Error {
   constructor(
     /** Status of gRPC: 5 for what does not exist, 14 while the runtime is away. */
     readonly code: number,
-    message: string,
+    /** What the runtime says, without the status. */
+    readonly detail: string,
   ) {
-    super(message);
+    super(`rpc error: code = ${codeNames[code] ?? `Code(${code})`} desc = ${detail}`);
     this.name = 'RuntimeError';
   }
 }

@@ -20,17 +20,22 @@ export interface Threshold {
   readonly signal: Signal;
   readonly percent: number | undefined;
   readonly amount: number;
+  /** How long it may be short before pods end for it, which then have time to do so; undefined: not at all. */
+  readonly graceMs?: number | undefined;
+  /** How much more than the threshold must be there until the shortage is over, once pods had to end. */
+  readonly reclaim?: { readonly percent: number | undefined; readonly amount: number } | undefined;
 }
 
 /** `memory.available<100Mi` */
 export function readThreshold(text: string): Threshold {
   const [signal = '', value = '0'] = text.split('<');
+  return { signal: signal as Signal, ...readAmount(value) };
+}
+
+/** `10%`, `100Mi` */
+export function readAmount(value: string): { readonly percent: number | undefined; readonly amount: number } {
   const isPercent = value.endsWith('%');
-  return {
-    signal: signal as Signal,
-    percent: isPercent ? Number(value.slice(0, -1)) : undefined,
-    amount: isPercent ? 0 : quantityValue(value),
-  };
+  return { percent: isPercent ? Number(value.slice(0, -1)) : undefined, amount: isPercent ? 0 : quantityValue(value) };
 }
 
 const pressureOf: Readonly<Record<Signal, Pressure>> = {
@@ -58,18 +63,56 @@ export interface Shortage {
   readonly resource: string;
   readonly threshold: number;
   readonly available: number;
+  /** The rule that is broken. */
+  readonly rule: Threshold;
 }
 
-/** The thresholds that are passed. */
-export function shortages(thresholds: readonly Threshold[], seen: Observations): Shortage[] {
-  return thresholds.flatMap(({ signal, percent, amount }) => {
+/** The thresholds that are passed. @param reclaiming those of which more must come back than they say */
+export function shortages(
+  thresholds: readonly Threshold[],
+  seen: Observations,
+  reclaiming: ReadonlySet<Threshold> = new Set(),
+): Shortage[] {
+  return thresholds.flatMap((rule) => {
+    const { signal, reclaim } = rule;
     const found = seen[signal];
     if (found === undefined) return [];
-    const threshold = percent === undefined ? amount : (found.capacity * percent) / 100;
-    if (threshold === 0 || found.available >= threshold) return [];
+    const threshold = amountOf(rule, found.capacity);
+    const more = reclaim !== undefined && reclaiming.has(rule) ? amountOf(reclaim, found.capacity) : 0;
+    if (threshold === 0 || found.available >= threshold + more) return [];
     const { available } = found;
-    return [{ signal, pressure: pressureOf[signal], resource: resourceOf[signal], threshold, available }];
+    return [{ signal, pressure: pressureOf[signal], resource: resourceOf[signal], threshold, available, rule }];
   });
+}
+
+function amountOf({ percent, amount }: Pick<Threshold, 'percent' | 'amount'>, capacity: number): number {
+  return percent === undefined ? amount : (capacity * percent) / 100;
+}
+
+/** Remembers since when thresholds are passed. */
+export class Shortages {
+  private readonly since = new Map<Threshold, number>();
+  private reclaiming: ReadonlySet<Threshold> = new Set();
+
+  constructor(private readonly thresholds: readonly Threshold[]) {}
+
+  /** The thresholds that are passed now. */
+  look(seen: Observations, now: number): Shortage[] {
+    const found = shortages(this.thresholds, seen, this.reclaiming);
+    const rules = new Set(found.map(({ rule }) => rule));
+    for (const rule of this.since.keys()) if (!rules.has(rule)) this.since.delete(rule);
+    for (const rule of rules) if (!this.since.has(rule)) this.since.set(rule, now);
+    const due = this.due(found, now);
+    this.reclaiming = new Set(due.map(({ rule }) => rule));
+    return found;
+  }
+
+  /** Those for which pods must end, memory first. */
+  due(found: readonly Shortage[], now: number): Shortage[] {
+    return found
+      .filter(({ rule }) => now - (this.since.get(rule) ?? now) >= (rule.graceMs ?? 0))
+      .sort((a, b) => Number(b.signal === 'memory.available') - Number(a.signal === 'memory.available'));
+  }
 }
 
 /** Conditions stay for a while after what they tell of has passed. */

@@ -8,19 +8,21 @@ import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { EventSink } from '../events.js';
 import { fileSystem } from '../node/machine.js';
 import type { Pressure } from '../node/node-status.js';
+import type { PodFolders } from '../pod-folders.js';
 import type { PodManager } from '../pod-manager.js';
 import { podKey, podUid } from '../pods/pod-form.js';
 import { isRunning } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
 import { openInside } from '../volumes/inside.js';
+import { DiskLimits } from './disk-limits.js';
 import {
   evictionMessage,
   type Observations,
   Pressures,
   podToEvict,
   type Shortage,
-  shortages,
+  Shortages,
   type Threshold,
 } from './eviction.js';
 import { ImageCleanup, type ImageCleanupSettings } from './image-cleanup.js';
@@ -38,6 +40,9 @@ export interface HousekeeperDependencies {
   readonly logMaxBytes: number;
   readonly logMaxFiles: number;
   readonly thresholds: readonly Threshold[];
+  /** Most seconds that pods have to end when a threshold with a grace period is passed. */
+  readonly mostGraceSeconds: number;
+  readonly folders: PodFolders;
   readonly transitionMs: number;
   readonly memoryBytes: number;
   readonly onPressures: (pressures: ReadonlySet<Pressure>) => void;
@@ -48,15 +53,21 @@ export interface HousekeeperDependencies {
 const logsMs = 10_000;
 const imagesMs = 300_000;
 const evictionMs = 10_000;
+/** What pods have to end for which nobody can wait. */
+const immediateGraceSeconds = 1;
 
 /** Rotates logs, removes images, and ends pods when the machine is short of something. */
 export class Housekeeper {
   private readonly images: ImageCleanup;
   private readonly pressures: Pressures;
+  private readonly shortages: Shortages;
+  private readonly limits: DiskLimits;
 
   constructor(private readonly dependencies: HousekeeperDependencies) {
     this.images = new ImageCleanup(dependencies.runtime, dependencies.images);
     this.pressures = new Pressures(dependencies.transitionMs);
+    this.shortages = new Shortages(dependencies.thresholds);
+    this.limits = new DiskLimits(dependencies.folders, dependencies.logFolder);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -135,21 +146,38 @@ export class Housekeeper {
 
   /** Frees what can be freed without harm; if that is not enough, ends one pod. */
   private async relieve(): Promise<void> {
-    const { thresholds, timers, onPressures } = this.dependencies;
-    let found = shortages(thresholds, await this.observe());
+    const { timers, onPressures } = this.dependencies;
+    if (await this.endThoseAboveLimits()) return;
+    let found = this.shortages.look(await this.observe(), timers.now());
     onPressures(this.pressures.take(found, timers.now()));
-    if (found.some(({ pressure }) => pressure === 'DiskPressure')) {
+    if (this.shortages.due(found, timers.now()).some(({ pressure }) => pressure === 'DiskPressure')) {
       await this.cleanImages(true);
-      found = shortages(thresholds, await this.observe());
+      found = this.shortages.look(await this.observe(), timers.now());
     }
-    const [first] = found.sort(
-      (a, b) => Number(b.signal === 'memory.available') - Number(a.signal === 'memory.available'),
-    );
+    const [first] = this.shortages.due(found, timers.now());
     if (first !== undefined) await this.evict(first);
   }
 
+  /** Pods that use more of the disk than they may end at once. Returns whether there were any. */
+  private async endThoseAboveLimits(): Promise<boolean> {
+    const { manager, runtime } = this.dependencies;
+    const limited = [...manager.workersOf()].filter(
+      ({ isEnding, declaration }) => !isEnding && this.limits.concern(declaration),
+    );
+    if (limited.length === 0) return false;
+    const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
+    let isAny = false;
+    for (const { declaration } of limited) {
+      const message = await this.limits.problem(declaration, uses.get(podUid(declaration)));
+      if (message === undefined) continue;
+      this.end(declaration, message, immediateGraceSeconds);
+      isAny = true;
+    }
+    return isAny;
+  }
+
   private async evict(shortage: Shortage): Promise<void> {
-    const { manager, runtime, logger, events } = this.dependencies;
+    const { manager, runtime, mostGraceSeconds } = this.dependencies;
     const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
     const workers = [...manager.workersOf()].filter((worker) => !worker.isEnding);
     // One that ends already gives back enough, perhaps.
@@ -170,10 +198,16 @@ export class Housekeeper {
       isStatic,
     );
     if (pod === undefined) return;
-    const message = evictionMessage(shortage);
+    const own = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
+    const grace = shortage.rule.graceMs === undefined ? immediateGraceSeconds : Math.min(own, mostGraceSeconds);
+    this.end(pod, evictionMessage(shortage), grace);
+  }
+
+  private end(pod: Pod, message: string, graceSeconds: number): void {
+    const { manager, logger, events } = this.dependencies;
     logger.warn('a pod is evicted', { pod: podKey(pod), message });
     const { namespace = '', name = '', uid = '' } = pod.metadata;
     events.record({ kind: 'Pod', namespace, name, uid }, 'Warning', 'Evicted', message);
-    manager.worker(uid)?.fail({ reason: 'Evicted', message }, 0);
+    manager.worker(uid)?.fail({ reason: 'Evicted', message, isDisruption: true }, graceSeconds);
   }
 }

@@ -15,6 +15,20 @@ export interface ImageName {
 
 const usualRegistry = 'docker.io';
 
+/** Why a text names no image, in the words that people know. */
+export function imageNameProblem(text: string): string {
+  const slash = text.indexOf('/');
+  const first = slash < 0 ? '' : text.slice(0, slash);
+  const isRegistry = first !== '' && (/[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase());
+  const rest = isRegistry ? text.slice(slash + 1) : text;
+  const path = isRegistry || rest.includes('/') ? rest : `library/${rest}`;
+  const [repository = ''] = path.split(':');
+  const plain = 'invalid reference format';
+  return repository === repository.toLowerCase()
+    ? plain
+    : `${plain}: repository name (${repository}) must be lowercase`;
+}
+
 /** Undefined for a text that names no image. */
 export function parseImageName(text: string): ImageName | undefined {
   const match = reference.exec(text);

@@ -8,7 +8,7 @@ import type { Image } from '../cri/image-messages.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
 import { BackOff } from '../pods/back-off.js';
 import type { StartProblem } from '../pods/container-statuses.js';
-import { parseImageName } from './image-names.js';
+import { imageNameProblem, parseImageName } from './image-names.js';
 import { pullCredentials } from './pull-secrets.js';
 
 /** A container that can't start now. */
@@ -58,7 +58,7 @@ export class ImagePuller {
     const { container, event } = request;
     const name = container.image ?? '';
     if (parseImageName(name) === undefined) {
-      const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": invalid reference format`;
+      const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${imageNameProblem(name)}`;
       event('Warning', 'InspectFailed', message);
       throw new StartFailure({ reason: 'InvalidImageName', message });
     }

@@ -1,5 +1,5 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import type { AgentOptions } from '../agent.js';
+import type { AgentOptions } from '../agent-options.js';
 import type { RuntimeHealth } from '../runtime-health.js';
 import { fileSystem, type Machine, ownAddresses, readMachine } from './machine.js';
 import type { NodeState, Pressure } from './node-status.js';
@@ -8,6 +8,7 @@ import type { NodeState, Pressure } from './node-status.js';
 export class NodeDescription {
   /** What the machine is short of; set by who watches it. */
   pressures: ReadonlySet<Pressure> = new Set();
+  isShuttingDown = false;
 
   private constructor(
     private readonly options: AgentOptions,
@@ -71,7 +72,7 @@ export class NodeDescription {
       })),
       images: health.images,
       pressures: this.pressures,
-      problems: health.problems(),
+      problems: [...health.problems(), ...(this.isShuttingDown ? ['node is shutting down'] : [])],
     };
   }
 }
@@ -79,7 +80,7 @@ export class NodeDescription {
 /** What the hard thresholds keep free. */
 function reservedOf({ thresholds }: AgentOptions, { memoryBytes }: Machine, disk: number): Record<string, number> {
   const of = (wanted: string, capacity: number) => {
-    const found = thresholds.find(({ signal }) => signal === wanted);
+    const found = thresholds.find(({ signal, graceMs }) => signal === wanted && graceMs === undefined);
     if (found === undefined) return 0;
     return found.percent === undefined ? found.amount : Math.floor((capacity * found.percent) / 100);
   };

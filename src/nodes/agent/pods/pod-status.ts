@@ -14,6 +14,10 @@ import { addressesOf, usableSandbox } from './runtime-pod.js';
 export interface PodEnd {
   readonly reason: string;
   readonly message: string;
+  /** The node ended it for others, which a condition says, too. */
+  readonly isDisruption?: boolean;
+  /** The node never took it: there is nothing to say of its containers. */
+  readonly isRefused?: boolean;
 }
 
 export interface PodStatusInput extends Omit<StatusInput, 'before'> {
@@ -41,6 +45,7 @@ function no(reason: string, message?: string): Verdict {
 /** The whole status of a pod, as the API is told. */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, before, end } = input;
+  if (end?.isRefused) return refusedStatus(input, end);
   const known = [
     ...(before?.initContainerStatuses ?? []),
     ...(before?.containerStatuses ?? []),
@@ -64,6 +69,18 @@ export function podStatus(input: PodStatusInput): PodStatus {
     qosClass: pod.status?.qosClass ?? podQosClass(pod.spec),
     ...(ephemerals.length === 0 ? {} : { ephemeralContainerStatuses: ephemerals }),
     ...podResources(pod),
+  } as PodStatus;
+}
+
+function refusedStatus({ pod, startTime }: PodStatusInput, { reason, message }: PodEnd): PodStatus {
+  const { generation } = pod.metadata;
+  return {
+    ...(generation ? { observedGeneration: generation } : {}),
+    phase: 'Failed',
+    reason,
+    message,
+    startTime: formatTime(startTime),
+    qosClass: pod.status?.qosClass ?? podQosClass(pod.spec),
   } as PodStatus;
 }
 
@@ -99,7 +116,7 @@ function binaryText(bytes: number): string {
 }
 
 function conditionsOf(
-  { pod, runtime, before, now }: PodStatusInput,
+  { pod, runtime, before, now, end }: PodStatusInput,
   phase: PodPhase,
   inits: readonly ContainerStatus[],
   apps: readonly ContainerStatus[],
@@ -120,6 +137,9 @@ function conditionsOf(
     ['ContainersReady', containersReady],
     ['PodScheduled', yes],
   ];
+  if (end?.isDisruption) {
+    verdicts.unshift(['DisruptionTarget', { status: 'True', reason: 'TerminationByKubelet', message: end.message }]);
+  }
   return verdicts.map(([type, verdict]) => conditionOf(type, verdict, pod, before, now));
 }
 

@@ -46,7 +46,8 @@ export class PodWorker {
     this.sync = new PodSync(shared, pod);
     this.killer = new PodKiller(shared);
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') {
-      this.end = pod.status.reason ? { reason: pod.status.reason, message: pod.status.message ?? '' } : undefined;
+      const { reason, message = '', containerStatuses } = pod.status;
+      this.end = reason ? { reason, message, isRefused: (containerStatuses ?? []).length === 0 } : undefined;
       this.beginEnding();
     }
     this.takeDeletion();
@@ -98,6 +99,14 @@ export class PodWorker {
     this.end = end;
     this.grace ??= grace;
     this.beginEnding();
+    this.changed();
+  }
+
+  /** A pod that ends already has no more time for that than this from now on. */
+  hurryUp(graceSeconds: number): void {
+    if (this.phase !== 'ending' || (this.grace !== undefined && this.grace <= graceSeconds)) return;
+    this.grace = graceSeconds;
+    this.hurry.abort();
     this.changed();
   }
 

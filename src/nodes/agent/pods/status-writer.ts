@@ -22,6 +22,7 @@ export class StatusWriter {
   private wanted: PodStatus | undefined;
   private written = '';
   private isRemovalWanted = false;
+  private isRemoved = false;
   private isWorking = false;
   private isGone = false;
   private target: StatusTarget | undefined;
@@ -69,7 +70,20 @@ export class StatusWriter {
     this.isWorking = true;
     void this.work().finally(() => {
       this.isWorking = false;
+      // What was set while the work ended must not wait for the next change.
+      if (this.hasWork && !this.parts.signal.aborted) this.begin();
     });
+  }
+
+  /** Whether the API has the newest status. */
+  get isWritten(): boolean {
+    return !this.isWorking && !this.hasWork;
+  }
+
+  private get hasWork(): boolean {
+    const { target, wanted, isGone, isRemovalWanted, isRemoved } = this;
+    if (isGone || target === undefined || wanted === undefined) return false;
+    return JSON.stringify(wanted) !== this.written || (isRemovalWanted && !isRemoved);
   }
 
   private async work(): Promise<void> {
@@ -87,6 +101,7 @@ export class StatusWriter {
           const { namespace, name, uid } = target;
           const body = { gracePeriodSeconds: 0, preconditions: { uid } };
           await this.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, body);
+          this.isRemoved = true;
           return;
         } else return;
         pauseMs = firstPauseMs;
@@ -112,7 +127,9 @@ export class StatusWriter {
           message: each.message ?? null,
         })),
         // Addresses that the pod had before go.
-        podIPs: [{ $patch: 'replace' }, ...(podIPs ?? [])],
+        ...(podIPs === undefined && hostIPs === undefined
+          ? {}
+          : { podIPs: [{ $patch: 'replace' }, ...(podIPs ?? [])] }),
         ...(hostIPs === undefined ? {} : { hostIPs: [{ $patch: 'replace' }, ...hostIPs] }),
         ...(others.podIP === undefined ? { podIP: null } : {}),
       },
@@ -120,13 +137,27 @@ export class StatusWriter {
     await this.send('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, body);
   }
 
+  /** Whether the API still has the pod, and not another one of its name. */
+  private async isThere(path: string): Promise<boolean> {
+    const { api, signal } = this.parts;
+    const target = this.target;
+    try {
+      const { metadata } = await api.send('GET', path.replace(/\/status$/, ''), { signal });
+      return metadata.uid === target?.uid;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
   private async send(method: string, path: string, body: object): Promise<ApiObject | undefined> {
     const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     try {
       return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
     } catch (error) {
-      // It is gone, or another one has its name.
-      if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
+      const isGone = error instanceof ApiError && (error.status === 404 || error.status === 409);
+      // A conflict may also come of other writers, who must not end a pod.
+      if (!isGone || (error.status === 409 && (await this.isThere(path)))) throw error;
       this.isGone = true;
       this.parts.onGone();
       return undefined;

@@ -6,6 +6,7 @@ import { grpcCodes, RuntimeError } from '../cri/cri-connection.js';
 import type { EventType } from '../events.js';
 import type { RuntimeContainer } from '../pods/runtime-pod.js';
 import { type CheckResult, checkGrpc, checkHttp, checkTcp, portOf } from './probe-action.js';
+import type { ProbeCounts } from './probe-counts.js';
 import { type ProbeKind, ProbeState } from './probe-state.js';
 
 export interface ProberDependencies {
@@ -14,6 +15,7 @@ export interface ProberDependencies {
   readonly random: () => number;
   /** Name of the program in the header `User-Agent`. */
   readonly userAgent: string;
+  readonly counts: ProbeCounts;
 }
 
 /** One run of a container that is probed. */
@@ -91,6 +93,7 @@ export class RunProbes {
       if (isDue) {
         const result = await this.check(probe);
         if (signal.aborted) return;
+        this.parts.counts.add(run, kind, result);
         this.report(kind, result);
         if (result.outcome !== 'unknown' && state.take(result.outcome)) changed();
         // Whatever was given up is ended by others; a passed startup probe is done.
@@ -143,7 +146,8 @@ export class RunProbes {
     } catch (error) {
       const isLate = error instanceof RuntimeError && error.code === grpcCodes.deadlineExceeded;
       if (!isLate) throw error;
-      return { outcome: 'failure', output: `command timed out: ${error.message}` };
+      const text = JSON.stringify(command.join(' '));
+      return { outcome: 'failure', output: `command timed out: ${text} timed out after ${timeoutSeconds}s` };
     }
   }
 }

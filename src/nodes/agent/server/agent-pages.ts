@@ -7,6 +7,7 @@ import { openFileInside } from '../volumes/inside.js';
 import { agentMetrics } from './agent-metrics.js';
 import type { AgentServerDependencies } from './agent-server.js';
 import { Refusal } from './caller.js';
+import { containerMetrics } from './container-metrics.js';
 import { logQueryOf, readLog } from './log-reader.js';
 import { resourceMetrics } from './resource-metrics.js';
 import { containerPlace, runningContainer } from './runtime-streams.js';
@@ -56,6 +57,12 @@ export class AgentPages {
         return;
       case '/metrics/resource':
         send200(response, metricsText, await resourceMetrics(runtime));
+        return;
+      case '/metrics/cadvisor':
+        send200(response, metricsText, await containerMetrics(runtime, this.parts.machine));
+        return;
+      case '/metrics/probes':
+        send200(response, metricsText, this.parts.probeCounts.text());
         return;
       case '/stats/summary':
         send200(response, json, JSON.stringify(await this.summary()));

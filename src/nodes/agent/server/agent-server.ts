@@ -5,8 +5,11 @@ import type { Duplex } from 'node:stream';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { Machine } from '../node/machine.js';
+import type { CertificatePair } from '../node/node-certificates.js';
 import type { PodManager } from '../pod-manager.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
+import type { ProbeCounts } from '../probes/probe-counts.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentAuthentication } from './authentication.js';
 import type { AgentAuthorization } from './authorization.js';
@@ -34,6 +37,8 @@ export interface AgentServerDependencies {
   readonly rootFolder: string;
   readonly logFolder: string;
   readonly healthProblem: () => string | undefined;
+  readonly machine: Machine;
+  readonly probeCounts: ProbeCounts;
   /** The configuration in force, as `/configz` shows it. */
   readonly configuration: object;
   /** Streams without a byte for this long end. */
@@ -60,13 +65,11 @@ export class AgentServer {
   }
 
   static async start(parts: AgentServerDependencies): Promise<AgentServer> {
-    const { certificate, privateKey, clientAuthority } = parts.certificates;
+    const { clientAuthority } = parts.certificates;
     const server = createServer({
-      cert: certificate,
-      key: privateKey,
-      minVersion: 'TLSv1.2',
+      ...secureContext(parts.certificates),
       // Certificates of other authorities are no credentials, but no fault either.
-      ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true, rejectUnauthorized: false }),
+      ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     });
     const own = new AgentServer(server, parts);
     server.on('request', (request, response) => void own.answer(request, response));
@@ -74,6 +77,12 @@ export class AgentServer {
     server.listen(parts.port, parts.address);
     await once(server, 'listening');
     return own;
+  }
+
+  /** New connections see another certificate. */
+  useCertificate(pair: CertificatePair): void {
+    const { clientAuthority } = this.parts.certificates;
+    this.server.setSecureContext(secureContext({ ...pair, clientAuthority }));
   }
 
   async stop(): Promise<void> {
@@ -127,6 +136,11 @@ export class AgentServer {
       socket.end(`HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
     }
   }
+}
+
+function secureContext({ certificate, privateKey, clientAuthority }: ServerCertificates) {
+  const ca = clientAuthority === undefined ? {} : { ca: clientAuthority };
+  return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' as const, ...ca };
 }
 
 function refusalOf(error: unknown): { status: number; message: string } {

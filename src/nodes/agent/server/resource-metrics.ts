@@ -92,21 +92,28 @@ export function containerNameOf({ attributes }: ContainerStats): string {
   return attributes?.labels[runtimeLabels.containerName] ?? attributes?.metadata?.name ?? '';
 }
 
+/** Labels, value, and when it was measured, in nanoseconds since the epoch. */
+type Sample = readonly [labels: string, value: number, at?: number | undefined];
+
 /** The text of `/metrics/resource`: what schedulers and autoscalers read of a node. */
 export async function resourceMetrics(runtime: ContainerRuntime): Promise<string> {
   const node = await machineUse();
-  const pods = await podsUse(runtime);
+  const [pods, containers] = await Promise.all([podsUse(runtime), runtime.listContainers()]);
+  const made = new Map(containers.map(({ id, createdAt }) => [id, createdAt]));
   const lines: string[] = [];
-  const metric = (name: string, type: string, help: string, values: readonly (readonly [string, number])[]) => {
+  const metric = (name: string, type: string, help: string, values: readonly Sample[]) => {
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-    for (const [labels, value] of values) lines.push(`${name}${labels === '' ? '' : `{${labels}}`} ${value}`);
+    for (const [labels, value, at] of values) {
+      const time = at === undefined || at === 0 ? '' : ` ${Math.floor(at / 1e6)}`;
+      lines.push(`${name}${labels === '' ? '' : `{${labels}}`} ${value}${time}`);
+    }
   };
   const podLabels = ({ namespace, name }: PodUse) => `namespace="${namespace}",pod="${name}"`;
-  const ofContainers = (read: (stats: ContainerStats) => number | undefined) =>
+  const ofContainers = (read: (stats: ContainerStats) => readonly [number | undefined, number?]) =>
     pods.flatMap((pod) =>
-      pod.containers.flatMap((stats): [string, number][] => {
-        const value = read(stats);
-        return value === undefined ? [] : [[`container="${containerNameOf(stats)}",${podLabels(pod)}`, value]];
+      pod.containers.flatMap((stats): Sample[] => {
+        const [value, at] = read(stats);
+        return value === undefined ? [] : [[`container="${containerNameOf(stats)}",${podLabels(pod)}`, value, at]];
       }),
     );
   const ofPods = (read: (pod: PodUse) => number | undefined) =>
@@ -119,13 +126,22 @@ export async function resourceMetrics(runtime: ContainerRuntime): Promise<string
     'container_cpu_usage_seconds_total',
     'counter',
     'Processor time of the container in seconds.',
-    ofContainers(({ cpu }) => seconds(cpu?.usageCoreNanoSeconds?.value)),
+    ofContainers(({ cpu }) => [seconds(cpu?.usageCoreNanoSeconds?.value), cpu?.timestamp]),
   );
   metric(
     'container_memory_working_set_bytes',
     'gauge',
     'Memory of the container that cannot be given back.',
-    ofContainers(({ memory }) => memory?.workingSetBytes?.value),
+    ofContainers(({ memory }) => [memory?.workingSetBytes?.value, memory?.timestamp]),
+  );
+  metric(
+    'container_start_time_seconds',
+    'gauge',
+    'When the container was made, in seconds since the epoch.',
+    ofContainers(({ attributes }) => {
+      const created = made.get(attributes?.id ?? '');
+      return [created === undefined ? undefined : created / 1e9];
+    }),
   );
   metric('node_cpu_usage_seconds_total', 'counter', 'Processor time of the node in seconds.', [['', node.cpuSeconds]]);
   metric('node_memory_working_set_bytes', 'gauge', 'Memory of the node that cannot be given back.', [

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { promises as fs } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { makeFile, PathEscape, safeParts } from './inside.js';
 
 /** A file of a volume. */
@@ -34,8 +34,7 @@ export async function writeAtomically(folder: string, payload: Payload, group: n
   if (before !== undefined && (await hasContent(join(folder, before), files))) return false;
   const name = `..${new Date().toISOString().replace(/[-:T]/g, '_').slice(0, 19)}.${randomBytes(4).readUInt32BE()}`;
   const fresh = join(folder, name);
-  await fs.mkdir(fresh, { mode: 0o755 });
-  await fs.chmod(fresh, 0o755);
+  await makeFolder(fresh, group);
   try {
     for (const [path, file] of files) await writeFile(fresh, path, file, group);
     const link = join(folder, nextLink);
@@ -46,15 +45,13 @@ export async function writeAtomically(folder: string, payload: Payload, group: n
     await fs.rm(fresh, { recursive: true, force: true });
     throw error;
   }
-  await linkNames(folder, payload);
+  await linkNames(folder, payload, group);
   if (before !== undefined) await fs.rm(join(folder, before), { recursive: true, force: true });
   return true;
 }
 
 function readableByGroup(payload: Payload): Payload {
-  return new Map(
-    [...payload].map(([path, file]) => [path, file.owner === undefined ? { ...file, mode: file.mode | 0o440 } : file]),
-  );
+  return new Map([...payload].map(([path, file]) => [path, { ...file, mode: file.mode | 0o440 }]));
 }
 
 function checkPath(path: string): void {
@@ -100,14 +97,23 @@ async function writeFile(
   { content, mode, owner }: ProjectedFile,
   group: number | undefined,
 ): Promise<void> {
-  const full = join(folder, ...safeParts(path));
-  await fs.mkdir(dirname(full), { recursive: true, mode: 0o755 });
+  const parts = safeParts(path);
+  const full = join(folder, ...parts);
+  for (let depth = 1; depth < parts.length; depth++) await makeFolder(join(folder, ...parts.slice(0, depth)), group);
   await makeFile(full, content, mode);
   if (owner !== undefined || group !== undefined) await fs.chown(full, owner ?? 0, group ?? 0);
 }
 
+/** What is made in a folder of a group belongs to that group, too. */
+async function makeFolder(path: string, group: number | undefined): Promise<void> {
+  await fs.mkdir(path, { recursive: true });
+  if (group !== undefined) await fs.chown(path, 0, group);
+  // The mask of this process takes bits away.
+  await fs.chmod(path, group === undefined ? 0o755 : 0o2755);
+}
+
 /** Links to the first part of every path; those of files that are gone go, too. */
-async function linkNames(folder: string, payload: Payload): Promise<void> {
+async function linkNames(folder: string, payload: Payload, group: number | undefined): Promise<void> {
   const wanted = new Set([...payload.keys()].map((path) => safeParts(path)[0] as string));
   for (const entry of await fs.readdir(folder)) {
     if (entry.startsWith('..') || wanted.has(entry)) continue;
@@ -116,6 +122,8 @@ async function linkNames(folder: string, payload: Payload): Promise<void> {
   for (const name of wanted) {
     try {
       await fs.symlink(join(dataLink, name), join(folder, name));
+      const owner = payload.get(name)?.owner;
+      if (owner !== undefined) await fs.lchown(join(folder, name), owner, group ?? 0);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }

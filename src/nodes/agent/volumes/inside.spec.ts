@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { rotateLog } from '../housekeeping/log-rotation.js';
 import { writeAtomically } from './atomic-writer.js';
 import { openFileInside, openInside, PathEscape, safeParts } from './inside.js';
+import { giveToGroup } from './volume-group.js';
 
 describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of open files are those of Linux' }, () => {
   let folder: string;
@@ -43,6 +44,30 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
     await fs.rename(join(volume, 'a', 'file'), join(volume, 'a', 'moved'));
     await fs.symlink('/etc/passwd', join(volume, 'a', 'file'));
     assert.equal(await fs.readFile(file.path, 'utf8'), 'content');
+  });
+
+  it('are given to a group as a whole, and nothing outside is', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root gives files to groups');
+    const given = join(folder, 'given');
+    await fs.mkdir(join(given, 'a', 'b'), { recursive: true });
+    await fs.writeFile(join(given, 'a', 'b', 'file'), 'x', { mode: 0o600 });
+    await fs.symlink('../outside', join(given, 'out'));
+    await fs.symlink('../../outside/secret', join(given, 'a', 'file'));
+    await giveToGroup(given, 3000, true);
+    const shown = async (path: string) => {
+      const { gid, mode } = await fs.lstat(path);
+      return `${gid} ${(mode & 0o7777).toString(8)}`;
+    };
+    assert.equal(await shown(given), '3000 2775');
+    assert.equal(await shown(join(given, 'a', 'b')), '3000 2775');
+    assert.equal(await shown(join(given, 'a', 'b', 'file')), '3000 660');
+    assert.equal((await fs.lstat(join(given, 'out'))).gid, 3000);
+    assert.equal((await fs.stat(join(folder, 'outside', 'secret'))).gid, 0);
+    await fs.chown(join(given, 'a', 'b', 'file'), 0, 5);
+    await giveToGroup(given, 3000, true);
+    assert.equal((await fs.stat(join(given, 'a', 'b', 'file'))).gid, 5, "the folder is the group's already");
+    await giveToGroup(given, 3000, false);
+    assert.equal((await fs.stat(join(given, 'a', 'b', 'file'))).gid, 3000);
   });
 
   it('are read as files, each time', async () => {

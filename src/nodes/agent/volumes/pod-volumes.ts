@@ -2,11 +2,13 @@ import { promises as fs } from 'node:fs';
 import { quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
+import { podAmounts } from '../containers/resources.js';
 import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { type Payload, writeAtomically } from './atomic-writer.js';
 import { prepareHostPath } from './host-path.js';
 import { isMounted, mountMemory, mountNfs } from './mounts.js';
+import { giveToGroup } from './volume-group.js';
 import { downwardFiles, entriesOf, projectedFiles, type SourceInput, VolumeProblem } from './volume-sources.js';
 
 /** Where a volume of a pod is on the machine. */
@@ -16,8 +18,14 @@ export interface ReadyVolume {
   readonly isReadOnly: boolean;
 }
 
-/** A volume that a claim stands for, in the form of a volume of a pod. */
-export type ClaimResolver = (pod: Pod, claimName: string) => Promise<Volume>;
+/** The volume that a claim stands for, in the form of a volume of a pod. */
+export interface ResolvedClaim {
+  readonly volume: Volume;
+  /** It is a place of this machine that is set aside for volumes: its files get the group of the pod. */
+  readonly isLocal: boolean;
+}
+
+export type ClaimResolver = (pod: Pod, claimName: string) => Promise<ResolvedClaim>;
 
 export interface VolumeInput extends SourceInput {
   readonly folders: PodFolders;
@@ -51,7 +59,7 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
   const folderOf = (plugin: string) => folders.volume(podUid(pod), plugin, name);
   if (emptyDir) {
     const size = emptyDir.sizeLimit ? quantityValue(emptyDir.sizeLimit) : undefined;
-    return prepareEmptyDir(pod, folderOf(emptyDirPlugin), emptyDir.medium ?? '', size);
+    return prepareEmptyDir(pod, folderOf(emptyDirPlugin), emptyDir.medium ?? '', memorySize(input, size));
   }
   if (hostPath) {
     await prepareHostPath(hostPath.path, hostPath.type ?? '');
@@ -60,16 +68,16 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
   if (configMap) {
     const mode = configMap.defaultMode ?? undefined;
     const files = await entriesOf(input, 'configmap', configMap.name ?? '', configMap, mode);
-    return project(pod, folderOf('kubernetes.io~configmap'), files);
+    return project(pod, folderOf('kubernetes.io~configmap'), files, false);
   }
   if (secret) {
     const mode = secret.defaultMode ?? undefined;
     const files = await entriesOf(input, 'secret', secret.secretName ?? '', secret, mode);
-    return project(pod, await inMemory(folderOf('kubernetes.io~secret')), files);
+    return project(pod, await inMemory(input, folderOf('kubernetes.io~secret')), files, true);
   }
   if (downwardAPI) {
     const files = downwardFiles(input, downwardAPI.items, downwardAPI.defaultMode ?? undefined);
-    return project(pod, folderOf('kubernetes.io~downward-api'), files);
+    return project(pod, await inMemory(input, folderOf('kubernetes.io~downward-api')), files, true);
   }
   if (projected) {
     const files = new Map();
@@ -77,11 +85,13 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
       const some = await projectedFiles(input, source, projected.defaultMode ?? undefined);
       for (const [path, file] of some) files.set(path, file);
     }
-    return project(pod, await inMemory(folderOf('kubernetes.io~projected')), files);
+    return project(pod, await inMemory(input, folderOf('kubernetes.io~projected')), files, true);
   }
   if (persistentVolumeClaim) {
-    const resolved = await input.resolveClaim(pod, persistentVolumeClaim.claimName);
-    return prepare(input, { ...resolved, name });
+    const { volume: resolved, isLocal } = await input.resolveClaim(pod, persistentVolumeClaim.claimName);
+    const ready = await prepare(input, { ...resolved, name });
+    if (isLocal) await giveOnce(pod, ready.path, folderOf('kubernetes.io~local-volume'));
+    return { ...ready, isReadOnly: ready.isReadOnly || persistentVolumeClaim.readOnly === true };
   }
   if (nfs) {
     const folder = folderOf('kubernetes.io~nfs');
@@ -112,23 +122,44 @@ async function prepareEmptyDir(
   const group = groupOf(pod);
   if (group !== undefined) await fs.chown(folder, 0, group);
   // The mask of this process takes bits away.
-  await fs.chmod(folder, group === undefined ? 0o777 : 0o2777);
+  await fs.chmod(folder, folderMode(group, medium === 'Memory'));
   return { path: folder, isReadOnly: false };
 }
 
+/** Of file systems in memory, everybody removes only what is their own. */
+function folderMode(group: number | undefined, isInMemory: boolean): number {
+  return 0o777 | (group === undefined ? 0 : 0o2000) | (isInMemory ? 0o1000 : 0);
+}
+
+/** What a file system in memory may take: no more than the pod may, nor more than pods may have of the node. */
+function memorySize({ pod, allocatable }: VolumeInput, size: number | undefined): number | undefined {
+  const { memoryLimit } = podAmounts(pod);
+  const ofNode = allocatable.memory === undefined ? undefined : quantityValue(allocatable.memory);
+  const limits = [size, memoryLimit, ofNode].filter((each): each is number => each !== undefined && each > 0);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+/** What containers do with the files afterwards is theirs. @param mark a folder that says that it has been done */
+async function giveOnce(pod: Pod, path: string, mark: string): Promise<void> {
+  const group = groupOf(pod);
+  if (group === undefined || (await fs.stat(mark).catch(() => undefined))) return;
+  await giveToGroup(path, group, pod.spec.securityContext?.fsGroupChangePolicy === 'OnRootMismatch');
+  await fs.mkdir(mark, { recursive: true });
+}
+
 /** Files with secrets never reach a disk. */
-async function inMemory(folder: string): Promise<string> {
+async function inMemory(input: VolumeInput, folder: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true });
-  if (!(await isMounted(folder))) await mountMemory(folder, undefined);
+  if (!(await isMounted(folder))) await mountMemory(folder, memorySize(input, undefined));
   return folder;
 }
 
-async function project(pod: Pod, folder: string, files: Payload): Promise<ReadyVolume> {
+async function project(pod: Pod, folder: string, files: Payload, isInMemory: boolean): Promise<ReadyVolume> {
   const group = groupOf(pod);
   await fs.mkdir(folder, { recursive: true });
-  // The mask of this process takes bits away.
-  await fs.chmod(folder, group === undefined ? 0o777 : 0o2777);
   if (group !== undefined) await fs.chown(folder, 0, group);
+  // The mask of this process takes bits away.
+  await fs.chmod(folder, folderMode(group, isInMemory));
   await writeAtomically(folder, files, group);
   return { path: folder, isReadOnly: true };
 }

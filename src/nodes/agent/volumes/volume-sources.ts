@@ -129,7 +129,7 @@ export async function projectedFiles(
   throw new VolumeProblem('a projected volume has a source that this node does not support');
 }
 
-/** A token is for the user of the containers alone where all run as the same one, and for the group of the volume. */
+/** A token is for the user of the containers alone where all run as the same one, or for the group of the volume. */
 function tokenAccess({ spec }: Pod, mode: number | undefined): { mode: number; owner?: number } {
   const shared = spec.securityContext ?? {};
   const users = new Set(
@@ -138,8 +138,7 @@ function tokenAccess({ spec }: Pod, mode: number | undefined): { mode: number; o
     ),
   );
   const [user] = users;
-  if (shared.fsGroup !== undefined && shared.fsGroup !== null) return { mode: 0o600 };
-  return users.size === 1 && user !== undefined
-    ? { mode: 0o600, owner: Number(user) }
-    : { mode: mode ?? defaultFileMode };
+  const owner = users.size === 1 && user !== undefined ? { owner: Number(user) } : {};
+  const hasGroup = shared.fsGroup !== undefined && shared.fsGroup !== null;
+  return { mode: hasGroup || 'owner' in owner ? 0o600 : (mode ?? defaultFileMode), ...owner };
 }

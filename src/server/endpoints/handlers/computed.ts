@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { noteWait } from '../../../base/machinery/request-context.js';
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { ComputedResource } from '../../../objects/registry/resource-definition.js';
 import { encodeForStorage } from '../../../objects/registry/store/object-codec.js';
@@ -17,25 +18,37 @@ import { listWriter } from './list-writer.js';
  * effect.
  */
 export async function handleComputed(request: ResourceRequest, definition: ComputedResource): Promise<void> {
-  const { context, resource, verb, name } = request;
+  const { context, resource, verb, namespace, name } = request;
+  // Other threads do not have what the objects are computed from.
+  context.canLeave = false;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   const selection = parseSelection(resource, context.query);
   if (verb === 'list') checkListParameters(request);
-  const objects = await definition.compute(context);
+  const isInScope = ({ metadata }: ApiObject) =>
+    !definition.namespaced || !namespace || metadata.namespace === namespace;
+  const wants = (object: ApiObject) => {
+    const { name: ownName = '', namespace: ownNamespace = '', labels } = object.metadata;
+    const attributes = { source: selection.source, labels, fields: fieldsOf(definition, object) };
+    return selects(selection, attributes, { namespace: ownNamespace, name: ownName });
+  };
+  const begun = performance.now();
+  const objects = await definition.compute({
+    namespace: definition.namespaced && namespace ? namespace : undefined,
+    name: verb === 'get' ? name : undefined,
+    wants: verb === 'get' ? () => true : wants,
+    signal: context.signal,
+  });
+  // Others are asked for what they know.
+  noteWait(context, begun);
   if (verb === 'get') {
-    const found = objects.find(({ metadata }) => metadata.name === name);
+    const found = objects.find((object) => isInScope(object) && object.metadata.name === name);
     if (found === undefined) throw notFoundError(definition, name);
     const text = { json: encodeForStorage(resource, found), resourceVersion: undefined };
     await sendObject(request, 200, text, accepted);
     return;
   }
-  const isSelected = (object: ApiObject) => {
-    const { name: ownName = '', namespace = '', labels } = object.metadata;
-    const attributes = { source: selection.source, labels, fields: fieldsOf(definition, object) };
-    return selects(selection, attributes, { namespace, name: ownName });
-  };
   const writer = listWriter(request, accepted);
-  writer.add(objects.filter(isSelected));
+  writer.add(objects.filter((object) => isInScope(object) && wants(object)));
   await writer.send({});
 }
 

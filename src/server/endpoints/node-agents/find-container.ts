@@ -1,8 +1,9 @@
 import { badRequestError, notFoundError } from '../../../base/machinery/status-error.js';
 import { isStoredResource } from '../../../objects/registry/resource-registry.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
+import type { ReadNode } from '../../node-agents/read-node.js';
 import type { EndpointServices } from '../endpoint-services.js';
-import type { ReadNode, ReadPod } from './read-objects.js';
+import type { ReadPod } from './read-objects.js';
 
 /**
  * The container that is meant. Throws a 400 when the pod has no such container, or several and none is named.

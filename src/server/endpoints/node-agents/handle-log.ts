@@ -10,6 +10,7 @@ import {
 import type { Target } from '../../../base/outgoing/https-connections.js';
 import { authorityOf, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
+import type { NodeAgents } from '../../node-agents/node-agents.js';
 import { formatWarning } from '../negotiation/respond.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
@@ -17,7 +18,6 @@ import { type StreamEnd, watchOver } from '../streams/stream-end.js';
 import { cut } from '../unread-answers.js';
 import { containerOf, nodeOf } from './find-container.js';
 import { type LogOptions, parseLogOptions } from './log-options.js';
-import type { NodeAgents } from './node-agents.js';
 import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };

@@ -3,7 +3,8 @@ import { badRequestError, StatusError, serviceUnavailableError } from '../../../
 import type { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
-import type { ReadNode, ReadPod } from '../node-agents/read-objects.js';
+import type { ReadNode } from '../../node-agents/read-node.js';
+import type { ReadPod } from '../node-agents/read-objects.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { type ProxyName, parseProxyName, portNumber } from './proxy-name.js';
 import { findEndpoint } from './service-endpoint.js';

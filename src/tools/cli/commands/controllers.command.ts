@@ -6,6 +6,7 @@ import type { ControlLoopOptions } from '../../../base/config/controllers.option
 import { ControllersServingOptions, parseBindAddress } from '../../../base/config/controllers-serving.options.js';
 import { ProfilingOptions, TracingOptions } from '../../../base/config/debugging.options.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
+import { NodeAgentOptions } from '../../../base/config/node-agent.options.js';
 import { parseOptions } from '../../../base/config/parse-options.js';
 import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { controllerOptionGroups } from '../../../base/config/server-options.js';
@@ -25,6 +26,7 @@ const groups = {
   authorization: AuthorizationOptions,
   admission: AdmissionOptions,
   aggregation: AggregationOptions,
+  nodeAgents: NodeAgentOptions,
   logging: LoggingOptions,
   profiling: ProfilingOptions,
   tracing: TracingOptions,

@@ -58,7 +58,7 @@ export const nodeCommand: Command = {
       if (!context.signals.signal.aborted) context.print(`the node ${nodeName} is registered`);
     });
     await context.signals.wait();
-    context.signals.endWithin(stopLimit());
+    context.signals.endWithin(stopLimit() + agent.shutdownMs);
     await agent.stop();
   },
 };

@@ -73,6 +73,7 @@ describe('default roles of people', () => {
     'evictions.lifecycle.k8s.io': 'off by default',
     'leasecandidates.coordination.k8s.io': 'elections among components',
     'podcertificaterequests.certificates.k8s.io': 'made by nodes for their pods',
+    'pods.metrics.k8s.io': 'off by default',
     'podgroups.scheduling.k8s.io': 'off by default',
     'workloads.scheduling.k8s.io': 'off by default',
   };

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
-import type { NodeAddressKind, NodeAgentOptions } from '../../../base/config/node-agent.options.js';
-import type { Clock } from '../../../base/machinery/clock.js';
-import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
-import { StatusError } from '../../../base/machinery/status-error.js';
-import { ClientConfigError, type ClientTls, checkClientTls } from '../../../base/outgoing/client-config.js';
-import { ClientCredentials } from '../../../base/outgoing/client-credentials.js';
-import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
-import { type Target } from '../../../base/outgoing/https-connections.js';
-import { NodeAgentClient } from '../../../base/outgoing/node-agent-client.js';
-import type { ReadNode } from './read-objects.js';
+import type { NodeAddressKind, NodeAgentOptions } from '../../base/config/node-agent.options.js';
+import type { Clock } from '../../base/machinery/clock.js';
+import { errorText, StartupError } from '../../base/machinery/startup-error.js';
+import { StatusError } from '../../base/machinery/status-error.js';
+import { ClientConfigError, type ClientTls, checkClientTls } from '../../base/outgoing/client-config.js';
+import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
+import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
+import { type Target } from '../../base/outgoing/https-connections.js';
+import { NodeAgentClient } from '../../base/outgoing/node-agent-client.js';
+import type { ReadNode } from './read-node.js';
 
 /** The port of an agent whose node does not name one. */
 const usualPort = 10_250;

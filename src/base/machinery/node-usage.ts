@@ -1,0 +1,36 @@
+/** What somebody uses of a machine. */
+export interface Usage {
+  /** Billionths of a processor. */
+  readonly cpuNanoCores: number;
+  readonly memoryBytes: number;
+  /** End of the measurement, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Length of the measurement. */
+  readonly windowMs: number;
+}
+
+/** What is used on one node, as its agent reports it. */
+export interface MeasuredNode {
+  readonly total: Usage | undefined;
+  /** Containers by {@link containerKey}. An agent can name what it likes here: nothing of this is checked. */
+  readonly containers: ReadonlyMap<string, Usage>;
+}
+
+/** A node, as far as it takes to find its agent. */
+export interface MeasurableNode {
+  readonly metadata: { readonly name?: string };
+  readonly status?: object;
+}
+
+/** Measures nodes when somebody asks. */
+export interface NodeUsage {
+  /** By the names of the nodes; those whose agents do not answer are left out. */
+  of(nodes: readonly MeasurableNode[], signal: AbortSignal): Promise<ReadonlyMap<string, MeasuredNode>>;
+}
+
+export function containerKey(namespace: string, pod: string, container: string): string {
+  return `${namespace}/${pod}/${container}`;
+}
+
+/** Injection token of the {@link NodeUsage}; processes that do not reach nodes have none. */
+export const NODE_USAGE = Symbol('NodeUsage');

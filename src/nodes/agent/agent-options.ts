@@ -1,0 +1,67 @@
+import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
+import type { Threshold } from './housekeeping/eviction.js';
+import type { ServerCertificates } from './server/agent-server.js';
+import type { AuthenticationSettings } from './server/authentication.js';
+import type { AuthorizationSettings } from './server/authorization.js';
+import type { StaticPodOptions } from './sources/static-pods.js';
+
+export interface AgentOptions {
+  readonly nodeName: string;
+  readonly hostname: string;
+  readonly nodeIPs: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly registersNode: boolean;
+  readonly unschedulable: boolean;
+  readonly rootFolder: string;
+  readonly logFolder: string;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  readonly resolvConf: string;
+  /** Cgroup below which all pods are: `/` or one of the administrator's. */
+  readonly cgroupRoot: string;
+  readonly cfsQuota: boolean;
+  readonly cfsQuotaPeriodMs: number;
+  readonly maxPods: number;
+  readonly podCidr: string;
+  readonly leaseMs: number;
+  readonly statusLookMs: number;
+  readonly statusReportMs: number;
+  readonly eventQps: number;
+  readonly eventBurst: number;
+  readonly serializesPulls: boolean;
+  readonly port: number;
+  /** The release that nodes report. */
+  readonly version: string;
+  /** When the machine is short of something; what they keep free is not for pods. */
+  readonly thresholds: readonly Threshold[];
+  readonly sources: StaticPodOptions;
+  /** Undefined: the agent has no server. */
+  readonly server: AgentServerOptions | undefined;
+  /** Where it says whether it is healthy; undefined: nowhere. */
+  readonly healthz: { readonly address: string; readonly port: number } | undefined;
+  readonly housekeeping: HousekeepingOptions;
+}
+
+export interface AgentServerOptions {
+  readonly address: string;
+  readonly certificates: ServerCertificates;
+  readonly authentication: AuthenticationSettings;
+  readonly authorization: AuthorizationSettings;
+  readonly debugging: boolean;
+  readonly streamIdleMs: number;
+  /** The configuration in force, as `/configz` shows it. */
+  readonly configuration: object;
+}
+
+export interface HousekeepingOptions {
+  readonly imageHighPercent: number;
+  readonly imageLowPercent: number;
+  readonly imageYoungestMs: number;
+  readonly logMaxBytes: number;
+  readonly logMaxFiles: number;
+  readonly thresholds: readonly Threshold[];
+  /** Most seconds that pods have to end when a threshold with a grace period is passed. */
+  readonly mostGraceSeconds: number;
+  readonly transitionMs: number;
+}

@@ -1,0 +1,177 @@
+import { generateKeyPair, X509Certificate } from 'node:crypto';
+import { promises as fs } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { writeCertificateRequest } from '../../../base/machinery/x509/write-certificate-request.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+
+/** A certificate with its private key, both PEM. */
+export interface CertificatePair {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** What a certificate of a node is for: its requests to the API, or its own server under these names. */
+export type CertificatePurpose =
+  | { readonly kind: 'client' }
+  | { readonly kind: 'server'; readonly hosts: readonly string[] };
+
+/** Where certificates are asked for, and whose they are. */
+export interface CertificateSource {
+  readonly api: ApiUser;
+  readonly names: VendorNames;
+  readonly nodeName: string;
+  readonly timers: Timers;
+}
+
+interface SigningRequest {
+  readonly metadata: { readonly name: string };
+  readonly status?: {
+    readonly certificate?: string;
+    readonly conditions?: readonly { readonly type: string; readonly message?: string }[];
+  };
+}
+
+const firstPollMs = 1_000;
+/** Some requests wait for a person. */
+const longestPollMs = 15_000;
+/** Certificates are renewed after this part of their life, and some time more so that not all nodes ask at once. */
+const usedUp = 0.7;
+const spread = 0.2;
+
+/** Asks the API for a certificate of a node, and waits until it is approved and signed. @throws Error when it is denied */
+export async function requestCertificate(
+  { api, names, nodeName, timers }: CertificateSource,
+  purpose: CertificatePurpose,
+  signal: AbortSignal,
+): Promise<CertificatePair> {
+  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  const identity = { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] };
+  const group = groupName('certificates', names);
+  const path = `/apis/${group}/v1/certificatesigningrequests`;
+  const isServer = purpose.kind === 'server';
+  const hosts = isServer ? alternativeNames(purpose.hosts) : undefined;
+  const body = {
+    apiVersion: `${group}/v1`,
+    kind: 'CertificateSigningRequest',
+    metadata: { generateName: 'csr-' },
+    spec: {
+      request: Buffer.from(writeCertificateRequest(identity, privateKey, hosts)).toString('base64'),
+      signerName: isServer ? names.nodeServingSigner : names.nodeClientSigner,
+      usages: ['key encipherment', 'digital signature', isServer ? 'server auth' : 'client auth'],
+    },
+  };
+  const made = await api.send<SigningRequest>('POST', path, { body, signal });
+  let pollMs = firstPollMs;
+  while (!signal.aborted) {
+    const { status } = await api.send<SigningRequest>('GET', `${path}/${made.metadata.name}`, { signal });
+    const refused = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+    if (refused !== undefined)
+      throw new Error(`the request for a certificate was refused: ${refused.message ?? refused.type}`);
+    if (status?.certificate) {
+      const certificate = Buffer.from(status.certificate, 'base64').toString('utf8');
+      return { certificate, privateKey: String(privateKey.export({ type: 'sec1', format: 'pem' })) };
+    }
+    await timers.wait(pollMs, signal);
+    pollMs = Math.min(1.2 * pollMs, longestPollMs);
+  }
+  throw new Error('stopped');
+}
+
+function alternativeNames(hosts: readonly string[]) {
+  return {
+    dnsNames: hosts.filter((host) => isIP(host) === 0),
+    ipAddresses: hosts.filter((host) => isIP(host) !== 0),
+    emailAddresses: [],
+    uris: [],
+  };
+}
+
+/** The file that always has the newest certificate with its key. */
+export function certificatePath(folder: string, kind: CertificatePurpose['kind']): string {
+  return join(folder, `kubelet-${kind}-current.pem`);
+}
+
+/** Keeps a pair in a folder, in one file that is exchanged as a whole. Returns its path, which stays the same. */
+export async function keepCertificate(
+  folder: string,
+  kind: CertificatePurpose['kind'],
+  { certificate, privateKey }: CertificatePair,
+  now: number,
+): Promise<string> {
+  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  const time = new Date(now).toISOString().replace(/[:T]/g, '-').slice(0, 19);
+  const name = `kubelet-${kind}-${time}.pem`;
+  await fs.writeFile(join(folder, name), `${certificate.trimEnd()}\n${privateKey}`, { mode: 0o600 });
+  const current = certificatePath(folder, kind);
+  const next = `${current}.next`;
+  await fs.rm(next, { force: true });
+  await fs.symlink(name, next);
+  await fs.rename(next, current);
+  return current;
+}
+
+/** The pair that was kept last; undefined if there is none that is good for this purpose now. */
+export async function keptCertificate(
+  folder: string,
+  purpose: CertificatePurpose,
+  now: number,
+): Promise<CertificatePair | undefined> {
+  try {
+    const text = await fs.readFile(certificatePath(folder, purpose.kind), 'utf8');
+    const { validFrom, validTo, ...own } = certificateFacts(text);
+    const hosts = purpose.kind === 'server' ? purpose.hosts : [];
+    if (now < Date.parse(validFrom) || now >= Date.parse(validTo) || !hosts.every(own.covers)) return undefined;
+    return { certificate: text, privateKey: text };
+  } catch {
+    return undefined;
+  }
+}
+
+function certificateFacts(text: string) {
+  const certificate = new X509Certificate(text);
+  const { validFrom, validTo } = certificate;
+  const covers = (host: string) =>
+    (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
+  return { validFrom, validTo, covers };
+}
+
+export interface RotationDependencies extends CertificateSource {
+  readonly purpose: CertificatePurpose;
+  readonly folder: string;
+  /** The certificate in use, PEM; undefined: there is none yet. */
+  readonly present: string | undefined;
+  /** Uses a new pair from now on. */
+  readonly use: (pair: CertificatePair) => void;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Gets a certificate of a node if there is none, and renews it before it ends, again and again until the abort. */
+export async function rotateCertificate(dependencies: RotationDependencies, signal: AbortSignal): Promise<void> {
+  const { folder, purpose, use, timers, random, logger } = dependencies;
+  let { present } = dependencies;
+  while (!signal.aborted) {
+    if (present !== undefined) {
+      const { validFrom, validTo } = certificateFacts(present);
+      const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+      await timers.wait(Math.max(0, from + (to - from) * (usedUp + spread * random()) - timers.now()), signal);
+      if (signal.aborted) return;
+    }
+    try {
+      const pair = await requestCertificate(dependencies, purpose, signal);
+      await keepCertificate(folder, purpose.kind, pair, timers.now());
+      use(pair);
+      present = pair.certificate;
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.warn(`the ${purpose.kind} certificate of the node is not there yet`, { error: errorText(error) });
+      await timers.wait(60_000 * (0.5 + random()), signal);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { constants, promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import { openInside, PathEscape } from './inside.js';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const ofFolder = 0o2770;
+const ofFile = 0o660;
+
+/**
+ * Gives all files of a volume to a group that may read and write them. No link is followed, whatever others exchange meanwhile.
+ *
+ * @param onlyIfRootDiffers does nothing when the folder of the volume is the group's already
+ */
+export async function giveToGroup(folder: string, group: number, onlyIfRootDiffers: boolean): Promise<void> {
+  const root = await fs.stat(folder);
+  if (onlyIfRootDiffers && root.gid === group && (root.mode & ofFolder) === ofFolder) return;
+  const waiting = ['.'];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    try {
+      waiting.push(...(await giveFolder(folder, next, group)));
+    } catch (error) {
+      // Who exchanges a folder for a link, or takes it away, must not keep others from their volume.
+      const isGone = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (next === '.' || !(isGone || error instanceof PathEscape)) throw error;
+    }
+  }
+}
+
+/** Returns the folders in it. */
+async function giveFolder(folder: string, path: string, group: number): Promise<string[]> {
+  await using place = await openInside(folder, path);
+  if (!place.isFolder) return [];
+  const folders: string[] = [];
+  for (const name of await fs.readdir(place.path)) {
+    const inside = `${place.path}/${name}`;
+    const found = await fs.lstat(inside).catch(() => undefined);
+    if (found?.isDirectory()) folders.push(join(path, name));
+    else if (found?.isFile()) await giveFile(inside, group);
+    else if (found !== undefined) await fs.lchown(inside, found.uid, group);
+  }
+  const { uid, mode } = await fs.stat(place.path);
+  await fs.chown(place.path, uid, group);
+  await fs.chmod(place.path, (mode & 0o7777) | ofFolder);
+  return folders;
+}
+
+async function giveFile(path: string, group: number): Promise<void> {
+  const file = await fs.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return;
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) return;
+    await file.chown(found.uid, group);
+    await file.chmod((found.mode & 0o7777) | ofFile);
+  } finally {
+    await file.close();
+  }
+}

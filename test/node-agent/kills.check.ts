@@ -1,0 +1,234 @@
+// Kills the agent of a node, its runtime and the API server while pods come and go, and checks that no container runs twice,
+// that none is left behind, and that every status is right at the end. PODS, AGENT_KILLS, RUNTIME_KILLS and SERVER_KILLS in the
+// environment change how many.
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AgentProcess } from '../e2e/support/agent-process.js';
+import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
+import { busyboxImage, TestContainerd } from '../support/containerd.js';
+
+const count = (name: string, usual: number) => Number(process.env[name] ?? usual);
+const mostPods = count('PODS', 200);
+/** Pods that are there at a time. */
+const atOnce = count('AT_ONCE', 25);
+const kills = [
+  ...Array.from({ length: count('AGENT_KILLS', 50) }, () => 'agent' as const),
+  ...Array.from({ length: count('RUNTIME_KILLS', 10) }, () => 'runtime' as const),
+  ...Array.from({ length: count('SERVER_KILLS', 10) }, () => 'server' as const),
+];
+const nodeName = 'killed';
+const pods = '/api/v1/namespaces/default/pods';
+const label = 'io.kubernetes.pod.uid';
+
+interface Run {
+  readonly id: string;
+  readonly uid: string;
+  /** Empty for the sandbox. */
+  readonly name: string;
+}
+
+/** The containers that run now, by what the runtime keeps of them. */
+async function runningContainers(containerd: TestContainerd): Promise<Run[]> {
+  const lines = (await containerd.ctr(['tasks', 'ls'])).split('\n').slice(1);
+  const running = lines.filter((line) => /\sRUNNING\s*$/.test(line)).map((line) => line.split(/\s+/)[0] ?? '');
+  const found: Run[] = [];
+  for (const id of running) {
+    const text = await containerd.ctr(['containers', 'info', id]).catch(() => undefined);
+    if (text === undefined) continue;
+    const { Labels: labels = {} } = JSON.parse(text) as { Labels?: Record<string, string> };
+    found.push({ id, uid: labels[label] ?? '', name: labels['io.kubernetes.container.name'] ?? '' });
+  }
+  return found;
+}
+
+const script = (text: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', text] });
+const lasting = 'trap "exit 0" TERM; while true; do sleep 0.3; done';
+
+/** Every kind of life: long ones, tasks, those that fail, those with helpers. */
+function specOf(index: number): object {
+  const base = { nodeName, terminationGracePeriodSeconds: 2, automountServiceAccountToken: false };
+  switch (index % 5) {
+    case 0:
+      return {
+        ...base,
+        containers: [
+          { name: 'a', ...script(lasting) },
+          { name: 'b', ...script(lasting) },
+        ],
+      };
+    case 1:
+      return { ...base, restartPolicy: 'Never', containers: [{ name: 'a', ...script('sleep 3; exit 0') }] };
+    case 2:
+      return { ...base, restartPolicy: 'Never', containers: [{ name: 'a', ...script('sleep 2; exit 3') }] };
+    case 3:
+      return { ...base, containers: [{ name: 'a', ...script(`sleep ${5 + (index % 20)}; exit 1`) }] };
+    default:
+      return {
+        ...base,
+        initContainers: [
+          { name: 'side', restartPolicy: 'Always', ...script(lasting) },
+          { name: 'first', ...script('sleep 1') },
+        ],
+        containers: [{ name: 'a', ...script(lasting) }],
+      };
+  }
+}
+
+class Scene {
+  readonly problems: string[] = [];
+  private made = 0;
+  private readonly live: string[] = [];
+
+  private constructor(
+    readonly containerd: TestContainerd,
+    readonly cluster: TestCluster,
+    private readonly flags: readonly string[],
+    private agent: AgentProcess,
+    readonly rootFolder: string,
+  ) {}
+
+  static async start(): Promise<Scene> {
+    const containerd = await TestContainerd.start();
+    const shared = ['--compat=kubernetes', '--authorization-mode=Node,RBAC'];
+    const cluster = await TestCluster.start({ servers: 1, flags: shared, controllers: true, controllerFlags: shared });
+    const rootFolder = join(containerd.folder, 'agent');
+    const flags = [
+      '--compat=kubernetes',
+      `--kubeconfig=${cluster.first.kubeconfig}`,
+      `--hostname-override=${nodeName}`,
+      '--node-ip=127.0.0.1',
+      `--container-runtime-endpoint=${containerd.endpoint}`,
+      `--root-dir=${rootFolder}`,
+      `--pod-logs-dir=${join(containerd.folder, 'logs')}`,
+      `--cgroup-root=/plinth-kills-${process.pid}`,
+      '--fail-swap-on=false',
+      '--eviction-hard=memory.available<0%',
+      '--address=127.0.0.1',
+      `--port=${await freePort()}`,
+      '--healthz-port=0',
+      '--kube-api-qps=200',
+      '--kube-api-burst=400',
+      '--max-pods=250',
+    ];
+    return new Scene(containerd, cluster, flags, await AgentProcess.start(flags), rootFolder);
+  }
+
+  get admin() {
+    return this.cluster.first.client;
+  }
+
+  /** Makes pods up to the wanted number, and now and then deletes one, gently or not. */
+  async churn(): Promise<void> {
+    for (; this.live.length < atOnce && this.made < mostPods; this.made++) {
+      const name = `pod-${this.made}`;
+      const answer = await this.admin
+        .post(pods, { metadata: { name, labels: { kind: String(this.made % 5) } }, spec: specOf(this.made) })
+        .catch(() => undefined);
+      if (answer?.status !== 201 && answer?.status !== 409) return;
+      this.live.push(name);
+    }
+    for (let i = 0; i < 3 && this.live.length >= atOnce / 2; i++) {
+      const name = this.live.splice(Math.floor(Math.random() * this.live.length), 1)[0] ?? '';
+      const query = Math.random() < 0.3 ? '?gracePeriodSeconds=0' : '';
+      const answer = await this.admin.delete(`${pods}/${name}${query}`).catch(() => undefined);
+      if (answer === undefined || answer.status >= 500) this.live.push(name);
+    }
+  }
+
+  async kill(what: 'agent' | 'runtime' | 'server'): Promise<void> {
+    if (what === 'server') await this.cluster.restartServer(this.cluster.first, 'SIGKILL');
+    else if (what === 'runtime') await this.containerd.restart();
+    else {
+      await this.agent.stop('SIGKILL');
+      this.agent = await AgentProcess.start(this.flags);
+    }
+  }
+
+  /** No container of a pod may run twice at any time. */
+  async checkTwice(when: string): Promise<void> {
+    const seen = new Map<string, string[]>();
+    for (const { id, uid, name } of await runningContainers(this.containerd).catch(() => [])) {
+      const key = `${uid} ${name}`;
+      seen.set(key, [...(seen.get(key) ?? []), id]);
+    }
+    for (const [key, ids] of seen)
+      if (ids.length > 1) this.problems.push(`${when}: ${key} runs as ${ids.join(' and ')}`);
+  }
+
+  /** What the API says of each pod is what runs, and what has ended ended as its script does. */
+  async checkStatuses(): Promise<string[]> {
+    const { items } = (await this.admin.get(pods)).body;
+    const running = new Set(
+      (await runningContainers(this.containerd)).filter(({ name }) => name !== '').map(({ id }) => id),
+    );
+    const wrong: string[] = [];
+    for (const { metadata, status, spec } of items) {
+      if (spec.nodeName !== nodeName) continue;
+      const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+      for (const { name, state, containerID = '' } of statuses) {
+        const id = containerID.replace('containerd://', '');
+        if (state.running !== undefined && !running.delete(id)) wrong.push(`${metadata.name}/${name} does not run`);
+      }
+      const phases: Record<string, string> = { 0: 'Running', 1: 'Succeeded', 2: 'Failed', 3: 'Running', 4: 'Running' };
+      const wanted = phases[metadata.labels.kind];
+      if (status.phase !== wanted) wrong.push(`${metadata.name} is ${status.phase}, not ${wanted}`);
+    }
+    for (const id of running) wrong.push(`container ${id} runs, and no status has it`);
+    return wrong;
+  }
+
+  async checkNothingIsLeft(): Promise<void> {
+    await this.admin.delete(`${pods}?gracePeriodSeconds=1`);
+    const gone = async () => ((await this.admin.get(pods)).body.items as unknown[]).length === 0;
+    await eventually(gone, 'all pods are gone', 180_000);
+    const isEmpty = async () => (await this.containerd.containers()).length === 0;
+    await eventually(isEmpty, 'all containers are gone', 120_000).catch((error: Error) =>
+      this.problems.push(error.message),
+    );
+    const noFolders = async () => (await fs.readdir(join(this.rootFolder, 'pods'))).length === 0;
+    await eventually(noFolders, 'all folders are gone', 60_000).catch((error: Error) =>
+      this.problems.push(error.message),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.agent.stop();
+    await this.cluster.stop();
+    await this.containerd.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  const scene = await Scene.start();
+  try {
+    const order = kills.map((what) => ({ what, at: Math.random() })).sort((a, b) => a.at - b.at);
+    for (const [index, { what }] of order.entries()) {
+      await scene.churn();
+      await delay(500 + 3000 * Math.random());
+      await scene.kill(what);
+      await scene.checkTwice(`after kill ${index + 1} (${what})`);
+      if (index % 10 === 9) console.log(`${index + 1} of ${order.length} kills, ${scene.problems.length} problems`);
+    }
+    let wrong: string[] = [];
+    await eventually(
+      async () => {
+        wrong = await scene.checkStatuses();
+        return wrong.length === 0;
+      },
+      'right statuses',
+      240_000,
+    ).catch(() => scene.problems.push(...wrong));
+    await scene.checkTwice('at the end');
+    await scene.checkNothingIsLeft();
+  } finally {
+    await scene.stop();
+  }
+  for (const problem of scene.problems) console.log(problem);
+  console.log(
+    `${kills.length} kills: ${scene.problems.length === 0 ? 'no problem' : `${scene.problems.length} problems`}`,
+  );
+  process.exitCode = scene.problems.length === 0 ? 0 : 1;
+}
+
+await main();
