@@ -21,7 +21,8 @@ import { ResourceRegistry, type StoredServedResource } from '../src/objects/regi
 import { encodeForStorage, parseStored, toStored } from '../src/objects/registry/store/object-codec.js';
 import { ResourceStores } from '../src/objects/registry/store/resource-stores.js';
 import { EndpointServices } from '../src/server/endpoints/endpoint-services.js';
-import { decodeBody, decodePatched, parseBody } from '../src/server/endpoints/negotiation/decode-body.js';
+import { decodeBody, parseBody } from '../src/server/endpoints/negotiation/decode-body.js';
+import { decodePatched } from '../src/server/endpoints/negotiation/decode-patched.js';
 import type { WriteOptions } from '../src/server/endpoints/negotiation/write-options.js';
 import { trackFields } from '../src/server/endpoints/writes/managed-fields.js';
 import type { Storage } from '../src/storage/storage.interface.js';

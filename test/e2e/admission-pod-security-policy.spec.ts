@@ -12,7 +12,11 @@ let cluster: TestCluster;
 before(async () => {
   cluster = await TestCluster.start({
     servers: 2,
-    flags: ['--authorization-mode=RBAC', '--enable-admission-plugins=PodSecurityPolicy'],
+    flags: [
+      '--authorization-mode=RBAC',
+      '--enable-admission-plugins=PodSecurityPolicy',
+      '--runtime-config=policy/v1beta1',
+    ],
   });
 });
 

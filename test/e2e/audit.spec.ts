@@ -52,6 +52,7 @@ describe('the audit trail', () => {
     write('webhook.json', webhook.config({}, { 'tls-server-name': 'webhook.test' }));
     flags = [
       '--authorization-mode=RBAC',
+      '--runtime-config=policy/v1beta1',
       `--audit-policy-file=${path('policy.yaml')}`,
       `--audit-log-path=${path('audit.log')}`,
       `--audit-webhook-config-file=${path('webhook.json')}`,

@@ -86,7 +86,7 @@ describe('objects in CBOR', () => {
       ['', /unexpected EOF/],
       ['d9d9f7a1446b696e6449436f6e6669674d617000', /extraneous data/],
       ['a1446b696e64', /unexpected EOF/],
-      ['a1446b696e6443506f64', /the request is about kind ConfigMap/],
+      ['a1446b696e6443506f64', /converting \(v1\.Pod\) to \(core\.ConfigMap\): unknown conversion/],
       ['a10102', /no string/],
       ['f97e00', /NaN/],
       ['80', /cbor: the body is an array, not an object/],

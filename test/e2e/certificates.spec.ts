@@ -15,7 +15,12 @@ let cluster: TestCluster;
 let kubectl: Kubectl;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: [mode], controllers: true, controllerFlags: [mode] });
+  cluster = await TestCluster.start({
+    servers: 1,
+    flags: [mode, '--runtime-config=certificates.k8s.io/v1beta1'],
+    controllers: true,
+    controllerFlags: [mode],
+  });
   kubectl = new Kubectl(cluster.first.kubeconfig);
   const requests = { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] };
   await grant('test:requester', 'alice', [

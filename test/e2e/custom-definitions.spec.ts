@@ -103,7 +103,7 @@ describe('the definition of a custom resource', () => {
     );
     assert.deepEqual(causes, [
       `spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule Invalid value: {"Rule":"self.none == 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:5: undefined field 'none'`,
-      'spec.versions Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":false}]: must contain unique version names',
+      'spec.versions Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names',
     ]);
   });
 

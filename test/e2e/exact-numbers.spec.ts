@@ -97,7 +97,7 @@ describe('numbers that JavaScript numbers can not carry', () => {
     assert.equal(refused.status, 400, refused.text);
     assert.match(
       refused.body.message,
-      /revision: expected a whole number of 64 bits, found the number 9223372036854775808/,
+      /json: cannot unmarshal number 9223372036854775808 into Go struct field ControllerRevision\.revision of type int64$/,
     );
   });
 

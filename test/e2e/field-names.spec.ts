@@ -4,7 +4,10 @@ import { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await TestCluster.start({
+    servers: 1,
+    flags: ['--authorization-mode=RBAC', '--runtime-config=policy/v1beta1'],
+  });
 });
 after(() => cluster.stop());
 

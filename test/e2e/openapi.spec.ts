@@ -238,9 +238,9 @@ const refusedValues: Readonly<Record<string, readonly [value: string, message: R
   fieldSelector: ['none.such=x', /none\.such/],
   fieldValidation: ['x', /fieldValidation/],
   force: ['x', /force/],
-  gracePeriodSeconds: ['x', /gracePeriodSeconds/],
+  gracePeriodSeconds: ['x', /invalid syntax/],
   labelSelector: ['a in b', /parse requirement/],
-  limit: ['x', /limit/],
+  limit: ['x', /invalid syntax/],
   limitBytes: ['x', /invalid syntax/],
   ports: ['x', /port/],
   propagationPolicy: ['x', /propagationPolicy/],
@@ -249,7 +249,7 @@ const refusedValues: Readonly<Record<string, readonly [value: string, message: R
   sinceSeconds: ['x', /invalid syntax/],
   stream: ['x', /stream/],
   tailLines: ['x', /invalid syntax/],
-  timeoutSeconds: ['x', /timeoutSeconds/],
+  timeoutSeconds: ['x', /invalid syntax/],
 };
 
 interface Parameter {

@@ -117,9 +117,9 @@ describe('PUT of another object', () => {
       [{ kind: 'ConfigMapList', apiVersion: 'v1', items: [live] }, 400, /cannot be handled as a ConfigMap/],
       [{ kind: 'List', apiVersion: 'v1', items: [live] }, 400, /cannot be handled as a ConfigMap/],
       [{ metadata: { ...metadata, uid: 'other' } }, 409, /UID in precondition: other/],
-      [[], 400, /not an object/],
-      ['', 400, /not an object/],
-      [0, 400, /not an object/],
+      [[], 400, /json: cannot unmarshal (array|string|number) into Go value/],
+      ['', 400, /json: cannot unmarshal (array|string|number) into Go value/],
+      [0, 400, /json: cannot unmarshal (array|string|number) into Go value/],
     ];
     for (const [body, status, message] of cases) {
       const answer = await client.put(path, body);

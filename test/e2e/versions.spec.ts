@@ -17,7 +17,14 @@ let cluster: TestCluster;
 let client: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  const older = [
+    'autoscaling/v2beta2',
+    'autoscaling/v2beta1',
+    'batch/v1beta1',
+    'events.k8s.io/v1beta1',
+    'policy/v1beta1',
+  ];
+  cluster = await TestCluster.start({ servers: 1, flags: [`--runtime-config=${older.join(',')}`] });
   client = cluster.first.client;
 });
 
@@ -182,6 +189,8 @@ describe('--runtime-config', () => {
   before(async () => {
     // The stored versions of two kinds are off, and one resource of a group that stays on.
     const config = ['autoscaling/v2=false', 'policy/v1=false', 'apps/v1/daemonsets=false', 'api/legacy=true'];
+    // No general key switches on what the release no longer has.
+    config.push('api/beta=true');
     const flags = [`--runtime-config=${config.join(',')}`, '--runtime-config=batch/v1beta1=false'];
     server = await cluster.addServer(undefined, flags);
     partial = server.client;
@@ -209,6 +218,9 @@ describe('--runtime-config', () => {
     assert.deepEqual(await versionsOf('autoscaling'), ['v1', 'v2beta1', 'v2beta2']);
     assert.deepEqual(await versionsOf('batch'), ['v1']);
     assert.deepEqual(await versionsOf('policy'), ['v1beta1']);
+    assert.deepEqual(await versionsOf('certificates.k8s.io'), ['v1', 'v1beta1']);
+    assert.deepEqual(await versionsOf('discovery.k8s.io'), ['v1']);
+    assert.equal((await partial.get('/apis/discovery.k8s.io/v1beta1')).status, 404);
     const { body } = await partial.get('/apis/apps/v1');
     const names: string[] = body.resources.map(({ name }: { name: string }) => name);
     assert.ok(names.includes('deployments'));

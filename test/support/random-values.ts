@@ -78,6 +78,8 @@ export class RandomValues {
           object.apiVersion = group === '' ? version : `${group}/${version}`;
         }
         for (const field of jsonFields(resolved).values()) {
+          // No reader ever sees a value of these.
+          if (field.dropped) continue;
           const isGiven = field.presence === 'required' || this.random.chance(depth < 3 ? 0.6 : 0.3);
           if (isGiven && (depth < 2 || this.left > 0)) object[field.name] = this.value(field.type, depth + 1);
         }

@@ -59,12 +59,20 @@ describe('--runtime-config', () => {
 
   it('serves versions that are off by default only when a key names them', () => {
     const beta = { group: 'x.io', version: 'v1beta1', resource: 'things' };
-    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, true);
+    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, { isOffByDefault: true });
     assert.equal(served(), false);
     assert.equal(served('api/alpha=true'), false);
     for (const key of ['api/all', 'api/beta', 'x.io/v1beta1', 'x.io/v1beta1/things'])
       assert.equal(served(key), true, key);
     assert.equal(served('api/beta', 'x.io/v1beta1=false'), false);
+  });
+
+  it('serves versions that the API release no longer has only when a key has their name', () => {
+    const beta = { group: 'x.io', version: 'v1beta1', resource: 'things' };
+    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, { isRemoved: true });
+    for (const pairs of [[], ['api/all'], ['api/beta'], ['x.io/v1'], ['x.io/v1beta1', 'x.io/v1beta1/things=false']])
+      assert.equal(served(...pairs), false, pairs.join());
+    for (const key of ['x.io/v1beta1', 'x.io/v1beta1/things']) assert.equal(served(key), true, key);
   });
 
   it('is appended to when given again, and has an environment variable', () => {

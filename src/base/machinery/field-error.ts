@@ -50,6 +50,13 @@ export class FieldPath {
     return new FieldPath(this, key, true);
   }
 
+  /** From the root. Keys are indexes of lists and names in maps. */
+  segments(): { readonly name: string; readonly isKey: boolean }[] {
+    const before = this.parent?.segments() ?? [];
+    before.push({ name: this.segment, isKey: this.isKey });
+    return before;
+  }
+
   toString(): string {
     const own = this.isKey ? `[${this.segment}]` : this.segment;
     if (this.parent === undefined) return own;
@@ -67,9 +74,13 @@ const maxMessageLength = 4096;
 /** Thrown by the first error beyond the limit: nobody wants to read more. */
 class TooManyErrors extends Error {}
 
+/** The form in which messages show a wrong value, which is an object or a list. */
+export type ShownValue = (path: FieldPath, value: object) => unknown;
+
 interface Collection {
   readonly errors: FieldError[];
   readonly limit: number;
+  readonly shown?: ShownValue | undefined;
 }
 
 let collection: Collection | undefined;
@@ -77,13 +88,16 @@ let collection: Collection | undefined;
 /**
  * The errors that `check` reports. Beyond `limit` the check is stopped, whatever the size of its object, and the result
  * says that there are more. `check` must be synchronous.
+ *
+ * @param shown how messages show wrong values; default: as they are
  */
 export function collectErrors(
   limit: number,
   check: () => FieldError[],
+  shown?: ShownValue,
 ): { readonly errors: FieldError[]; readonly hasMore: boolean } {
   const outer = collection;
-  const own: Collection = { errors: [], limit };
+  const own: Collection = { errors: [], limit, shown };
   collection = own;
   try {
     return { errors: check(), hasMore: false };
@@ -134,7 +148,7 @@ export function required(path: FieldPath, detail = ''): FieldError {
 
 /** A value violates a rule; the message shows the value. */
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
-  return make('FieldValueInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
+  return make('FieldValueInvalid', path, withDetail(`Invalid value: ${format(path, value)}`, detail));
 }
 
 /** A value violates a rule; the message leaves it out, because the rule is about several fields or the value is long. */
@@ -144,19 +158,19 @@ export function invalidOmitted(path: FieldPath, detail: string): FieldError {
 
 /** A value has the wrong type or format; printed as an invalid one, but the cause has a reason of its own. */
 export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
-  return make('FieldValueTypeInvalid', path, withDetail(`Invalid value: ${formatGoValue(value)}`, detail));
+  return make('FieldValueTypeInvalid', path, withDetail(`Invalid value: ${format(path, value)}`, detail));
 }
 
 /** A value is not among the allowed ones. */
 export function notSupported(path: FieldPath, value: unknown, allowed: readonly string[]): FieldError {
   const list = allowed.map((v) => JSON.stringify(v)).join(', ');
   const detail = allowed.length === 0 ? '' : `supported values: ${list}`;
-  return make('FieldValueNotSupported', path, withDetail(`Unsupported value: ${formatGoValue(value)}`, detail));
+  return make('FieldValueNotSupported', path, withDetail(`Unsupported value: ${format(path, value)}`, detail));
 }
 
 /** A value occurs twice where it must be unique. */
 export function duplicate(path: FieldPath, value: unknown): FieldError {
-  return make('FieldValueDuplicate', path, `Duplicate value: ${formatGoValue(value)}`);
+  return make('FieldValueDuplicate', path, `Duplicate value: ${format(path, value)}`);
 }
 
 /** A value occurs twice; the message leaves it out. */
@@ -171,7 +185,7 @@ export function forbidden(path: FieldPath, detail: string): FieldError {
 
 /** A referenced object does not exist. */
 export function notFound(path: FieldPath, value: unknown, detail = ''): FieldError {
-  return make('FieldValueNotFound', path, withDetail(`Not found: ${formatGoValue(value)}`, detail));
+  return make('FieldValueNotFound', path, withDetail(`Not found: ${format(path, value)}`, detail));
 }
 
 /** Longer than `max` bytes. */
@@ -192,6 +206,11 @@ export function internal(path: FieldPath, detail: string): FieldError {
 /** The same violated rule at another place, for errors that were collected separately. */
 export function relocated(error: FieldError, path: FieldPath): FieldError {
   return make(error.type, path, error.message);
+}
+
+function format(path: FieldPath, value: unknown): string {
+  const isObject = typeof value === 'object' && value !== null;
+  return formatGoValue(isObject ? (collection?.shown?.(path, value) ?? value) : value);
 }
 
 function withDetail(head: string, detail: string): string {

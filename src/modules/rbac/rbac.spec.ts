@@ -139,7 +139,7 @@ describe('RoleBinding and ClusterRoleBinding', () => {
   it('keeps the role and lets the subjects change', () => {
     const { object } = bindings.create({ roleRef: { kind: 'Role', name: 'r' } });
     assert.deepEqual(bindings.patch(object, { roleRef: { name: 'other' } }).causes, [
-      `FieldValueInvalid | roleRef | Invalid value: {"apiGroup":"${group}","kind":"Role","name":"other"}: field is immutable`,
+      `FieldValueInvalid | roleRef | Invalid value: {"APIGroup":"${group}","Kind":"Role","Name":"other"}: field is immutable`,
     ]);
     assert.deepEqual(bindings.patch(object, { subjects: [{ kind: 'User', name: 'u' }] }).causes, []);
   });

@@ -23,9 +23,9 @@ export const registryProviders: Provider[] = [
     provide: ResourceRegistry,
     inject: [RuntimeConfig, FEATURE_GATES],
     useFactory: (config: RuntimeConfig, features: FeatureGates) =>
-      new ResourceRegistry((resource, { isOffByDefault = false, neededGate }) => {
+      new ResourceRegistry((resource, { isOffByDefault = false, neededGate, deprecated }) => {
         const isOpen = neededGate === undefined || features.isOn(neededGate as FeatureName);
-        return isOpen && config.isServed(resource, isOffByDefault);
+        return isOpen && config.isServed(resource, { isOffByDefault, isRemoved: deprecated?.isRemoved });
       }),
   },
   ResourceStores,

@@ -45,7 +45,12 @@ export interface ServedVersion {
   readonly fromStored?: (object: ApiObject) => ApiObject;
   /** Defaults that differ from the strategy's for this version. */
   readonly applyDefaults?: (object: ApiObject) => void;
-  readonly deprecated?: { readonly warning: string; readonly removedRelease: string };
+  readonly deprecated?: {
+    readonly warning: string;
+    readonly removedRelease: string;
+    /** Whether that release has come: clients may use the version only where the server is told by its name to serve it. */
+    readonly isRemoved?: boolean;
+  };
   /**
    * Whether clients may use the version. A version that they may not use stays known, since objects may be stored in
    * it. Default: the versions that the server is configured to serve.

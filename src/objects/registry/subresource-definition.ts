@@ -64,6 +64,8 @@ export interface VirtualSubresource {
   readonly body: BodyKind;
   /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
+  /** The refusal of a body with another name than the path. Default: the usual one. */
+  readonly otherName?: string;
   /**
    * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission
    * and calls `action.validate` before any effect; throws a StatusError to refuse.

@@ -6,10 +6,18 @@ const apiRoots: ReadonlySet<string> = new Set(['api', 'version']);
 
 /**
  * The 404 of a path that nothing serves: a `Status` below the core group and groups that are served, whatever their
- * versions, and a page elsewhere.
+ * versions, and a page elsewhere. Groups that only custom resources have are elsewhere.
  */
-export function unknownPath(services: Pick<EndpointServices, 'orderedGroups'>, path: string): StatusError {
+export function unknownPath(services: Pick<EndpointServices, 'orderedGroups' | 'registry'>, path: string): StatusError {
   const [, root = '', group = ''] = path.split('/');
-  const isServed = root === 'apis' && services.orderedGroups().some((served) => served.group === group);
+  const isServed =
+    root === 'apis' &&
+    services.orderedGroups().some((served) => served.group === group) &&
+    !isOfCustomResources(services.registry, group);
   return isServed || apiRoots.has(root) ? unknownPathError() : pageNotFoundError();
+}
+
+function isOfCustomResources(registry: Pick<EndpointServices['registry'], 'definitions'>, group: string): boolean {
+  const own = registry.definitions().filter((definition) => definition.group === group);
+  return own.length > 0 && own.every(({ versions: [stored] }) => stored.type.custom !== undefined);
 }

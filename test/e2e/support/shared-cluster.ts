@@ -17,7 +17,10 @@ const kinds = {
   /** Two servers with RBAC, and the control loops. */
   loops: () => ({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] }),
   /** Two servers whose API groups are those of another vendor. */
-  vendor: () => ({ servers: 2, flags: ['--vendor=example.dev'] }),
+  vendor: () => ({
+    servers: 2,
+    flags: ['--vendor=example.dev', '--runtime-config=admissionregistration.example.dev/v1beta1'],
+  }),
   /** The mode Node beside RBAC, what restricts nodes at admission, and tokens that are signed with a key of their own. */
   nodes: () => ({
     servers: 2,

@@ -184,6 +184,7 @@ function makeFields(fields: FieldMap, docs: Readonly<Record<string, string>> = {
       mapType: options.mapType,
       patch: options.patch,
       default: options.default,
+      dropped: options.dropped === true,
       doc: options.doc ?? docs[name],
     });
   }

@@ -148,6 +148,7 @@ function compileFields(type: StructType): Decoder {
   const zeros = fields.map(absentForm);
   const droppable = fields.map((field) => field.presence === 'optional');
   const emptiable = fields.map(showsNullWhenEmpty);
+  const dropped = fields.map((field) => field.dropped);
   const isKind = type.kind !== undefined;
   const places = new Map(names.map((name, place) => [name, place]));
   const shown = new Places();
@@ -176,6 +177,7 @@ function compileFields(type: StructType): Decoder {
         continue;
       }
       value = (fieldDecoders[i] as Decoder)(raw, state);
+      if (dropped[i] === true) continue;
       if (droppable[i] === true && isZero(value)) continue;
       output[name] = emptiable[i] === true && isZero(value) ? null : value;
     }

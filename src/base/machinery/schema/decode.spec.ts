@@ -207,7 +207,7 @@ test('wrong values are refused with their path, the expected form and the found 
   assertRefused({ count: 1e30 }, 'count', /64 bits/);
   assertRefused({ paused: 'true' }, 'paused', 'expected true or false, found the string "true"');
   assertRefused({ labels: { a: 1 } }, 'labels.a', /string/);
-  assertRefused({ data: { k: 'no base64' } }, 'data.k', 'illegal base64 data');
+  assertRefused({ data: { k: 'no base64' } }, 'data.k', 'illegal base64 data at input byte 2');
   assertRefused({ created: 'today' }, 'created', /^parsing time "today"/);
   assertRefused({ timeout: 5 }, 'timeout', 'expected a duration, found the number 5');
   assertRefused({ parts: [{ limits: { cpu: 'lots' } }] }, 'parts[0].limits.cpu', /^quantities must match/);
@@ -247,4 +247,15 @@ test('variants take their simple or their struct form', () => {
   assert.throws(() => decode(variants, { orStrings: [1] }), { path: 'orStrings[0]' });
   assert.throws(() => decode(variants, { orBool: 'yes' }), { path: 'orBool' });
   assert.throws(() => decode(variants, { orBool: [] }), { path: 'orBool' });
+});
+
+test('fields of features that are not there are known and dropped', () => {
+  const type = struct('test.v1.Gated', {
+    name: required(1, string),
+    mode: pointer(2, int32, { dropped: true }),
+    parts: optional(3, list(probe), { dropped: true }),
+  });
+  const { value, unknownFields } = decode(type, { name: 'a', mode: 0, parts: [{ period: 1 }] });
+  assert.deepEqual([value, unknownFields], [{ name: 'a' }, []]);
+  assert.throws(() => decode(type, { name: 'a', mode: 'x' }), DecodeError);
 });

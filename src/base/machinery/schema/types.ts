@@ -241,6 +241,11 @@ export interface FieldOptions {
   readonly patch?: PatchOptions;
   /** Static default in the published schema (merge keys need it); the kind's defaulting applies it. */
   readonly default?: string | number | boolean;
+  /**
+   * The field belongs to a feature of the release that is off by default and that this server does not have: it is known
+   * and published, and what clients send is dropped. The presence must be `optional` or `pointer`.
+   */
+  readonly dropped?: true;
   readonly doc?: string;
 }
 
@@ -267,6 +272,7 @@ export interface Field {
   readonly mapType: 'atomic' | 'granular' | undefined;
   readonly patch: PatchOptions | undefined;
   readonly default: string | number | boolean | undefined;
+  readonly dropped: boolean;
   readonly doc: string | undefined;
 }
 

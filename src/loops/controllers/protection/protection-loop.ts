@@ -16,7 +16,7 @@ import type { WorkOutcome } from '../work-queue.js';
  * (specification 5.5, `StorageObjectInUseProtection`).
  */
 export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop {
-  private readonly objects: Informer<T>;
+  protected readonly objects: Informer<T>;
 
   constructor(
     dependencies: ReconcileDependencies,

@@ -59,6 +59,25 @@ class Cluster {
     return stored && (JSON.parse(stored.json) as ApiObject);
   }
 
+  /** Resolves when the conditions of a claim say whether a pod names it. */
+  async unused(name: string, status: string): Promise<void> {
+    const { storage } = this.stores;
+    const subscription = await storage.watch({ resource: claims }, await storage.head());
+    const timer = setTimeout(() => subscription.close(), 60_000);
+    try {
+      for (;;) {
+        const { conditions = [] } = ((await this.find(claims, name))?.status ?? {}) as {
+          conditions?: { type: string; status: string; reason: string }[];
+        };
+        if (conditions.some((one) => one.type === 'Unused' && one.status === status)) return;
+        if ((await subscription.next()) === undefined) throw new Error(`${name} is not Unused ${status}`);
+      }
+    } finally {
+      clearTimeout(timer);
+      subscription.close();
+    }
+  }
+
   /** Resolves when an object has gone. */
   async gone(resource: string, name: string): Promise<void> {
     const { storage } = this.stores;
@@ -129,6 +148,17 @@ function pod(name: string, claimName: string, nodeName = 'n1') {
 }
 
 describe('the protection of claims', () => {
+  it('says whether a pod names a bound claim', () =>
+    withLoops(async (cluster) => {
+      await cluster.create(claims, claim('named'));
+      await cluster.changeStatus(claims, 'named', 'Bound');
+      await cluster.unused('named', 'True');
+      await cluster.create('pods', pod('namer', 'named', ''));
+      await cluster.unused('named', 'False');
+      await cluster.changeStatus('pods', 'namer', 'Succeeded');
+      await cluster.unused('named', 'True');
+    }));
+
   it('lets an unused claim go, also one that was deleted before the loop began', () =>
     withLoops(
       async (cluster) => {

@@ -6,8 +6,13 @@ const nothing: readonly string[] = [];
  * The claims, as `<namespace>/<name>`, that a pod holds on to: those of its volumes, from when it gets its node until
  * it has ended. Before the pod has a node, no agent starts it with a claim that is being deleted.
  */
-export function claimsOf({ metadata, spec, status }: Readonly<Pod>): readonly string[] {
-  if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return nothing;
+export function claimsOf(pod: Readonly<Pod>): readonly string[] {
+  return pod.spec.nodeName ? namedClaimsOf(pod) : nothing;
+}
+
+/** The same from when the pod is made. */
+export function namedClaimsOf({ metadata, spec, status }: Readonly<Pod>): readonly string[] {
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return nothing;
   const { namespace = '', name = '' } = metadata;
   const claims = (spec.volumes ?? []).flatMap(({ name: volume, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim !== undefined) return [`${namespace}/${persistentVolumeClaim.claimName}`];

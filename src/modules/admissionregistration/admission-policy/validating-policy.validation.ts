@@ -122,6 +122,7 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
 /** Broken rules of the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
+  validateBindingSpec(spec, errors);
   const path = specPath.child('validationActions');
   const chosen = spec.validationActions ?? [];
   if (chosen.length === 0) errors.push(required(path));
@@ -136,6 +137,5 @@ export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBin
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
     errors.push(invalid(path, chosen, detail));
   }
-  validateBindingSpec(spec, errors);
   return errors;
 }

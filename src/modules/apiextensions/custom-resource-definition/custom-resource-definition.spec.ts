@@ -35,7 +35,7 @@ describe('custom resource definitions', () => {
       conversion: { strategy: 'None' },
     });
     assert.deepEqual(object.status, {
-      conditions: [],
+      conditions: null,
       acceptedNames: { plural: '', kind: '' },
       storedVersions: ['v1'],
     });
@@ -124,8 +124,8 @@ describe('custom resource definitions', () => {
       'two storage versions of one name',
       { versions: [version, version] },
       [
-        `${invalid}spec.versions | Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":true}]: must contain unique version names`,
-        `${invalid}spec.versions | Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":true}]: must have exactly one version marked as storage version`,
+        `${invalid}spec.versions | Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names`,
+        `${invalid}spec.versions | Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version`,
       ],
     ],
     [
@@ -470,7 +470,7 @@ describe('changes of custom resource definitions', () => {
         message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
       },
     ]);
-    assert.deepEqual((object.status as { conditions: unknown }).conditions, []);
+    assert.equal((object.status as { conditions: unknown }).conditions, null);
     assert.equal(decideDelete(context, resource, deleted, options, testClock).kind, 'nothing');
   });
 });

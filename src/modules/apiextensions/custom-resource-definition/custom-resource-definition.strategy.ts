@@ -27,7 +27,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
 
     prepareForCreate: (_context, object) => {
       // Never null: a client that waits for a condition right after the create fails on that.
-      object.status = { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: null };
+      object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
       recordStoredVersion(object);
     },
 

@@ -69,7 +69,7 @@ const creates: readonly Case[] = [
   [
     { spec: { selector: selector, template: template, updateStrategy: { type: 'Odd' } } },
     [
-      'FieldValueNotSupported | spec.updateStrategy | Unsupported value: {"type":"Odd"}: supported values: "RollingUpdate", "OnDelete"',
+      'FieldValueNotSupported | spec.updateStrategy | Unsupported value: {"Type":"Odd","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"',
     ],
   ],
   [

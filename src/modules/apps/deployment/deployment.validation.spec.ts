@@ -84,7 +84,7 @@ const creates: readonly Case[] = [
   [
     { spec: { selector: selector, template: template, strategy: { type: 'Odd' } } },
     [
-      'FieldValueNotSupported | spec.strategy | Unsupported value: {"type":"Odd"}: supported values: "Recreate", "RollingUpdate"',
+      'FieldValueNotSupported | spec.strategy | Unsupported value: {"Type":"Odd","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
     ],
   ],
   [

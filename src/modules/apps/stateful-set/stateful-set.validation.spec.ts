@@ -76,7 +76,7 @@ const creates: readonly Case[] = [
       },
     },
     [
-      'FieldValueInvalid | spec.updateStrategy | Invalid value: {"type":"Odd"}: must be \'RollingUpdate\' or \'OnDelete\'',
+      'FieldValueInvalid | spec.updateStrategy | Invalid value: {"Type":"Odd","RollingUpdate":null}: must be \'RollingUpdate\' or \'OnDelete\'',
     ],
   ],
   [
@@ -89,7 +89,7 @@ const creates: readonly Case[] = [
       },
     },
     [
-      "FieldValueInvalid | spec.updateStrategy.rollingUpdate | Invalid value: {}: only allowed for updateStrategy 'RollingUpdate'",
+      `FieldValueInvalid | spec.updateStrategy.rollingUpdate | Invalid value: {"Partition":null,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`,
     ],
   ],
   [

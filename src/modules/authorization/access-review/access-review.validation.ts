@@ -8,10 +8,12 @@ import {
   tooMany,
 } from '../../../base/machinery/field-error.js';
 import { isQualifiedName, isValidLabelValue } from '../../../base/machinery/names.js';
-import type {
-  FieldSelectorAttributes,
-  LabelSelectorAttributes,
-  SubjectAccessReviewSpec,
+import { structForm } from '../../../base/machinery/schema/struct-form.js';
+import {
+  type FieldSelectorAttributes,
+  type LabelSelectorAttributes,
+  nonResourceAttributes as nonResourceType,
+  type SubjectAccessReviewSpec,
 } from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 import type { AskedAttributes } from './access-review.js';
 
@@ -26,7 +28,7 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
   const errors: FieldError[] = [];
   if (Boolean(resourceAttributes) === Boolean(nonResourceAttributes)) {
     const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-    errors.push(invalid(spec, nonResourceAttributes, detail));
+    errors.push(invalid(spec, structForm(nonResourceType, nonResourceAttributes), detail));
   }
   const path = spec.child('resourceAttributes');
   const { fieldSelector, labelSelector } = resourceAttributes ?? {};

@@ -7,6 +7,10 @@ import { jobTemplateColumns } from '../template-columns.js';
 import { jobStrategy } from './job.strategy.js';
 import { validateJobStatus } from './job-status.validation.js';
 
+const orphanWarning =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set ' +
+  'propagationPolicy=Orphan to suppress this warning';
+
 /** Jobs: pods that run to completion. */
 export function jobResource(names: VendorNames): ResourceDefinition {
   return defineResource<Job>({
@@ -20,7 +24,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 2,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),
-    strategyOptions: { dependents: 'orphaned', generation: 'spec' },
+    strategyOptions: { dependents: 'orphaned', orphanWarning, generation: 'spec' },
     selectableFieldNames: ['status.successful'],
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [

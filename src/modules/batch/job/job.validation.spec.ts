@@ -148,7 +148,7 @@ describe('rules of Job', () => {
       spec: { selector: { matchLabels: { x: 'y' } }, template: { metadata: { labels }, spec: podSpec } },
     });
     const { uid } = object.metadata;
-    const shown = JSON.stringify({ ...labels, [nameLabel]: 'a', [uidLabel]: uid });
+    const shown = JSON.stringify({ [uidLabel]: uid, [nameLabel]: 'a', ...labels });
     const selector = JSON.stringify({ matchLabels: { x: 'y', [uidLabel]: uid } });
     const path = 'spec.template.metadata.labels';
     assert.deepEqual(causes, [

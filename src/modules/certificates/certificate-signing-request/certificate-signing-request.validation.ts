@@ -12,7 +12,7 @@ import {
   type CertificateSigningRequestSpec,
   keyUsage,
 } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
-import { validateSignerName } from './signer-name.validation.js';
+import { validateSignerName } from '../../../objects/apis/certificates/v1/validation/signer-name.validation.js';
 
 const specPath = FieldPath.of('spec');
 const minExpirationSeconds = 600;

@@ -6,6 +6,7 @@ import {
   type ClusterTrustBundle,
   clusterTrustBundle,
 } from '../../../objects/apis/certificates/v1/cluster-trust-bundle.types.js';
+import { validateSignerName } from '../../../objects/apis/certificates/v1/validation/signer-name.validation.js';
 import { clusterTrustBundle as clusterTrustBundleV1beta1 } from '../../../objects/apis/certificates/v1beta1/cluster-trust-bundle.types.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
@@ -13,7 +14,6 @@ import {
   type ResourceDefinition,
   type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
-import { validateSignerName } from '../certificate-signing-request/signer-name.validation.js';
 import { trustBundleNameErrors } from './trust-bundle-name.js';
 
 const specPath = FieldPath.of('spec');

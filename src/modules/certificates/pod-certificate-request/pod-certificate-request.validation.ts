@@ -9,8 +9,8 @@ import {
 } from '../../../base/machinery/field-error.js';
 import { validateAnnotations } from '../../../base/machinery/label-rules.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { validateSignerName } from '../../../objects/apis/certificates/v1/validation/signer-name.validation.js';
 import type { PodCertificateRequest } from '../../../objects/apis/certificates/v1beta1/pod-certificate-request.types.js';
-import { validateSignerName } from '../certificate-signing-request/signer-name.validation.js';
 import { hasBytes, requestedKey } from './requested-key.js';
 
 type Spec = PodCertificateRequest['spec'];

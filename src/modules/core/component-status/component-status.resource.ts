@@ -14,6 +14,8 @@ import type { Storage } from '../../../storage/storage.interface.js';
 const healthOf = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
   conditions?.find(({ type }) => type === 'Healthy');
 
+const warning = 'v1 ComponentStatus is deprecated in v1.19+';
+
 const words: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' };
 
 const columns: readonly TableColumn<ComponentStatus>[] = [
@@ -50,7 +52,7 @@ export function componentStatusResource(storage: Pick<Storage, 'ping'>): Resourc
     kind: 'ComponentStatus',
     namespaced: false,
     shortNames: ['cs'],
-    versions: [{ version: 'v1', type: componentStatus }],
+    versions: [{ version: 'v1', type: componentStatus, deprecated: { warning, removedRelease: '' } }],
     compute: async () => [
       {
         kind: 'ComponentStatus',

@@ -7,12 +7,12 @@ import {
   invalid,
   notSupported,
   required,
-  rootPath,
 } from '../../../base/machinery/field-error.js';
 import { validateLabelName } from '../../../base/machinery/label-rules.js';
 import { isValidLabelValue } from '../../../base/machinery/names.js';
+import { structForm } from '../../../base/machinery/schema/struct-form.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
+import { type Taint, taint as taintType } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { checkQuantity } from '../../../objects/apis/core/v1/validation/resources.validation.js';
 import { parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
@@ -46,7 +46,7 @@ export function validateNodeUpdate(object: Node, old: Node, names: VendorNames):
 }
 
 /**
- * Broken rules about what may change: in the spec only taints, scheduling, and ranges and ids that were not set before.
+ * Broken rules about what may change: ranges and the id at the provider are set once.
  */
 export function validateNodeChange(object: Node, old: Node, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
@@ -59,31 +59,17 @@ export function validateNodeChange(object: Node, old: Node, names: VendorNames):
     addresses.add(key);
   });
 
-  const allowed = { ...old.spec };
-  copyFields(allowed, spec, ['taints', 'unschedulable']);
-  if ((old.spec.podCIDRs ?? []).length === 0) copyFields(allowed, spec, ['podCIDR', 'podCIDRs']);
-  else if (!isDeepStrictEqual(spec.podCIDRs, old.spec.podCIDRs)) {
+  if ((old.spec.podCIDRs ?? []).length > 0 && !isDeepStrictEqual(spec.podCIDRs, old.spec.podCIDRs)) {
     errors.push(forbidden(podCidrsPath, 'node updates may not change podCIDR except from "" to valid'));
   }
-  if (!old.spec.providerID) copyFields(allowed, spec, ['providerID']);
-  else if (spec.providerID !== old.spec.providerID) {
-    const detail = 'node updates may not change providerID except from "" to valid';
-    errors.push(forbidden(specPath.child('providerID'), detail));
-  }
   validateTaints(spec.taints ?? [], errors);
-  if (!isDeepStrictEqual(allowed, { ...spec })) {
-    const detail =
-      'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)';
-    errors.push(forbidden(rootPath, detail));
+  if (old.spec.providerID && spec.providerID !== old.spec.providerID) {
+    errors.push(invalid(specPath.child('providerID'), null, 'field cannot be modified once set'));
+  }
+  if (spec.externalID !== old.spec.externalID) {
+    errors.push(forbidden(specPath.child('externalID'), 'may not be updated'));
   }
   return errors;
-}
-
-function copyFields(to: Node['spec'], from: Node['spec'], fields: readonly (keyof Node['spec'])[]): void {
-  for (const field of fields) {
-    if (from[field] === undefined) delete to[field];
-    else Object.assign(to, { [field]: from[field] });
-  }
 }
 
 function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
@@ -97,7 +83,8 @@ function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
     else if (!effects.includes(taint.effect)) errors.push(notSupported(path.child('effect'), taint.effect, effects));
     const key = `${taint.effect}/${taint.key}`;
     if (seen.has(key)) {
-      const error = duplicate(path, taint);
+      // No field of the object has the path by which clients know taints.
+      const error = duplicate(path, structForm(taintType, taint));
       errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
     }
     seen.add(key);

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { compareQuantities, quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { PersistentVolumeClaim } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
-import type { PersistentVolumeClaimSpec } from '../../../objects/apis/core/v1/persistent-volume-claim-spec.types.js';
+import {
+  type PersistentVolumeClaimSpec,
+  persistentVolumeClaimSpec,
+} from '../../../objects/apis/core/v1/persistent-volume-claim-spec.types.js';
 import { checkImmutable, checkOneOf, checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAccessModes } from '../access-modes.validation.js';
@@ -92,8 +96,9 @@ export function validatePersistentVolumeClaimUpdate(
   const errors = validatePersistentVolumeClaim(object);
   const size = object.spec.resources.requests?.storage;
   const oldSize = old.spec.resources.requests?.storage;
-  if (!isDeepStrictEqual(frozenPart(object, old, names), { ...old.spec })) {
-    errors.push(forbidden(specPath, immutableSpec));
+  const frozen = frozenPart(object, old, names);
+  if (!isDeepStrictEqual(frozen, { ...old.spec })) {
+    errors.push(forbidden(specPath, `${immutableSpec}\n${structDiff(persistentVolumeClaimSpec, old.spec, frozen)}`));
   }
   if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
     // The size may go down again as long as the volume has not grown yet.

@@ -8,6 +8,7 @@ import {
   required,
 } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { quantitySign } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import {
@@ -103,9 +104,11 @@ export function validatePersistentVolumeUpdate(
   names: VendorNames,
 ): FieldError[] {
   const errors = validatePersistentVolume(object, names);
-  if (!isDeepStrictEqual(sourcesOf(object.spec, old.spec), sourcesOf(old.spec, old.spec))) {
+  const [sources, oldSources] = [sourcesOf(object.spec, old.spec), sourcesOf(old.spec, old.spec)];
+  if (!isDeepStrictEqual(sources, oldSources)) {
     const path = specPath.child('persistentvolumesource');
-    errors.push(forbidden(path, 'spec.persistentvolumesource is immutable after creation'));
+    const change = structDiff(persistentVolumeSource, oldSources, sources);
+    errors.push(forbidden(path, `spec.persistentvolumesource is immutable after creation\n${change}`));
   }
   checkImmutable(object.spec.volumeMode, old.spec.volumeMode, FieldPath.of('volumeMode'), errors);
   if (old.spec.nodeAffinity !== undefined) {
@@ -115,10 +118,13 @@ export function validatePersistentVolumeUpdate(
 }
 
 /** The sources of a volume without the secret for expansion, which may be added later. */
-function sourcesOf(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): unknown[] {
-  return sourceNames.map((name) => {
-    if (name !== 'csi' || spec.csi === undefined || old.csi?.controllerExpandSecretRef !== undefined) return spec[name];
+function sourcesOf(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): Readonly<Record<string, unknown>> {
+  const sources = Object.fromEntries(
+    sourceNames.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]),
+  );
+  if (spec.csi !== undefined && old.csi?.controllerExpandSecretRef === undefined) {
     const { controllerExpandSecretRef: _later, ...csi } = spec.csi;
-    return csi;
-  });
+    sources.csi = csi;
+  }
+  return sources;
 }

@@ -73,6 +73,7 @@ function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
     checkTransitions(pod.status[field] ?? [], old.status[field] ?? [], policy, status.child(field), errors);
   }
   checkPodIps(pod, errors);
+  checkHostIps(pod, errors);
   return errors;
 }
 
@@ -104,6 +105,23 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
       errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
   });
   const families = new Set(ips.map(({ ip }) => isIP(ip)));
+  if (ips.length > 1 && families.size < ips.length) {
+    errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
+  }
+}
+
+/** The first address of the host is the one that older clients know. */
+function checkHostIps(pod: Pod, errors: FieldError[]): void {
+  const ips = pod.status.hostIPs ?? [];
+  const path = status.child('hostIPs');
+  const hostIp = pod.status.hostIP ?? '';
+  ips.forEach(({ ip = '' }, i) => {
+    if (i === 0 && ip !== hostIp) errors.push(invalid(path.index(i).child('ip'), ip, 'must be equal to `hostIP`'));
+    if (isIP(ip) === 0) {
+      errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
+    }
+  });
+  const families = new Set(ips.map(({ ip = '' }) => isIP(ip)));
   if (ips.length > 1 && families.size < ips.length) {
     errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
   }

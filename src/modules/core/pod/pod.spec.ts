@@ -12,6 +12,9 @@ const tester = new DefinitionTester(definition);
 const container = { name: 'c', image: 'img:1' };
 const valid = { spec: { containers: [container] } };
 
+/** Broken rules without the difference that some of them show. */
+const heads = (causes: readonly string[]) => causes.map((cause) => cause.split('\n@@')[0]);
+
 function create(spec: Record<string, unknown> = {}): ApiObject {
   const { object, causes } = tester.create({ spec: { containers: [container], ...spec } });
   assert.deepEqual(causes, []);
@@ -104,7 +107,7 @@ describe('pod changes', () => {
   for (const [patch, causes] of updates) {
     it(`judges ${JSON.stringify(patch)}`, () => {
       const pod = create({ activeDeadlineSeconds: 10, tolerations: [toleration] });
-      assert.deepEqual(tester.patch(pod, patch).causes, causes);
+      assert.deepEqual(heads(tester.patch(pod, patch).causes), causes);
     });
   }
 
@@ -145,7 +148,7 @@ describe('pod changes', () => {
       'FieldValueInvalid | spec.nodeSelector | Invalid value: {"a":"z"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
       'FieldValueInvalid | spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms | Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are allowed',
     ]);
-    assert.deepEqual(tester.patch(create(), { spec: { nodeSelector: { a: 'b' } } }).causes, [fixed]);
+    assert.deepEqual(heads(tester.patch(create(), { spec: { nodeSelector: { a: 'b' } } }).causes), [fixed]);
   });
 
   it('adds what label keys mean to the selectors of a new pod', () => {
@@ -186,7 +189,7 @@ describe('pod changes', () => {
     const pod = create();
     (pod.spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds = -1;
     assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 1 } }).causes, []);
-    assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 2 } }).causes, [fixed]);
+    assert.deepEqual(heads(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 2 } }).causes), [fixed]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../base/machinery/field-error.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import type { PodSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
+import { type PodSpec, podSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import { validateAppArmorAnnotations } from './app-armor.js';
@@ -96,7 +97,7 @@ export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOpti
   const kept = withUpdatableFieldsOf(pod.spec, old.spec);
   if ((old.spec.schedulingGates ?? []).length > 0) keepPlacement(kept, old.spec, errors);
   if (!deepEqual(kept, old.spec)) {
-    errors.push(forbidden(specPath, updatableFields));
+    errors.push(forbidden(specPath, `${updatableFields}\n${structDiff(podSpec, old.spec, kept)}`));
   }
   return errors;
 }

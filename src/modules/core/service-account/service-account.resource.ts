@@ -20,6 +20,12 @@ export function serviceAccountResource(
     strategy: {
       prepareForCreate: (_context, object) => cleanSecretReferences(object),
       prepareForUpdate: (_context, object) => cleanSecretReferences(object),
+      warnings: (_context, { metadata }) => {
+        const key = `${context.names.labelPrefix}/enforce-mountable-secrets`;
+        if (metadata.annotations?.[key] === undefined) return [];
+        const advice = 'prefer separate namespaces to isolate access to mounted secrets';
+        return [`metadata.annotations[${key}]: deprecated in v1.32+; ${advice}`];
+      },
     },
     subresources: issuer === undefined ? [] : [tokenPath(context, issuer)],
     strategyOptions: { returnsDeletedObject: true },

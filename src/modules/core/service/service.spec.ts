@@ -140,7 +140,9 @@ describe('service rules', () => {
           { port: 80, name: 'b' },
         ],
       },
-      ['Duplicate | spec.ports[1] | Duplicate value: {"protocol":"TCP","port":80}'],
+      [
+        'Duplicate | spec.ports[1] | Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+      ],
     ],
     [
       'one node port twice',

@@ -1,4 +1,5 @@
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { deprecatedNodeLabel } from '../../../objects/apis/core/v1/deprecated-labels.js';
 import { type RuntimeClass, runtimeClass } from '../../../objects/apis/node/v1/runtime-class.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
@@ -32,6 +33,11 @@ export function runtimeClassResource(names: VendorNames): ResourceDefinition {
     strategy: {
       validate: (_context, object) => validateRuntimeClass(object, names),
       validateUpdate: (_context, object, old) => validateRuntimeClassUpdate(object, old, names),
+      warnings: (_context, { scheduling }) =>
+        Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => {
+          const advice = deprecatedNodeLabel(key, names);
+          return advice === undefined ? [] : [`scheduling.nodeSelector: ${advice}`];
+        }),
     },
     columns,
   });

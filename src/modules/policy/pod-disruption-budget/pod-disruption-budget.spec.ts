@@ -37,7 +37,7 @@ describe('PodDisruptionBudget', () => {
     [
       { minAvailable: 1, maxUnavailable: 1 },
       [
-        'FieldValueInvalid | spec | Invalid value: {"minAvailable":1,"maxUnavailable":1}: minAvailable and maxUnavailable cannot be both set',
+        'FieldValueInvalid | spec | Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":1,"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
       ],
     ],
     [

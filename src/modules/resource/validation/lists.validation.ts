@@ -46,6 +46,10 @@ export function validateDeclaredSet<T>(
   return [...declared(duplicates(list, path, keyOf)), ...validateItems(list, max, path, rule)];
 }
 
+function asWritten(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? { toJSON: () => value } : value;
+}
+
 /** Items with the key of an earlier one. */
 export function duplicates<T>(
   list: readonly T[],
@@ -57,7 +61,8 @@ export function duplicates<T>(
   const errors: FieldError[] = [];
   for (const [i, item] of list.entries()) {
     const key = keyOf(item);
-    if (keys.has(key)) errors.push(duplicate(path.index(i), shown(item)));
+    // Rules that are declared with the types show values as clients write them.
+    if (keys.has(key)) errors.push(duplicate(path.index(i), asWritten(shown(item))));
     keys.add(key);
   }
   return errors;

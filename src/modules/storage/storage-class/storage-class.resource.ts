@@ -1,4 +1,5 @@
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { deprecatedNodeLabel } from '../../../objects/apis/core/v1/deprecated-labels.js';
 import { type StorageClass, storageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
 import { ageColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
@@ -27,6 +28,15 @@ export function storageClassResource(names: VendorNames): ResourceDefinition {
       applyDefaults: applyStorageClassDefaults,
       validate: (_context, object) => validateStorageClass(object),
       validateUpdate: (_context, object, old) => validateStorageClassUpdate(object, old),
+      warnings: (_context, { allowedTopologies }) => {
+        const terms = (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
+          (matchLabelExpressions ?? []).map(({ key }, k) => ({ key, place: `[${i}].matchLabelExpressions[${k}].key` })),
+        );
+        return terms.flatMap(({ key, place }) => {
+          const advice = deprecatedNodeLabel(key, names);
+          return advice === undefined ? [] : [`allowedTopologies${place}: ${advice}`];
+        });
+      },
     },
     columns: storageClassColumns(names),
   });

@@ -29,7 +29,6 @@ export const podDescriptions: FieldDescriptions = {
     '': 'What a claim takes of the node.',
     resourceClaimName: 'Name of the claim.',
     containers: 'Containers that use the claim.',
-    resources: 'Amounts, by resource.',
   },
   'core.NodeSelector': { '': 'Chooses nodes.', nodeSelectorTerms: 'A node must fit one of these.' },
   'core.NodeSelectorRequirement': {

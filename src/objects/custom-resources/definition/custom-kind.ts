@@ -52,6 +52,7 @@ function customField(field: TopField, version: VersionSource, schema: () => Stru
     mapType: undefined,
     patch: undefined,
     default: undefined,
+    dropped: false,
     doc: undefined,
   };
 }

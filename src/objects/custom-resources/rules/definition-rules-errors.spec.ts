@@ -29,7 +29,7 @@ describe('rules of a definition', () => {
     [
       'an empty message expression',
       rule({ messageExpression: ' ' }),
-      [`Required ${at}.messageExpression Required value: must be non-empty if specified`],
+      [`Required ${at}.messageExpression Required value: messageExpression must be non-empty if specified`],
     ],
     [
       'a reason',

@@ -81,7 +81,7 @@ function checkRule(rule: ValidationRule, schema: StructuralSchema, at: FieldPath
     errors.push(required(at.child('message'), 'message must be specified if rule contains line breaks'));
   }
   if (messageExpression !== '' && messageExpression.trim() === '') {
-    errors.push(required(at.child('messageExpression'), 'must be non-empty if specified'));
+    errors.push(required(at.child('messageExpression'), 'messageExpression must be non-empty if specified'));
   }
   if (reason !== undefined && !reasons.includes(reason)) {
     errors.push(notSupported(at.child('reason'), reason, reasons));

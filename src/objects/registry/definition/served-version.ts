@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { apiRelease } from '../../../base/machinery/api-release.js';
 import { formatApiVersion } from '../../../base/machinery/group-version.js';
 import { decode, type KindType } from '../../../base/machinery/schema/index.js';
 import type { ServedVersion } from '../resource-definition.js';
@@ -27,5 +28,13 @@ export function deprecation(version: Deprecation): NonNullable<ServedVersion['de
   return {
     warning: `${group}/${version.version} ${kind} is deprecated in v${since}+, unavailable in v${removed}+${advice}`,
     removedRelease: removed,
+    isRemoved: isReached(removed),
   };
+}
+
+/** Whether a release such as `1.25` is this one or an earlier one. */
+function isReached(release: string): boolean {
+  const [major = 0, minor = 0] = release.split('.').map(Number);
+  const own = Number(apiRelease.major);
+  return major < own || (major === own && minor <= Number(apiRelease.minor));
 }

@@ -56,6 +56,9 @@ export function decideDelete(
   const finalizers = finalizersAfter(definition, meta, options);
   const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
   if (options.garbageCollector !== true) warnOfPolicy(context, options);
+  else if (isOpenPolicy(options) && definition.strategyOptions?.orphanWarning !== undefined) {
+    addWarning(context, definition.strategyOptions.orphanWarning);
+  }
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
 
@@ -119,7 +122,7 @@ function warnOfPolicy(context: RequestContext, { propagationPolicy, orphanDepend
 function finalizersAfter({ strategyOptions }: StoredResource, meta: ObjectMeta, options: DeleteOptions): string[] {
   const current = meta.finalizers ?? [];
   const { propagationPolicy, orphanDependents, garbageCollector } = options;
-  const isOpen = propagationPolicy === undefined && orphanDependents === undefined;
+  const isOpen = isOpenPolicy(options);
   const isMarked = current.includes(orphanFinalizer) || current.includes(foregroundFinalizer);
   if (isOpen && (isMarked || strategyOptions?.dependents !== 'orphaned')) return [...current];
   const isOrphan = isOpen || (orphanDependents ?? propagationPolicy === 'Orphan');
@@ -128,6 +131,10 @@ function finalizersAfter({ strategyOptions }: StoredResource, meta: ObjectMeta, 
   const isAdded = garbageCollector === true && strategyOptions?.dependents !== 'none';
   if (isAdded && wanted !== undefined && !kept.includes(wanted)) kept.push(wanted);
   return kept;
+}
+
+function isOpenPolicy({ propagationPolicy, orphanDependents }: DeleteOptions): boolean {
+  return propagationPolicy === undefined && orphanDependents === undefined;
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

@@ -12,19 +12,24 @@ import { validateMetadataUpdate } from './validate-metadata.js';
  * Checks that name and namespace of a body are those of the URL. A body without a name is refused: that is more likely
  * a mistake than an object meant to replace another one. A missing namespace is filled in, and that of a cluster-scoped
  * object is dropped. Changes `object`.
+ *
+ * @param otherName the message about another name; default: the usual one
  */
 export function ensureIdentity(
   definition: ResourceDefinition,
   object: ApiObject,
   namespace: string,
   name: string,
+  otherName?: string,
 ): void {
   const meta = object.metadata;
   if (!meta.name) {
     throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (meta.name !== name) {
-    throw badRequestError(`the name of the object (${meta.name}) does not match the name on the URL (${name})`);
+    throw badRequestError(
+      otherName ?? `the name of the object (${meta.name}) does not match the name on the URL (${name})`,
+    );
   }
   if (!definition.namespaced) {
     delete meta.namespace;

@@ -1,4 +1,5 @@
 import { collectErrors, type FieldError, forbidden, rootPath } from '../../../base/machinery/field-error.js';
+import { shownValue } from '../../../base/machinery/schema/shown-value.js';
 import { invalidError } from '../../../base/machinery/status-error.js';
 import { type StoredResource, storedGroupKind } from '../resource-definition.js';
 
@@ -15,7 +16,7 @@ const maxErrors = 1000;
 export function refuseBrokenRules(definition: StoredResource, name: string, check: () => FieldError[]): void {
   let found: ReturnType<typeof collectErrors>;
   try {
-    found = collectErrors(maxErrors, check);
+    found = collectErrors(maxErrors, check, shownValue(definition.versions[0].type));
   } catch (error) {
     if (!(error instanceof RangeError) || error.message !== stackMessage) throw error;
     found = { errors: [forbidden(rootPath, 'the object breaks too many rules to list them')], hasMore: false };

@@ -270,20 +270,29 @@ export function namesVersion(text: string | undefined): text is string {
 /** Whether a client means another state than the live one. 400 for text that is no version. */
 export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
   if (!namesVersion(asked) || asked === live) return false;
-  return parseResourceVersion(asked) !== parseResourceVersion(live);
+  return parseResourceVersion(asked, '') !== parseResourceVersion(live);
 }
+
+/** Where the version is a parameter of the query; `%` stands for the value. */
+const versionParameter = 'resourceVersion: Invalid value: %: ';
+/** The same for a list. */
+export const listVersionParameter = `invalid resource version: ${versionParameter}`;
 
 /** The largest number that the database can use as a version. */
 const largestVersion = 2n ** 63n - 1n;
 
-/** Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined. */
-export function parseResourceVersion(text: string | undefined): bigint | undefined {
+/**
+ * Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined.
+ *
+ * @param place what the message about other text begins with
+ */
+export function parseResourceVersion(text: string | undefined, place = versionParameter): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;
   if (!/^\d{1,19}$/.test(text) || BigInt(text) > largestVersion) {
-    throw new StatusError(
-      'BadRequest',
-      `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a decimal number`,
-    );
+    const fault = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+    const quoted = JSON.stringify(text.slice(0, 64));
+    const shown = place.replace('%', () => quoted);
+    throw new StatusError('BadRequest', `${shown}strconv.ParseUint: parsing ${quoted}: ${fault}`);
   }
   return BigInt(text);
 }

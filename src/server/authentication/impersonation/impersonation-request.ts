@@ -65,10 +65,20 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
   if (userName === '') {
     if (userNames.length > 0) throw badRequestError('the Impersonate-User header is empty');
     if (groups.length === 0 && uids.length === 0 && extra.size === 0) return undefined;
-    throw badRequestError('groups, uid and extra fields can only be impersonated together with a user');
+    throw badRequestError(`requested ${describeUser(groups, uids[0] ?? '', extra)} without impersonating a user name`);
   }
   if (groups.includes('')) throw badRequestError('an Impersonate-Group header is empty');
   return { userName, groups, uid, extra, account: accountOf(userName) };
+}
+
+/** A user without a name, in the words of the release. */
+function describeUser(groups: readonly string[], uid: string, extra: ReadonlyMap<string, readonly string[]>): string {
+  const textsOf = (values: readonly string[]) => `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
+  const shownGroups = groups.length === 0 ? '[]string(nil)' : textsOf(groups);
+  const keys = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));
+  const shownExtra = keys.map(([key, values]) => `${JSON.stringify(key)}:${textsOf(values)}`).join(', ');
+  const map = `map[string][]string${extra.size === 0 ? '(nil)' : `{${shownExtra}}`}`;
+  return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${shownGroups}, Extra:${map}}`;
 }
 
 /** The user that a permitted request continues as, including the groups that every user of its type belongs to. */

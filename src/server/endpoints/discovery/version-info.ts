@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
+import { apiRelease } from '../../../base/machinery/api-release.js';
 import type { VersionInfo } from './discovery.controller.js';
 
-/** The API release that this server implements; clients compare it with their own for skew. */
-const apiRelease = { major: '1', minor: '37' } as const;
 /** The release of these types and rules, in full. */
 const patch = 2;
 /** The oldest release whose servers can run beside this one. */

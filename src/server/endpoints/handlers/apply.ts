@@ -3,6 +3,7 @@ import { FieldPath, required } from '../../../base/machinery/field-error.js';
 import { badRequestError, invalidError, notFoundError } from '../../../base/machinery/status-error.js';
 import type { ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
+import { unfitJson } from '../negotiation/body-errors.js';
 import { parseApplyBody } from '../negotiation/decode-body.js';
 import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -88,7 +89,11 @@ function parseConfig(
   }
   if (request.type.custom !== undefined) config = plainIntent(config, fault);
   if (config === null || typeof config !== 'object' || Array.isArray(config)) {
-    throw badRequestError(`${fault}: the applied configuration must be an object`);
+    const detail =
+      format === 'cbor'
+        ? 'the applied configuration must be an object'
+        : `error unmarshaling JSON: while decoding JSON: ${unfitJson(config, 'map[string]interface {}')}`;
+    throw badRequestError(`${fault}: ${detail}`);
   }
   request.context.audit?.requested(config);
   return config as Readonly<Record<string, unknown>>;

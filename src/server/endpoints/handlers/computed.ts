@@ -55,6 +55,6 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
 function checkListParameters({ context, services }: ResourceRequest): void {
   const { query } = context;
   parseTimeoutSeconds(query.get('timeoutSeconds'));
-  parseCountedNumber(query.get('limit'), 'limit');
+  parseCountedNumber(query.get('limit'));
   checkListRules(query, services.names);
 }

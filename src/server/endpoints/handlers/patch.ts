@@ -2,7 +2,12 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { FieldPath, forbidden } from '../../../base/machinery/field-error.js';
 import { leaveCostly } from '../../../base/machinery/large-work.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../../../base/machinery/patch/index.js';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  goPrint,
+} from '../../../base/machinery/patch/index.js';
 import {
   badRequestError,
   invalidError,
@@ -10,7 +15,9 @@ import {
   unsupportedMediaTypeError,
 } from '../../../base/machinery/status-error.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
+import { unfitJson } from '../negotiation/body-errors.js';
 import { parsePatchBody } from '../negotiation/decode-body.js';
+import { patchedText } from '../negotiation/patched-text.js';
 import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
@@ -37,8 +44,15 @@ export function applyMediaTypes(hasCbor: boolean): readonly string[] {
 /** Media types of all patches except apply. */
 export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
 
-/** A parsed patch. It is applied again to the newer live object when another write comes first. */
-type Patch = (live: ApiObject) => unknown;
+/** A parsed patch. */
+interface Patch {
+  /** Is called again with the newer live object when another write comes first. */
+  readonly apply: (live: ApiObject) => unknown;
+  /** The value that a refusal of the result shows. */
+  readonly shown: (live: ApiObject, patched: unknown) => string;
+  /** Members of operations that nobody knows. */
+  readonly faults: readonly string[];
+}
 
 /** The format of the body of a server-side apply; undefined for other patches. JSON is valid YAML. */
 export function applyFormat({ services, context }: ResourceRequest): 'yaml' | 'cbor' | undefined {
@@ -89,16 +103,47 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
   if (schema.custom !== undefined) patch = plainIntent(patch, 'error decoding patch');
   request.context.audit?.requested(patch);
   if (type === 'json') {
-    if (!Array.isArray(patch)) throw badRequestError('a JSON patch must be a list of operations');
-    return (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context));
+    if (!Array.isArray(patch))
+      throw badRequestError(`error decoding patch: ${unfitJson(patch, '[]handlers.jsonPatchOp')}`);
+    return {
+      apply: (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context)),
+      shown: (live, patched) => patchedText(patched, live),
+      faults: options.fieldValidation === 'Ignore' ? [] : unknownMembers(patch),
+    };
   }
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
-    throw badRequestError('the patch must be an object');
+    throw badRequestError(`error decoding patch: ${unfitJson(patch, 'map[string]interface {}')}`);
   }
   const fields = patch as Record<string, unknown>;
-  return type === 'merge'
-    ? (live) => applyMergePatch(live, fields)
-    : (live) => applyStrategicMergePatch(schema, live, fields);
+  if (type === 'strategic') {
+    return {
+      apply: (live) => applyStrategicMergePatch(schema, live, fields),
+      shown: () => goPrint(fields),
+      faults: [],
+    };
+  }
+  return {
+    apply: (live) => applyMergePatch(live, fields),
+    shown: (live, patched) => patchedText(patched, live),
+    faults: [],
+  };
+}
+
+const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+/** More faults than this help nobody. */
+const maxFaults = 100;
+
+function unknownMembers(operations: readonly unknown[]): string[] {
+  const faults: string[] = [];
+  for (const [i, operation] of operations.entries()) {
+    if (typeof operation !== 'object' || operation === null) continue;
+    for (const member of Object.keys(operation)) {
+      if (operationMembers.has(member)) continue;
+      faults.push(`json patch unknown field "[${i}].${member}"`);
+      if (faults.length === maxFaults) return faults;
+    }
+  }
+  return faults;
 }
 
 /** Throws a 422 for `force` on a patch other than apply, where it has no meaning. */
@@ -121,7 +166,9 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
   const patch = parsePatch(write, type, await readBody(request));
   const outcome = await write.update((live) => {
     if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
-    return write.decodePatched(patch(live.shown as ApiObject));
+    const shown = live.shown as ApiObject;
+    const patched = patch.apply(shown);
+    return write.decodePatched(patched, { shown: () => patch.shown(shown, patched), faults: patch.faults });
   });
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

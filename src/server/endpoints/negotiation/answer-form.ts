@@ -15,8 +15,9 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
   if (subresource?.type === 'view') return negotiateValue(request);
   const accepted = services.accept.negotiate(accept, true, hasProtobuf(resource));
   if (accepted.as === 'PartialObjectMetadataList') {
-    const { kind } = resource.definition;
-    const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${kind})`;
+    const { group, kind } = resource.definition;
+    const type = `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
+    const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
   checkForm(context, accepted);

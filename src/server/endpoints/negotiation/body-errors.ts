@@ -12,6 +12,12 @@ function summarize(body: Buffer): string {
   return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
 }
 
+/** The words of the release for JSON of another type than `wanted`, which is the name of one of its types. */
+export function unfitJson(value: unknown, wanted: string): string {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${wanted}`;
+}
+
 /** The 400 for a body that is not an API object. */
 export function unrecognizedError(kind: string, detail: string, body: Buffer, cause?: unknown): StatusError {
   const message = `the object provided is unrecognized (must be of type ${kind}): ${detail} (${summarize(body)})`;
@@ -48,15 +54,27 @@ function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail
   return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
 }
 
+/** A kind that the release does not have in that version. */
+export function unknownKind(kind: string, apiVersion: string): string {
+  const names = [kind, apiVersion].map((name) => JSON.stringify(name));
+  return `no kind ${names[0]} is registered for version ${names[1]} in scheme "pkg/runtime/scheme.go:111"`;
+}
+
+/** Another kind of the same version. Names of the release's types: `v1.Secret`. */
+function otherKind(identity: BodyIdentity, expected: GroupVersionKind): string {
+  const group = expected.group === '' ? 'core' : (expected.group.split('.')[0] as string);
+  return `converting (${expected.version}.${identity.kind}) to (${group}.${expected.kind}): unknown conversion`;
+}
+
 /** Throws a 400 for a body of another kind or version than expected; both may be missing. */
 export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
   if (identity.kind !== '' && identity.kind !== expected.kind) {
-    throw unfitBodyError(identity, expected, `the request is about kind ${expected.kind}`);
+    throw unfitBodyError(identity, expected, otherKind(identity, expected));
   }
   const expectedVersion = formatApiVersion(expected);
   if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {
-    const versions = `${JSON.stringify(expectedVersion)}, not ${JSON.stringify(identity.apiVersion)}`;
-    throw new OtherVersionError(unfitMessage(identity, expected, `the request is about apiVersion ${versions}`));
+    const detail = unknownKind(expected.kind, identity.apiVersion);
+    throw new OtherVersionError(unfitMessage(identity, expected, detail));
   }
 }
 

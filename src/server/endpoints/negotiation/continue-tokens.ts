@@ -50,12 +50,13 @@ export class ContinueTokens {
 
   /** Decodes a token; throws a 400 if it does not belong to this query. */
   decode(query: ContinueQuery, token: string): ContinuePosition {
-    if (!/^[A-Za-z0-9_-]+={0,2}$/.test(token)) throw invalidToken('not base64');
+    const illegal = token.replace(/={1,2}$/, '').search(/[^A-Za-z0-9_-]/);
+    if (illegal >= 0) throw invalidToken(`illegal base64 data at input byte ${illegal}`);
     const bytes = Buffer.from(token, 'base64url');
     const text = bytes.subarray(macBytes);
     const mac = bytes.subarray(0, macBytes);
     if (mac.length < macBytes || !timingSafeEqual(mac, this.sign(query, text))) {
-      throw invalidToken('it was not given out for this list');
+      throw invalidToken(faultOfForeign(bytes));
     }
     const body = JSON.parse(text.toString('utf8')) as TokenBody;
     if (body.v !== tokenFormat) throw invalidToken('unknown format');
@@ -69,6 +70,18 @@ export class ContinueTokens {
     if (this.key === undefined) throw new Error('the key of continue tokens is not known yet');
     return createHmac('sha256', this.key).update(`${bound}\n`).update(text).digest().subarray(0, macBytes);
   }
+}
+
+/** Tokens of other servers are JSON: programs know the message about one that is not. */
+function faultOfForeign(bytes: Buffer): string {
+  const first = bytes.toString('latin1').trimStart().charAt(0);
+  const isOwn = bytes.toString('latin1', macBytes).startsWith('{"v":');
+  if (isOwn || first === '' || first === '{') return 'it was not given out for this list';
+  return `invalid character ${quoteLetter(first)} looking for beginning of value`;
+}
+
+function quoteLetter(letter: string): string {
+  return letter === "'" ? `'\\''` : `'${JSON.stringify(letter).slice(1, -1).replace('\\"', '"')}'`;
 }
 
 function invalidToken(detail: string): Error {

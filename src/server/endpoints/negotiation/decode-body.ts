@@ -12,12 +12,7 @@ import {
   findDuplicateKeys,
   type KindType,
 } from '../../../base/machinery/schema/index.js';
-import {
-  badRequestError,
-  invalidError,
-  StatusError,
-  unsupportedMediaTypeError,
-} from '../../../base/machinery/status-error.js';
+import { badRequestError, invalidError, unsupportedMediaTypeError } from '../../../base/machinery/status-error.js';
 import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
 import type { BodyKind } from '../../../objects/registry/subresource-definition.js';
 import type { AcceptNegotiator } from './accept.js';
@@ -27,15 +22,21 @@ import {
   checkIdentity,
   OtherVersionError,
   unfitBodyError,
+  unfitJson,
   unrecognizedError,
 } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
 import { addDuplicates, type Duplicates, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
+import { unmarshalDetail } from './unmarshal-error.js';
 
 /** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** What the release reads first of a body. */
+const identityType =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** Formats that contain plain values, whatever their kind. */
 export type PlainFormat = 'json' | 'yaml' | 'cbor';
@@ -112,15 +113,16 @@ export function decodeBody(
     input = parseBody(body, format, duplicates);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unrecognizedError(expected.kind, `couldn't get version/kind; ${error.message}`, body, error);
+    const place = format === 'yaml' ? '' : "couldn't get version/kind; ";
+    throw unrecognizedError(expected.kind, `${place}${error.message}`, body, error);
   }
   if (input !== null && (typeof input !== 'object' || Array.isArray(input))) {
     const found = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
-    throw unrecognizedError(
-      expected.kind,
-      `couldn't get version/kind; ${format === 'cbor' ? 'cbor' : 'json parse error'}: the body is ${found}, not an object`,
-      body,
-    );
+    const fault =
+      format === 'cbor'
+        ? `cbor: the body is ${found}, not an object`
+        : `json parse error: ${unfitJson(input, identityType)}`;
+    throw unrecognizedError(expected.kind, `couldn't get version/kind; ${fault}`, body);
   }
   const text = format === 'json' ? body : undefined;
   return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates, text);
@@ -147,30 +149,6 @@ export function decodeBodyOfAny(
     }
   }
   throw refusal;
-}
-
-/** Decodes the result of a patch. Errors are the patch's fault, so they are a 422. */
-export function decodePatched(
-  context: RequestContext,
-  type: KindType,
-  expected: GroupVersionKind,
-  patched: unknown,
-  fieldValidation: FieldValidation,
-): ApiObject {
-  const refuse = (detail: string, cause?: unknown) => {
-    const name = (patched as { metadata?: { name?: unknown } } | null)?.metadata?.name;
-    const error = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${detail}` } as const;
-    return Object.assign(invalidError(expected, typeof name === 'string' ? name : '', [error]), { cause });
-  };
-  if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
-    throw refuse('the patch does not leave an object');
-  }
-  try {
-    return decodeValue(context, type, expected, patched, fieldValidation);
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
-    throw error;
-  }
 }
 
 /**
@@ -218,8 +196,8 @@ export function parseApplyBody(
   return config;
 }
 
-/** The same for an already parsed value. */
-function decodeValue(
+/** {@link decodeBody} for an already parsed value. */
+export function decodeValue(
   context: RequestContext,
   type: KindType,
   expected: GroupVersionKind,
@@ -245,7 +223,7 @@ function decodeValue(
   try {
     decoded = decode(type, input);
   } catch (error) {
-    if (error instanceof DecodeError) throw unfitBodyError(identity, expected, error.message, error);
+    if (error instanceof DecodeError) throw unfitBodyError(identity, expected, unmarshalDetail(type, error), error);
     throw error;
   }
   if (fieldValidation !== 'Ignore') {
@@ -289,7 +267,7 @@ function refuseFaults(
   throw unfitBodyError(identity, expected, detail);
 }
 
-function strictError(texts: readonly string[]): string {
+export function strictError(texts: readonly string[]): string {
   return `strict decoding error: ${texts.join(', ')}`;
 }
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
-import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
+import { listVersionParameter, parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { ContinuePosition, ContinueQuery } from './continue-tokens.js';
 import { checkListRules } from './list-rules.js';
@@ -46,7 +46,7 @@ export function parseListOptions(
     }
     return { limit, semantics: { kind: 'continue', ...services.continueTokens.decode(list, token) } };
   }
-  const version = parseResourceVersion(versionText);
+  const version = parseResourceVersion(versionText, listVersionParameter);
   if (version === undefined) {
     return { limit, semantics: versionText === '0' ? { kind: 'notOlderThan', version: 0n } : { kind: 'mostRecent' } };
   }
@@ -59,10 +59,10 @@ export function parseListOptions(
  * text that is not a number.
  */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
-  const seconds = parseCountedNumber(text, 'timeoutSeconds');
+  const seconds = parseCountedNumber(text);
   return seconds === 0 ? undefined : seconds;
 }
 
 function parseLimit(text: string | null): number {
-  return Math.max(0, parseCountedNumber(text, 'limit') ?? 0);
+  return Math.max(0, parseCountedNumber(text) ?? 0);
 }

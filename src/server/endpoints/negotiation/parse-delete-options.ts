@@ -7,6 +7,7 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
+import { unknownKind } from './body-errors.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
 import { parseQueryNumber } from './query-number.js';
@@ -77,7 +78,7 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
     throw badRequestError('the body of a delete must be an object');
   const raw = value as RawDeleteOptions;
   if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
-    throw badRequestError(`the body of a delete must be of kind DeleteOptions, not ${JSON.stringify(raw.kind)}`);
+    throw badRequestError(unknownKind(String(raw.kind), String(raw.apiVersion ?? '')));
   }
   return raw;
 }
@@ -87,7 +88,7 @@ function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
   const orphan = query.get('orphanDependents');
   return {
     dryRun: dryRunOf(query),
-    gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds'), 'gracePeriodSeconds'),
+    gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds')),
     propagationPolicy: policy === '' ? undefined : policy,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),
     [unsafe]: query.has(unsafe) ? isTrue(query.get(unsafe)) : undefined,

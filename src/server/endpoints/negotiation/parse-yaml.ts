@@ -73,8 +73,15 @@ function parseDocumentText(text: string, duplicates: Duplicates | undefined): un
   } catch (cause) {
     // The parser recurses into nested values until the stack is exhausted.
     if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
-    throw new SyntaxError(`yaml: ${cause instanceof Error ? cause.message : 'invalid document'}`, { cause });
+    throw new SyntaxError(`yaml: ${cause instanceof Error ? faultText(cause) : 'invalid document'}`, { cause });
   }
+}
+
+/** The words of other parsers where programs and people know them. */
+function faultText({ message }: Error): string {
+  return /^(Nested mappings are not allowed|Implicit map keys need to be on a single line)/.test(message)
+    ? 'mapping values are not allowed in this context'
+    : message;
 }
 
 /** The same limit as for JSON. */

@@ -37,7 +37,11 @@ describe('decodeProtobufObject', () => {
       encodeEnvelope('test/v1', 'Other', message),
       /^Other in version "v1" cannot be handled as a Thing/,
     ],
-    ['another version', encodeEnvelope('test/v2', 'Thing', message), /about apiVersion "test\/v1", not "test\/v2"/],
+    [
+      'another version',
+      encodeEnvelope('test/v2', 'Thing', message),
+      /no kind "Thing" is registered for version "test\/v2"/,
+    ],
   ];
   for (const [what, body, text] of bad) {
     it(`refuses ${what} with a 400`, () => {

@@ -4,24 +4,25 @@ const largest = 2n ** 63n - 1n;
 
 /**
  * Reads a whole number of 64 bits from a query; undefined when it is missing or empty. Clients write the largest one when they
- * mean "no limit". Throws a 400 for other text, whose message begins with the name.
+ * mean "no limit". Throws a 400 for other text, in the words of the release.
  */
-export function parseQueryNumber(text: string | null, name: string): bigint | undefined {
+export function parseQueryNumber(text: string | null): bigint | undefined {
   if (text === null || text === '') return undefined;
-  if (!/^[+-]?\d+$/.test(text)) throw badRequestError(`${name}: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text))
+    throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   // A long row of digits costs more to read than it is worth.
   const digits = text.replace(/^[+-]?0*/, '');
   const size = digits.length > 19 ? largest + 2n : BigInt(digits === '' ? 0 : digits);
   const value = text.startsWith('-') ? -size : size;
   if (value > largest || value < -largest - 1n) {
-    throw badRequestError(`${name}: parsing ${JSON.stringify(text.slice(0, 64))}: value out of range`);
+    throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 64))}: value out of range`);
   }
   return value;
 }
 
 /** The same as a number that is safe to add to: values beyond 999,999,999,999,999 either way are capped there. */
-export function parseCountedNumber(text: string | null, name: string): number | undefined {
-  const value = parseQueryNumber(text, name);
+export function parseCountedNumber(text: string | null): number | undefined {
+  const value = parseQueryNumber(text);
   return value === undefined ? undefined : Math.max(-mostCounted, Math.min(mostCounted, Number(value)));
 }
 

@@ -29,7 +29,7 @@ export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions
   for (const name of switches) if (isTrue(query.get(name))) forAgent.set(name, 'true');
   const values = new Map<string, bigint>();
   for (const name of numbers) {
-    const value = parseQueryNumber(query.get(name), 'strconv.ParseInt');
+    const value = parseQueryNumber(query.get(name));
     if (value === undefined) continue;
     values.set(name, value);
     forAgent.set(name, String(value));

@@ -17,7 +17,8 @@ import {
 import { convertedToStored } from '../../../objects/registry/store/remote-conversion.js';
 import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../../objects/registry/store/store-options.js';
 import { bodyKindOf, updateRulesOf } from '../../../objects/registry/subresource-definition.js';
-import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny, decodePatched } from '../negotiation/decode-body.js';
+import { type BodyFormat, bodyFormat, decodeBody, decodeBodyOfAny } from '../negotiation/decode-body.js';
+import { decodePatched, type PatchOrigin } from '../negotiation/decode-patched.js';
 import { readBody } from '../negotiation/read-body.js';
 import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -108,9 +109,10 @@ export class WritePipeline {
   }
 
   /** The same for the result of a patch or an apply on the live object; throws a 422 when it does not fit. */
-  decodePatched(patched: unknown): ApiObject {
+  decodePatched(patched: unknown, origin?: PatchOrigin): ApiObject {
     const { context } = this.request;
-    return this.completed(decodePatched(context, this.type, this.kind, patched, this.options.fieldValidation));
+    const { fieldValidation } = this.options;
+    return this.completed(decodePatched(context, this.type, this.kind, patched, fieldValidation, origin));
   }
 
   /**
@@ -134,7 +136,8 @@ export class WritePipeline {
     else {
       // An object created below another need not repeat its parent's identity; a replacing body must identify itself.
       if (verb === 'create') object.metadata.name ||= name;
-      ensureIdentity(definition, object, namespace, name);
+      const otherName = subresource?.type === 'virtual' ? subresource.otherName : undefined;
+      ensureIdentity(definition, object, namespace, name, otherName);
     }
     if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
     keepOwnersOnce(this.request.context, object);

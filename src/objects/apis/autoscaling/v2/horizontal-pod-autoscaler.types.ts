@@ -36,7 +36,8 @@ export type HPAScalingPolicy = Infer<typeof hpaScalingPolicy>;
 export const hpaScalingRules = struct('autoscaling.v2.HPAScalingRules', {
   stabilizationWindowSeconds: pointer(3, int32),
   selectPolicy: pointer(1, scalingPolicySelect),
-  policies: optional(2, list(hpaScalingPolicy)),
+  // An empty list gets no defaults, and is refused.
+  policies: pointer(2, list(hpaScalingPolicy)),
   tolerance: pointer(4, quantity),
 });
 export type HPAScalingRules = Infer<typeof hpaScalingRules>;
@@ -72,6 +73,7 @@ export const horizontalPodAutoscalerCondition = struct(
     lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
     reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
     message: optional(5, string, { doc: 'Text for people: why the status is so.' }),
+    observedGeneration: pointer(6, int64, { doc: 'Generation of the object that the condition is about.' }),
   },
   { doc: "One aspect of an object's state." },
 );

@@ -34,7 +34,8 @@ export type HPAScalingPolicy = Infer<typeof hpaScalingPolicy>;
 export const hpaScalingRules = struct('autoscaling.v2beta2.HPAScalingRules', {
   stabilizationWindowSeconds: pointer(3, int32),
   selectPolicy: pointer(1, scalingPolicySelect),
-  policies: optional(2, list(hpaScalingPolicy)),
+  // An empty list gets no defaults, and is refused.
+  policies: pointer(2, list(hpaScalingPolicy)),
 });
 export type HPAScalingRules = Infer<typeof hpaScalingRules>;
 

@@ -137,6 +137,7 @@ export const volumeMount = struct(
     subPath: optional(4, string, { doc: 'Directory of the volume to mount instead of its root.' }),
     mountPropagation: pointer(5, mountPropagationMode, { doc: 'Whether later mounts are passed on.' }),
     subPathExpr: optional(6, string, { doc: 'The same with variables replaced.' }),
+    bindMountOptions: optional(8, list(string), { listType: 'set', dropped: true, doc: 'Options of the mount.' }),
   },
   { doc: 'Where a volume appears in a container.' },
 );

@@ -35,6 +35,18 @@ export const nodeConfigSource = struct('core.v1.NodeConfigSource', {
 });
 export type NodeConfigSource = Infer<typeof nodeConfigSource>;
 
+export const nodePodPreemptionPolicy = struct(
+  'core.v1.NodePodPreemptionPolicy',
+  {
+    disableResizePreemption: optional(1, list(string), {
+      listType: 'set',
+      doc: 'Kinds of pods whose growth displaces no others.',
+    }),
+  },
+  { doc: 'When pods of a node make room for others.' },
+);
+export type NodePodPreemptionPolicy = Infer<typeof nodePodPreemptionPolicy>;
+
 export const nodeSpec = struct(
   'core.v1.NodeSpec',
   {
@@ -49,6 +61,10 @@ export const nodeSpec = struct(
     taints: optional(5, list(taint), { doc: 'Taints of the node.' }),
     configSource: pointer(6, nodeConfigSource, { doc: 'No longer used.' }),
     externalID: optional(2, string, { doc: 'No longer used.' }),
+    podPreemptionPolicy: pointer(8, nodePodPreemptionPolicy, {
+      dropped: true,
+      doc: 'For which reasons pods must not make room.',
+    }),
   },
   { doc: 'Settings of a node.' },
 );
@@ -110,6 +126,7 @@ export const nodeSystemInfo = struct('core.v1.NodeSystemInfo', {
   operatingSystem: required(9, string),
   architecture: required(10, string),
   swap: pointer(11, nodeSwapStatus),
+  runningInUserNamespace: pointer(12, bool, { doc: 'Whether the agent runs in a user namespace.' }),
 });
 export type NodeSystemInfo = Infer<typeof nodeSystemInfo>;
 

@@ -18,6 +18,7 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 import { conditionStatus } from './condition-status.types.js';
 import { persistentVolumeAccessMode, persistentVolumeClaimSpec } from './persistent-volume-claim-spec.types.js';
 import { resourceList } from './resources.types.js';
+import { volumeHealthStatus } from './volume-health.types.js';
 
 export const persistentVolumeClaimPhase = enumOf('Bound', 'Lost', 'Pending');
 export type PersistentVolumeClaimPhase = Infer<typeof persistentVolumeClaimPhase>;
@@ -79,6 +80,7 @@ export const persistentVolumeClaimStatus = struct(
     allocatedResourceStatuses: optional(7, map(claimResourceStatus), { mapType: 'granular' }),
     currentVolumeAttributesClassName: pointer(8, string),
     modifyVolumeStatus: pointer(9, modifyVolumeStatus),
+    healthStatus: pointer(10, volumeHealthStatus, { dropped: true, doc: 'What is wrong with the volume.' }),
   },
   { doc: 'What the claim has got.' },
 );

@@ -82,6 +82,16 @@ export const podSchedulingGroup = struct('core.v1.PodSchedulingGroup', {
 });
 export type PodSchedulingGroup = Infer<typeof podSchedulingGroup>;
 
+export const evictionResponder = struct(
+  'core.v1.EvictionResponder',
+  {
+    name: required(1, string, { doc: 'Name of the program, with a domain.' }),
+    priority: required(2, int32, { nullable: true, doc: 'Place in the order: higher numbers come first.' }),
+  },
+  { mapType: 'atomic', doc: 'A program that is asked before a pod is evicted.' },
+);
+export type EvictionResponder = Infer<typeof evictionResponder>;
+
 export const podSpec = struct(
   'core.v1.PodSpec',
   {
@@ -161,6 +171,11 @@ export const podSpec = struct(
     resources: pointer(40, resourceRequirements, { doc: 'Resources of all containers together.' }),
     hostnameOverride: pointer(41, string),
     schedulingGroup: pointer(43, podSchedulingGroup),
+    evictionResponders: optional(44, list(evictionResponder), {
+      ...mergedBy('name'),
+      dropped: true,
+      doc: 'Programs that are asked before the pod is evicted.',
+    }),
   },
   { doc: 'What a pod runs, and where and how.' },
 );

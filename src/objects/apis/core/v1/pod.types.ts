@@ -6,7 +6,6 @@ import {
   keyedBy,
   kind,
   list,
-  map,
   mergedBy,
   optional,
   pointer,
@@ -23,6 +22,7 @@ import { containerStatus } from './container-status.types.js';
 import { podSpec } from './pod-spec.types.js';
 import { objectReference } from './reference.types.js';
 import { resourceList, resourceRequirements } from './resources.types.js';
+import { podVolumeHealth } from './volume-health.types.js';
 
 export const binding = kind(
   { group: '', version: 'v1', kind: 'Binding', scope: 'Namespaced' },
@@ -87,10 +87,38 @@ export const podExtendedResourceClaimStatus = struct('core.v1.PodExtendedResourc
 });
 export type PodExtendedResourceClaimStatus = Infer<typeof podExtendedResourceClaimStatus>;
 
+export const nodeAllocatableMappedResources = struct(
+  'core.v1.NodeAllocatableMappedResources',
+  {
+    name: required(1, string, { doc: 'Name of the resource.' }),
+    quantity: required(2, quantity, { nullable: true, doc: 'Amount.' }),
+  },
+  { doc: 'What devices take of a resource of the node.' },
+);
+export type NodeAllocatableMappedResources = Infer<typeof nodeAllocatableMappedResources>;
+
+export const nodeAllocatableOverheadResources = struct(
+  'core.v1.NodeAllocatableOverheadResources',
+  {
+    name: required(1, string, { doc: 'Name of the resource.' }),
+    perPod: pointer(2, quantity, { doc: 'Amount for the pod.' }),
+    perContainer: pointer(3, quantity, { doc: 'Amount for each container.' }),
+  },
+  { doc: 'What using devices takes in addition.' },
+);
+export type NodeAllocatableOverheadResources = Infer<typeof nodeAllocatableOverheadResources>;
+
 export const nodeAllocatableResourceClaimStatus = struct('core.v1.NodeAllocatableResourceClaimStatus', {
   resourceClaimName: required(1, string),
   containers: optional(2, list(string), { listType: 'set' }),
-  resources: required(3, map(quantity)),
+  mapping: optional(4, list(nodeAllocatableMappedResources), {
+    ...mergedBy('name'),
+    doc: 'What the devices take of the resources of the node.',
+  }),
+  overhead: optional(5, list(nodeAllocatableOverheadResources), {
+    ...mergedBy('name'),
+    doc: 'What using the devices takes in addition.',
+  }),
 });
 export type NodeAllocatableResourceClaimStatus = Infer<typeof nodeAllocatableResourceClaimStatus>;
 
@@ -124,6 +152,11 @@ export const podStatus = struct(
     allocatedResources: optional(19, resourceList),
     resources: pointer(20, resourceRequirements),
     nodeAllocatableResourceClaimStatuses: optional(21, list(nodeAllocatableResourceClaimStatus)),
+    volumeHealth: optional(22, list(podVolumeHealth), {
+      ...keyedBy('name'),
+      dropped: true,
+      doc: 'Volumes with which something is wrong.',
+    }),
   },
   { doc: 'How a pod is doing.' },
 );

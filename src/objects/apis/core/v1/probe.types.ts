@@ -34,6 +34,7 @@ export const httpGetAction = struct('core.v1.HTTPGetAction', {
   host: optional(3, string, { doc: 'Host; the pod if empty.' }),
   scheme: optional(4, uriScheme, { doc: 'HTTP or HTTPS.' }),
   httpHeaders: optional(5, list(httpHeader), { doc: 'Additional headers.' }),
+  protocol: pointer(6, enumOf('HTTP1', 'HTTP2'), { dropped: true, doc: 'Version of HTTP.' }),
 });
 export type HTTPGetAction = Infer<typeof httpGetAction>;
 
@@ -46,6 +47,7 @@ export type TCPSocketAction = Infer<typeof tcpSocketAction>;
 export const grpcAction = struct('core.v1.GRPCAction', {
   port: required(1, int32),
   service: always(2, string, { nullable: true, default: '' }),
+  mode: pointer(3, enumOf('Plaintext', 'TLS'), { dropped: true, doc: 'Whether the connection is encrypted.' }),
 });
 export type GRPCAction = Infer<typeof grpcAction>;
 

@@ -4,6 +4,7 @@ import {
   type Infer,
   inline,
   int32,
+  int64,
   optional,
   pointer,
   quantity,
@@ -17,6 +18,7 @@ export const keyToPath = struct('core.v1.KeyToPath', {
   key: required(1, string, { doc: 'Name of the entry.' }),
   path: required(2, string, { doc: 'Path of the file.' }),
   mode: pointer(3, int32, { doc: 'Permission bits of the file.' }),
+  user: pointer(4, int64, { dropped: true, doc: 'User that the file belongs to.' }),
 });
 export type KeyToPath = Infer<typeof keyToPath>;
 

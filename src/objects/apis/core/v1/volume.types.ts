@@ -52,6 +52,7 @@ export type StorageMedium = Infer<typeof storageMedium>;
 export const emptyDirVolumeSource = struct('core.v1.EmptyDirVolumeSource', {
   medium: optional(1, storageMedium, { doc: "Memory, or the node's storage if empty." }),
   sizeLimit: pointer(2, quantity, { doc: 'The most that may be stored.' }),
+  mode: pointer(3, int32, { dropped: true, doc: 'Permission bits of the directory.' }),
 });
 export type EmptyDirVolumeSource = Infer<typeof emptyDirVolumeSource>;
 
@@ -60,6 +61,7 @@ export const secretVolumeSource = struct('core.v1.SecretVolumeSource', {
   items: optional(2, list(keyToPath), { doc: 'Which entries, and under which paths; all if empty.' }),
   defaultMode: pointer(3, int32, { doc: 'Permission bits of files that say nothing else.' }),
   optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
+  defaultUser: pointer(5, int64, { dropped: true, doc: 'User that the files belong to.' }),
 });
 export type SecretVolumeSource = Infer<typeof secretVolumeSource>;
 
@@ -74,12 +76,14 @@ export const downwardAPIVolumeFile = struct('core.v1.DownwardAPIVolumeFile', {
   fieldRef: pointer(2, objectFieldSelector),
   resourceFieldRef: pointer(3, resourceFieldSelector),
   mode: pointer(4, int32),
+  user: pointer(5, int64, { dropped: true, doc: 'User that the file belongs to.' }),
 });
 export type DownwardAPIVolumeFile = Infer<typeof downwardAPIVolumeFile>;
 
 export const downwardAPIVolumeSource = struct('core.v1.DownwardAPIVolumeSource', {
   items: optional(1, list(downwardAPIVolumeFile)),
   defaultMode: pointer(2, int32, { doc: 'Permission bits of files that say nothing else.' }),
+  defaultUser: pointer(3, int64, { dropped: true, doc: 'User that the files belong to.' }),
 });
 export type DownwardAPIVolumeSource = Infer<typeof downwardAPIVolumeSource>;
 
@@ -88,6 +92,7 @@ export const configMapVolumeSource = struct('core.v1.ConfigMapVolumeSource', {
   items: optional(2, list(keyToPath), { doc: 'Which entries, and under which paths; all if empty.' }),
   defaultMode: pointer(3, int32, { doc: 'Permission bits of files that say nothing else.' }),
   optional: pointer(4, bool, { doc: 'Whether it may be missing.' }),
+  defaultUser: pointer(5, int64, { dropped: true, doc: 'User that the files belong to.' }),
 });
 export type ConfigMapVolumeSource = Infer<typeof configMapVolumeSource>;
 
@@ -114,6 +119,7 @@ export const serviceAccountTokenProjection = struct('core.v1.ServiceAccountToken
   audience: optional(1, string),
   expirationSeconds: pointer(2, int64),
   path: required(3, string),
+  user: pointer(4, int64, { dropped: true, doc: 'User that the file belongs to.' }),
 });
 export type ServiceAccountTokenProjection = Infer<typeof serviceAccountTokenProjection>;
 
@@ -123,6 +129,7 @@ export const clusterTrustBundleProjection = struct('core.v1.ClusterTrustBundlePr
   labelSelector: pointer(3, labelSelector, { doc: 'Chooses by labels.' }),
   optional: pointer(5, bool, { doc: 'Whether it may be missing.' }),
   path: required(4, string),
+  user: pointer(6, int64, { dropped: true, doc: 'User that the file belongs to.' }),
 });
 export type ClusterTrustBundleProjection = Infer<typeof clusterTrustBundleProjection>;
 
@@ -134,6 +141,7 @@ export const podCertificateProjection = struct('core.v1.PodCertificateProjection
   keyPath: optional(5, string),
   certificateChainPath: optional(6, string),
   userAnnotations: optional(7, map(string)),
+  user: pointer(8, int64, { dropped: true, doc: 'User that the files belong to.' }),
 });
 export type PodCertificateProjection = Infer<typeof podCertificateProjection>;
 
@@ -150,6 +158,7 @@ export type VolumeProjection = Infer<typeof volumeProjection>;
 export const projectedVolumeSource = struct('core.v1.ProjectedVolumeSource', {
   sources: always(1, list(volumeProjection)),
   defaultMode: pointer(2, int32, { doc: 'Permission bits of files that say nothing else.' }),
+  defaultUser: pointer(3, int64, { dropped: true, doc: 'User that the files belong to.' }),
 });
 export type ProjectedVolumeSource = Infer<typeof projectedVolumeSource>;
 

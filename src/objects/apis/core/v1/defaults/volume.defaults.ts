@@ -19,7 +19,6 @@ export function applyVolumeDefaults(volume: Volume): void {
     projected.defaultMode ??= defaultFileMode;
     for (const source of projected.sources ?? []) {
       if (source.serviceAccountToken !== undefined) source.serviceAccountToken.expirationSeconds ??= 3600;
-      if (source.podCertificate !== undefined) source.podCertificate.maxExpirationSeconds ??= 86400;
       applyFieldRefDefaults(source.downwardAPI?.items);
     }
   }

@@ -16,8 +16,10 @@ import type {
   VolumeProjection,
   VolumeSource,
 } from '../volume.types.js';
-import { checkLocalDescendingPath, checkOneOf, checkText } from './common.validation.js';
+import { validateBundleProjection, validateCertificateProjection } from './certificate-projection.validation.js';
+import { checkOneOf, checkText } from './common.validation.js';
 import { validateFieldSelector, validateResourceFieldSelector, volumeFields } from './environment.validation.js';
+import { checkFilePath } from './file-path.validation.js';
 import { validateDisk, validateStorageVolume } from './storage-volume.validation.js';
 import type { VolumeMap } from './volume-mount.validation.js';
 
@@ -152,14 +154,6 @@ function validateItem(item: KeyToPath, path: FieldPath, errors: FieldError[]): v
   checkMode(item.mode, path.child('mode'), errors);
 }
 
-/** A relative path of a file in a volume; names starting with two dots are reserved for the volume's own files. */
-function checkFilePath(value: string, path: FieldPath, errors: FieldError[]): void {
-  checkLocalDescendingPath(value, path, errors);
-  if (value.startsWith('..') && !value.startsWith('../')) {
-    errors.push(invalid(path, value, "must not start with '..'"));
-  }
-}
-
 function validateDownwardFile(file: DownwardAPIVolumeFile, path: FieldPath, errors: FieldError[]): void {
   if (file.path === '') errors.push(required(path.child('path')));
   checkFilePath(file.path, path.child('path'), errors);
@@ -235,12 +229,10 @@ function validateProjection(source: VolumeProjection, at: FieldPath, path: Field
     if (token.path === '') errors.push(required(path.child('path')));
     else checkFilePath(token.path, path.child('path'), errors);
   }
-  const bundle = source.clusterTrustBundle;
-  if (bundle === undefined) return;
-  const bundlePath = at.child('clusterTrustBundle');
-  if ((bundle.name === undefined) === (bundle.signerName === undefined)) {
-    errors.push(required(bundlePath, 'either name or signerName must be specified'));
+  if (source.clusterTrustBundle !== undefined) {
+    validateBundleProjection(source.clusterTrustBundle, at.child('clusterTrustBundle'), errors);
   }
-  if (bundle.path === '') errors.push(required(bundlePath.child('path')));
-  else checkFilePath(bundle.path, bundlePath.child('path'), errors);
+  if (source.podCertificate !== undefined) {
+    validateCertificateProjection(source.podCertificate, at.child('podCertificate'), errors);
+  }
 }

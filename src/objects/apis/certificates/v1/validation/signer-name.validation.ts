@@ -1,5 +1,11 @@
-import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain, maxSubdomainLength } from '../../../base/machinery/names.js';
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  required,
+  tooLong,
+} from '../../../../../base/machinery/field-error.js';
+import { isDns1123Label, isDns1123Subdomain, maxSubdomainLength } from '../../../../../base/machinery/names.js';
 
 /** 253 for the domain, a slash, and the rest for the name after it. */
 const maxSignerNameLength = 571;

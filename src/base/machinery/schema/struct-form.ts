@@ -1,0 +1,111 @@
+import { jsonFields, resolveType } from './access.js';
+import type { Field, SchemaType, StructType } from './types.js';
+
+/**
+ * A value as messages of the API's release show it: a struct with every field in declared order, absent ones as null or
+ * zero, by the names of the release's own types (`AppProtocol`, `IP`). Types of metadata keep their JSON form. Undefined
+ * for a value that is not of the type.
+ */
+export function structForm(type: SchemaType, value: unknown): unknown {
+  const resolved = resolveType(type);
+  if (value === undefined || value === null) return null;
+  switch (resolved.type) {
+    case 'list':
+      return Array.isArray(value) ? formsOf(value, resolved.element) : undefined;
+    case 'map':
+      return mapForm(resolved.value, value as Readonly<Record<string, unknown>>);
+    case 'struct':
+      return resolved.custom === undefined ? fieldsForm(resolved, value) : undefined;
+    case 'variant':
+    case 'custom':
+      return undefined;
+    default:
+      return value;
+  }
+}
+
+function formsOf(values: readonly unknown[], element: SchemaType): unknown[] | undefined {
+  const forms = values.map((value) => structForm(element, value));
+  return forms.includes(undefined) ? undefined : forms;
+}
+
+function mapForm(type: SchemaType, value: Readonly<Record<string, unknown>>): unknown {
+  if (typeof value !== 'object') return undefined;
+  const forms: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) {
+    const form = structForm(type, value[key]);
+    if (form === undefined) return undefined;
+    Object.defineProperty(forms, key, { value: form, enumerable: true });
+  }
+  return forms;
+}
+
+function fieldsForm(type: StructType, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const given = value as Readonly<Record<string, unknown>>;
+  if (type.name.startsWith('meta.v1.')) return withoutNulls(given);
+  const fields = jsonFields(type);
+  if (Object.keys(given).some((key) => !fields.has(key))) return undefined;
+  const forms: Record<string, unknown> = {};
+  for (const field of fields.values()) {
+    const form = given[field.name] === undefined ? absentForm(field) : structForm(field.type, given[field.name]);
+    if (form === undefined) return undefined;
+    // Metadata is embedded there: its fields are fields of the object.
+    if (field.name === 'metadata') Object.assign(forms, form);
+    else forms[ownNames[field.name] ?? exportedName(field.name)] = form;
+  }
+  return forms;
+}
+
+function absentForm({ presence, nullable, type }: Field): unknown {
+  return presence === 'pointer' || nullable ? null : zeroForm(type);
+}
+
+function zeroForm(type: SchemaType): unknown {
+  const resolved = resolveType(type);
+  if (resolved.type === 'struct') return structForm(resolved, {}) ?? null;
+  if (resolved.type === 'enum') return '';
+  if (resolved.type !== 'scalar') return null;
+  switch (resolved.scalar) {
+    case 'string':
+      return '';
+    case 'bool':
+      return false;
+    case 'int32':
+    case 'int64':
+    case 'double':
+    case 'intOrString':
+      return 0;
+    case 'quantity':
+      return '0';
+    case 'duration':
+      return '0s';
+    default:
+      return null;
+  }
+}
+
+function withoutNulls(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** Names that follow no rule. */
+const ownNames: Readonly<Record<string, string>> = {
+  serviceAccount: 'DeprecatedServiceAccount',
+  storageos: 'StorageOS',
+  cephfs: 'CephFS',
+  wwids: 'WWIDs',
+  targetWWNs: 'TargetWWNs',
+};
+
+/** Abbreviations that JSON names begin with in small letters, the longer ones first. */
+const abbreviations =
+  /^(iscsi|cidrs|https|gmsa|grpc|http|json|uids|aws|api|csi|dns|gce|ips|nfs|qos|rbd|tcp|tls|ttl|tty|uid|uri|url|cidr|ca|fc|fs|id|ip|os|pd|se)(?=[A-Z]|$)/;
+
+function exportedName(name: string): string {
+  const [short] = abbreviations.exec(name) ?? [];
+  if (short === undefined) return name.charAt(0).toUpperCase() + name.slice(1);
+  const plural = short.length > 2 && short.endsWith('s') && !/^(aws|dns|nfs|qos|tls|https)$/.test(short);
+  const upper = plural ? `${short.slice(0, -1).toUpperCase()}s` : short.toUpperCase();
+  return upper + name.slice(short.length);
+}

@@ -1,0 +1,70 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
+import type { KindType } from '../../../base/machinery/schema/index.js';
+import { invalidError, StatusError } from '../../../base/machinery/status-error.js';
+import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
+
+/** Where an object to decode comes from, if a client patched it. */
+export interface PatchOrigin {
+  /** The value that a refusal shows. */
+  readonly shown: () => string;
+  /** Faults of the patch itself, which are treated like unknown fields. */
+  readonly faults: readonly string[];
+}
+
+/** What refusals of bodies begin with. A refusal of a patch shows the value instead. */
+const bodyPrefix = /^\S+ in version "[^"]*" cannot be handled as a \S+: /;
+const strictPrefix = strictError([]);
+/** Longer values help nobody. */
+const maxShown = 64 * 1024;
+
+/**
+ * Decodes the result of a patch, or of an apply without an origin. Errors are the patch's fault, so they are a 422.
+ */
+export function decodePatched(
+  context: RequestContext,
+  type: KindType,
+  expected: GroupVersionKind,
+  patched: unknown,
+  fieldValidation: FieldValidation,
+  origin?: PatchOrigin,
+): ApiObject {
+  const refuse = (detail: string, cause?: unknown) =>
+    Object.assign(
+      origin === undefined ? refusedApply(expected, patched, detail) : refusedPatch(origin, fieldValidation, detail),
+      { cause },
+    );
+  if (patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
+    throw refuse('the patch does not leave an object');
+  }
+  const faults = origin?.faults ?? [];
+  if (fieldValidation === 'Warn') for (const fault of faults) addWarning(context, fault);
+  let object: ApiObject;
+  try {
+    object = decodeValue(context, type, expected, patched, fieldValidation);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
+    throw error;
+  }
+  if (fieldValidation === 'Strict' && faults.length > 0) throw refuse(strictPrefix);
+  return object;
+}
+
+function refusedApply(expected: GroupVersionKind, patched: unknown, detail: string): StatusError {
+  const name = (patched as { metadata?: { name?: unknown } } | null)?.metadata?.name;
+  const error = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${detail}` } as const;
+  return invalidError(expected, typeof name === 'string' ? name : '', [error]);
+}
+
+/** In the form that programs know: it names no object, and shows the value that could not be decoded. */
+function refusedPatch({ shown, faults }: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
+  let reason = detail.replace(bodyPrefix, '');
+  if (fieldValidation === 'Strict' && faults.length > 0 && reason.startsWith(strictPrefix)) {
+    const others = reason.slice(strictPrefix.length);
+    reason = strictError(others === '' ? faults : [...faults, others]);
+  }
+  const value = JSON.stringify(shown().slice(0, maxShown));
+  const error = { type: 'FieldValueInvalid', field: 'patch', message: `Invalid value: ${value}: ${reason}` } as const;
+  return invalidError({ group: '', kind: '' }, '', [error]);
+}

@@ -1,0 +1,103 @@
+import {
+  type DecodeError,
+  jsonFields,
+  type KindType,
+  resolveType,
+  type SchemaType,
+  type StructType,
+} from '../../../base/machinery/schema/index.js';
+
+/** Where a wrong value stands: its declaration, the struct it belongs to, and the names of the fields that lead there. */
+interface Place {
+  readonly type: SchemaType;
+  readonly struct: StructType;
+  readonly names: readonly string[];
+}
+
+/** Values with a form of their own; the release does not say where they stand. */
+const ownForms = /^(illegal base64 data|quantities must match)/;
+
+/**
+ * A wrong value of a body in the words of the release: `json: cannot unmarshal number into Go struct field ConfigMap.data
+ * of type string`. The path where a value can only be described otherwise.
+ */
+export function unmarshalDetail(kind: KindType, { path, detail, message }: DecodeError): string {
+  if (ownForms.test(detail)) return detail;
+  const place = placeOf(kind, path);
+  const wanted = place === undefined ? undefined : nameOf(place.type);
+  const found = foundIn(detail, wanted);
+  if (place === undefined || wanted === undefined || found === undefined) return message;
+  const struct = place.struct.name.slice(place.struct.name.lastIndexOf('.') + 1);
+  // The metadata of custom kinds is read on its own.
+  const names = kind.custom !== undefined && place.names[0] === 'metadata' ? place.names.slice(1) : place.names;
+  return `json: cannot unmarshal ${found} into Go struct field ${struct}.${names.join('.')} of type ${wanted}`;
+}
+
+const foundWords = /found (?:(?:the (number|string))|an? (object|list)|(true|false|bool))(?: (\S+))?/;
+
+function foundIn(detail: string, wanted: string | undefined): string | undefined {
+  const [, scalar, container, truth, literal = ''] = foundWords.exec(detail) ?? [];
+  if (truth !== undefined) return 'bool';
+  if (container !== undefined) return container === 'list' ? 'array' : container;
+  // A number that does not fit into another one is named.
+  if (scalar === 'number' && /^(int|float)/.test(wanted ?? '')) return `number ${literal}`;
+  return scalar;
+}
+
+/** Names of the release's types; undefined for those with names or readers of their own. */
+function nameOf(type: SchemaType): string | undefined {
+  const resolved = resolveType(type);
+  switch (resolved.type) {
+    case 'scalar':
+      return scalarNames[resolved.scalar];
+    case 'list': {
+      const element = nameOf(resolved.element);
+      return element === undefined ? undefined : `[]${element}`;
+    }
+    case 'map': {
+      const value = nameOf(resolved.value);
+      return value === undefined ? undefined : `map[string]${value}`;
+    }
+    case 'struct':
+      return resolved.name.split('.').slice(-2).join('.');
+    default:
+      return undefined;
+  }
+}
+
+const scalarNames: Readonly<Record<string, string>> = {
+  string: 'string',
+  int32: 'int32',
+  int64: 'int64',
+  bool: 'bool',
+  double: 'float64',
+};
+
+function placeOf(kind: KindType, path: string): Place | undefined {
+  let type: SchemaType = kind;
+  let struct: StructType = kind;
+  const names: string[] = [];
+  let rest = path;
+  while (rest !== '') {
+    const resolved = resolveType(type);
+    if (resolved.type === 'struct') {
+      const name = /^[^.[]+/.exec(rest)?.[0] ?? '';
+      const field = jsonFields(resolved).get(name);
+      if (field === undefined) return undefined;
+      struct = resolved;
+      names.push(name);
+      type = field.type;
+      rest = rest.slice(name.length).replace(/^\./, '');
+    } else if (resolved.type === 'list') {
+      const index = /^\[\d+\]\.?/.exec(rest)?.[0];
+      if (index === undefined) return undefined;
+      type = resolved.element;
+      rest = rest.slice(index.length);
+    } else if (resolved.type === 'map' && ['scalar', 'enum'].includes(resolveType(resolved.value).type)) {
+      // Keys may have dots.
+      type = resolved.value;
+      rest = '';
+    } else return undefined;
+  }
+  return names.length === 0 ? undefined : { type, struct, names };
+}
