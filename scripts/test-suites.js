@@ -17,6 +17,7 @@ export const suites = {
     'e2e/seeded-faults.',
     'e2e/shutdown.',
     'e2e/stream-faults.',
+    'e2e/workers-parent.',
     'e2e/workers.',
     'postgres/broken-connections.',
     'postgres/dump-restore.',

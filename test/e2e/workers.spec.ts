@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { endWithUs } from '../support/child-guard.js';
-import { mainFile } from '../support/main-file.js';
 import { Http2Client } from './support/http2-client.js';
 import { childrenOf, isRunning, openFiles } from './support/processes.js';
-import { eventually, freePort, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const count = 3;
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -283,93 +279,5 @@ describe('workers', () => {
     }
     assert.match(server.log, /worker ended, it is started again worker=\d reason="exit code 0" waitMs=0/);
     await eventually(() => openFiles(pid) <= files, `not more than ${files} open files`);
-  });
-});
-
-describe('the parent of workers', () => {
-  it('ends all in good order on SIGTERM, with exit code 0', async () => {
-    const server = await cluster.addServer(undefined, ['--workers=2']);
-    await allUp(server, 2);
-    const workers = childrenOf(pidOf(server));
-    await server.stop();
-    cluster.servers.splice(cluster.servers.indexOf(server), 1);
-    assert.equal(server.process.exitCode, 0);
-    assert.deepEqual(workers.filter(isRunning), []);
-    assert.equal(server.log.match(/ stopped worker=/g)?.length, 2, server.log);
-  });
-
-  it('leaves no orphans when it is killed', async () => {
-    const server = await cluster.addServer(undefined, ['--workers=2']);
-    await allUp(server, 2);
-    const workers = childrenOf(pidOf(server));
-    assert.equal(workers.length, 2);
-    await server.stop('SIGKILL');
-    cluster.servers.splice(cluster.servers.indexOf(server), 1);
-    await eventually(() => workers.every((pid) => !isRunning(pid)), 'the workers to end');
-  });
-
-  it('ends when it is told to while the first one waits for the database', { timeout: 120_000 }, async () => {
-    const flags = ['--workers=2', '--bind-address=127.0.0.1', `--secure-port=${await freePort()}`];
-    const child = spawn(
-      process.execPath,
-      [
-        mainFile,
-        'serve',
-        ...flags,
-        `--tls-cert-file=${cluster.pki.serving.certificateFile}`,
-        `--tls-private-key-file=${cluster.pki.serving.privateKeyFile}`,
-      ],
-      {
-        env: { ...process.env, PLINTH_DATABASE_URL: 'postgresql://127.0.0.1:1/plinth' },
-        stdio: ['ignore', 'inherit', 'pipe'],
-      },
-    );
-    endWithUs(child);
-    try {
-      let output = '';
-      const waits = new Promise<void>((resolve) => {
-        child.stderr?.on('data', (chunk: Buffer) => {
-          output += chunk.toString();
-          if (output.includes('the start waits for the database')) resolve();
-        });
-      });
-      await waits;
-      child.kill('SIGTERM');
-      const [code] = await once(child, 'close');
-      assert.equal(code, 0, output);
-    } finally {
-      child.kill('SIGKILL');
-    }
-  });
-
-  it('says once why it cannot start', async () => {
-    const occupied = createServer().listen(0, '127.0.0.1');
-    await once(occupied, 'listening');
-    const { port } = occupied.address() as { port: number };
-    const child = spawn(
-      process.execPath,
-      [
-        mainFile,
-        'serve',
-        '--workers=3',
-        '--bind-address=127.0.0.1',
-        `--secure-port=${port}`,
-        `--tls-cert-file=${cluster.pki.serving.certificateFile}`,
-        `--tls-private-key-file=${cluster.pki.serving.privateKeyFile}`,
-      ],
-      { env: { ...process.env, PLINTH_DATABASE_URL: cluster.databaseUrl }, stdio: ['ignore', 'inherit', 'pipe'] },
-    );
-    try {
-      let output = '';
-      child.stderr?.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-      const [code] = await once(child, 'close');
-      assert.equal(code, 1);
-      assert.equal(output.match(/^plinth: .*EADDRINUSE/gm)?.length, 1, output);
-    } finally {
-      child.kill('SIGKILL');
-      occupied.close();
-    }
   });
 });
