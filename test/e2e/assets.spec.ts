@@ -77,7 +77,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.equal((await runProgram('assets')).code, 2);
   });
 
-  it('tell their flags, and refuse others', () => {
+  it('print their flags, and refuse others', () => {
     const server = run('kube-apiserver', '--help');
     assert.equal(server.status, 0);
     assert.doesNotMatch(server.stdout, /^\s*--insecure-port\b/m);
@@ -92,7 +92,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.match(run('etcd', '--listen-client-urls=https://x:1').stderr, /not an http URL/);
   });
 
-  it('tell their versions in the form that scripts read', () => {
+  it('print their versions in the form that scripts read', () => {
     // Both numbers, and nothing else, come before what names the program that stands in.
     for (const flags of [['--version'], ['--version=true'], ['--etcd-servers=http://127.0.0.1:1', '--version']]) {
       const { status, stdout, stderr } = run('kube-apiserver', ...flags);

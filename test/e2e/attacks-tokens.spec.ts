@@ -102,7 +102,7 @@ describe('tokens that nobody issued', () => {
     await cluster?.stop();
   });
 
-  it('are told from issued ones', async () => {
+  it('are distinguished from issued ones', async () => {
     assert.equal(await whoIs(await signed(own.privateKey, { alg: 'RS256' }, good)), good.sub);
     assert.equal(await whoIs(await signed(ownEc.privateKey, { alg: 'ES256' }, good)), good.sub);
     assert.equal(await whoIs(await provider.sign({ sub: 'jane' })), `${provider.issuer}#jane`);

@@ -173,7 +173,7 @@ for (const http of [1, 2] as const) {
 }
 
 describe('authorities of clients', () => {
-  it('are told to extension servers', async () => {
+  it('are sent to extension servers', async () => {
     const { data } = (await server.client.get(mapPath)).body;
     assert.deepEqual(data, {
       'client-ca-file': readFileSync(cluster.pki.authorityFile, 'utf8'),

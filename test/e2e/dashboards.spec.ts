@@ -273,7 +273,7 @@ describe('metrics', () => {
     assert.ok(all - own >= 0.4, `${all} ${own}`);
   });
 
-  it('tell sizes, sent events, objects, users, decisions and broken handshakes', async () => {
+  it('show sizes, sent events, objects, users, decisions and broken handshakes', async () => {
     // The first scrape asks for the count of objects.
     const series = await eventually(async () => {
       const found = await scrape();
@@ -294,7 +294,7 @@ describe('metrics', () => {
     assert.ok(sumOf(series, 'apiserver_tls_handshake_errors_total') > 0);
   });
 
-  it('tell the outcomes of health checks on a page of their own', async () => {
+  it('show the outcomes of health checks on a page of their own', async () => {
     const series = await scrape('/metrics/slis');
     assert.equal(sumOf(series, 'kubernetes_healthcheck', { name: 'ping', type: 'readyz' }), 1);
     assert.ok(sumOf(series, 'kubernetes_healthchecks_total', { name: 'ping', type: 'readyz', status: 'success' }) > 0);

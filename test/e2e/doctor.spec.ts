@@ -66,7 +66,7 @@ describe('plinth doctor: the machine', () => {
     for (const { verdict, check } of await look({ openFiles: 65_536 })) assert.equal(verdict, 'ok', check);
   });
 
-  it('is told of what it lacks', async () => {
+  it('is shown what it lacks', async () => {
     assert.match(told(await look({ nodeVersion: 'v22.1.0' }), 'node'), /^error: Node v22\.1\.0 is too old/);
     assert.match(told(await look({ nodeVersion: 'v25.1.0' }), 'node'), /^warning: .*without long-term support/);
     assert.match(told(await look({ platform: 'aix' }), 'platform'), /^warning: aix on .* is not tested/);

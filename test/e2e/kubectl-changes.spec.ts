@@ -96,7 +96,7 @@ describe('kubectl apply', () => {
     assert.equal(fieldOf('cm', 'large-20', '.data.value'), 'two');
   });
 
-  it('tells what would change', () => {
+  it('shows what would change', () => {
     const { code, stdout } = kubectl.run(['diff', '-f', '-'], configMap('large-20', { value: 'three' }));
     assert.equal(code, 1);
     assert.match(stdout, /^-\s+value: two$/m);

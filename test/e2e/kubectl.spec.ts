@@ -98,7 +98,7 @@ describe('kubectl drives an application', () => {
     assert.notEqual(wrong.code, 0);
   });
 
-  it('tells a difference without making it', () => {
+  it('shows a difference without making it', () => {
     const file = kubectl
       .ok(['get', 'cm', 'api-settings', '-n', 'shop', '-o', 'yaml'])
       .replace('CURRENCY: EUR', 'CURRENCY: USD');

@@ -61,7 +61,7 @@ describe('exec over WebSocket', () => {
     assert.deepEqual(JSON.parse(texts[3] ?? ''), success);
   });
 
-  it('tells the size of a terminal', async () => {
+  it('sends the size of a terminal', async () => {
     const socket = scene.open(exec(['cat'], 'stdin=true&stdout=true&tty=true'), [v5]);
     const done = channelsOf(socket);
     await once(socket, 'open');
@@ -285,7 +285,7 @@ describe('what cannot be', () => {
     assert.equal((await scene.client.put(exec(['ls']), {})).status, 405);
   });
 
-  it('is told as a Status when the agent refuses', async () => {
+  it('gets a Status when the agent refuses', async () => {
     for (const protocol of [v5, v4]) {
       const refused = await refusalOf(scene.open(exec(['ls'], 'stdout=1', 'idle'), [protocol]));
       assert.deepEqual(refused, { status: 404, reason: 'NotFound', message: 'container not found ("other")' });

@@ -87,7 +87,7 @@ describe('pages about the process', () => {
     assert.deepEqual(answers, [200, 200, 200, 200, 403, 403]);
   });
 
-  it('tell state and flags, and no secrets', async () => {
+  it('show state and flags, and no secrets', async () => {
     const { client } = cluster.first;
     assert.match((await client.get('/statusz')).text, /^apiserver statusz\n[\s\S]*\nUp: \d+ hr \d\d min \d\d sec\n/);
     const { text } = await client.get('/flagz');
@@ -124,7 +124,7 @@ describe('pages about the process', () => {
     assert.match((await get('/statusz', 'text/html,*/*;q=0.8')).text, /^apiserver statusz\n/);
   });
 
-  it('tell what the watch caches hold', async () => {
+  it('show what the watch caches hold', async () => {
     const { client } = cluster.first;
     await client.get(`${maps}?resourceVersion=0`);
     const { text } = await client.get('/debug/watch_cache');
@@ -187,7 +187,7 @@ describe('pages about the process', () => {
 });
 
 describe('health checks', () => {
-  it('tell each on its own how the process follows the database', async () => {
+  it('show each on its own how the process follows the database', async () => {
     const { client } = cluster.first;
     const { text } = await client.get('/readyz?verbose');
     for (const name of ['informer-sync', 'log-reader', 'database-lag']) {

@@ -112,7 +112,7 @@ describe('a database that goes away', () => {
 
 describe('a server that starts while the database is away', () => {
   for (const workers of [1, 2]) {
-    it(`tells probes that it is not ready, and serves once the database is back (workers: ${workers})`, async () => {
+    it(`answers probes that it is not ready, and serves once the database is back (workers: ${workers})`, async () => {
       const flags = [`--workers=${workers}`, '--livez-grace-period=10m'];
       await cluster.postgres.shutDown('immediate');
       const server = await cluster.addServer(undefined, flags, 500);

@@ -298,7 +298,7 @@ describe('a proxy path leads nowhere', () => {
 });
 
 describe('another server that', () => {
-  it('breaks off is told apart from one that has ended', async () => {
+  it('breaks off differs from one that has ended', async () => {
     backend.answers.set('/broken', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.write('begin');

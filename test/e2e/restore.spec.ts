@@ -365,7 +365,7 @@ describe('plinth sql', () => {
     assert.doesNotMatch(all, /\u001b/);
   });
 
-  it('tells what is wrong, and runs nothing that it was given', async () => {
+  it('says what is wrong, and runs nothing that it was given', async () => {
     for (const [args, code, message] of [
       [['as-of', `pods'; drop table plinth.objects; --`], 1, /has no resource/],
       [['as-of', 'pods', '--at', `1'; drop table plinth.objects`], 1, /invalid input syntax/],

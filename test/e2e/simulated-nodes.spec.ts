@@ -237,7 +237,7 @@ describe('simulated nodes', () => {
     await eventually(async () => (await admin.get(`${pods}/leaving`)).status === 404, 'the removal');
   });
 
-  it('tell the end of a pod that a finalizer keeps', async () => {
+  it('report the end of a pod that a finalizer keeps', async () => {
     await create('kept', {});
     await untilPod('kept', 'the running pod', ({ phase }) => phase === 'Running');
     await admin.patch(`${pods}/kept`, 'merge', { metadata: { finalizers: ['example.com/keep'] } });
@@ -353,7 +353,7 @@ describe('simulated nodes', () => {
       assert.equal((await log('none')).status, 404);
     });
 
-    it('tell why a node cannot be asked', async () => {
+    it('say why a node cannot be reached', async () => {
       const node = (name: string, address: string, port: number) =>
         admin.post('/api/v1/nodes', {
           metadata: { name },

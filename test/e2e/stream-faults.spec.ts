@@ -250,7 +250,7 @@ describe('a client that', () => {
     socket.destroy();
   });
 
-  it('breaks the rules of WebSockets is told so', async () => {
+  it('breaks the rules of WebSockets gets the reason', async () => {
     agentDoes(() => undefined);
     const reserved = Buffer.from([0x83, 0x80, 0, 0, 0, 0]);
     const unmasked = Buffer.from([0x82, 1, 0]);

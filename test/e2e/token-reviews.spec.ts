@@ -107,7 +107,7 @@ describe('token reviews', () => {
 });
 
 describe('self reviews', () => {
-  it('tell every authenticated user who they are', async () => {
+  it('show every authenticated user who they are', async () => {
     const { status, body } = await admin.post(selfReviews, {}, { token: tokens.alice });
     assert.equal(status, 201);
     assert.deepEqual(body.status, { userInfo: alice });

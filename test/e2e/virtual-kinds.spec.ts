@@ -81,7 +81,7 @@ describe('virtual kinds', () => {
 });
 
 describe('componentstatuses', () => {
-  it('tell the health of storage', async () => {
+  it('show the health of storage', async () => {
     const { client } = cluster.first;
     const item = {
       metadata: { name: 'storage' },

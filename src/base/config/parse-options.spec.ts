@@ -46,7 +46,7 @@ describe('parseOptions', () => {
     assert.equal(parse(['--anonymous-auth=false']).authentication.anonymousAuth, false);
   });
 
-  it('tells names of files from flags and their values', () => {
+  it('distinguishes names of files from flags and their values', () => {
     const separate = (...argv: string[]) => separateOperands(serverOptionGroups, argv);
     assert.deepEqual(
       separate('a', '--secure-port', '7443', 'b', '--anonymous-auth', 'c', '-v', 'debug', '--vendor=d'),

@@ -36,7 +36,7 @@ it('has one turn in a round, in order, and what somebody waits for first', async
   assert.deepEqual(log, ['a', 'c', 'c', 'a', 'b', 'b'], 'a turn that has time left goes on with the next');
 });
 
-it('tells those who ask what work threw, and goes on with other work', async () => {
+it('passes on to callers what work threw, and goes on with other work', async () => {
   const queue = new StepQueue(elapsed);
   const failed = queue.add(
     // biome-ignore lint/correctness/useYield: fails in its first step

@@ -271,7 +271,7 @@ describe('PodMachine', () => {
     assert.equal(scene.line(5), 'Running IRC run*1');
   });
 
-  it('tells what happens to containers', () => {
+  it('reports what happens to containers', () => {
     const scene = new Scene({ annotations: { 'run-seconds': '1', 'exit-code': '1' } });
     scene.at(3);
     assert.deepEqual(scene.happened, ['Pulled', 'Created', 'Started', 'Created', 'Started', 'BackOff']);

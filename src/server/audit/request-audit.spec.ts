@@ -101,7 +101,7 @@ describe('the trail of a request', () => {
     }
   });
 
-  it('tells a client that left from an answer that the server has cut', () => {
+  it('distinguishes a client that left from an answer that the server has cut', () => {
     for (const [isAborted, words] of [
       [false, /client left/],
       [true, /server cut/],

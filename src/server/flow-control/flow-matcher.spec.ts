@@ -54,7 +54,7 @@ describe('the default schemas', () => {
     });
   }
 
-  it('tell flows apart by user or by namespace', () => {
+  it('distinguish flows by user or by namespace', () => {
     const flow = (user: ReturnType<typeof userOf>, url: string) => {
       const info = infoOf('GET', url);
       return control.schemaOf(user, info).distinguisherOf(user, info);

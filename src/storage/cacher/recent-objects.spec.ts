@@ -33,7 +33,7 @@ describe('RecentObjects', () => {
     assert.equal(recent.get(key('x'))?.resourceVersion, 6n);
   });
 
-  it('tells keys apart whose parts look the same when joined', () => {
+  it('distinguishes keys whose parts look the same when joined', () => {
     const recent = new RecentObjects(() => 0);
     recent.note({ ...object('c', 1), key: { resource: 'a', namespace: 'b/c', name: 'd' } });
     assert.equal(recent.get({ resource: 'a/b', namespace: 'c', name: 'd' }), undefined);

@@ -41,7 +41,7 @@ describe('a subscription without changes', () => {
     subscription.close();
   });
 
-  it('tells every position at once up to the version that somebody waits for', async () => {
+  it('sends every position at once up to the version that somebody waits for', async () => {
     const { subscription, got } = subscribed();
     subscription.hasten(3n);
     for (const position of [2n, 3n, 4n]) {
@@ -57,7 +57,7 @@ describe('a subscription without changes', () => {
     subscription.close();
   });
 
-  it('tells changes at once, and no position before they are taken', async () => {
+  it('sends changes at once, and no position before they are taken', async () => {
     const { subscription, got } = subscribed();
     subscription.offer(changeAt(2n));
     assert.equal(subscription.quietPosition, undefined);

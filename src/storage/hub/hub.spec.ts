@@ -268,7 +268,7 @@ describe('stores that share a hub', () => {
     }),
   );
 
-  it('tell the writer how far the log is known, so that it looks for a lost batch only behind that', () =>
+  it('report to the writer how far the log is known, so that it looks for a lost batch only behind that', () =>
     Machine.use(async (machine) => {
       const store = await machine.store();
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });

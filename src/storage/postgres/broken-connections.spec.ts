@@ -272,7 +272,7 @@ describe('connections that break', () => {
     }
   });
 
-  it('tells the truth about every write while backends are killed', async () => {
+  it('answers every write truthfully while backends are killed', async () => {
     await open();
     try {
       let killed = 0;
@@ -296,7 +296,7 @@ describe('connections that break', () => {
     }
   });
 
-  it('tells the truth about every write while sockets are cut', async () => {
+  it('answers every write truthfully while sockets are cut', async () => {
     await open();
     try {
       const told = await createBeside(storage, 'c', async ({ written }) => {

@@ -159,7 +159,7 @@ describe('the history of the database', () => {
     await close();
   });
 
-  it('tells a moved writer that had seen no more which versions must not come from memory', async () => {
+  it('reports to a moved writer that had seen no more which versions must not come from memory', async () => {
     await fresh();
     const moved = await open();
     const cached = new CachedStorage(moved, { fillWaitMs: 30_000, partFillWaitMs: 30_000 });

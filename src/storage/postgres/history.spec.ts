@@ -218,7 +218,7 @@ describe('the past behind the log', () => {
       assert.equal(same?.count, 1);
     }));
 
-  it('tells what happened to an object, by whom, and what changed', () =>
+  it('shows what happened to an object, by whom, and what changed', () =>
     Scene.use(server, async (scene) => {
       const { storage, owner } = scene;
       await storage.create(key('a'), 'u', text({ replicas: 1 }));
@@ -266,7 +266,7 @@ describe('the past behind the log', () => {
       assert.deepEqual(never, []);
     }));
 
-  it('tells of very many changes in an object, of long keys and of depth, and answers about the others', () =>
+  it('names very many changes in an object, of long keys and of depth, and answers about the others', () =>
     Scene.use(server, async (scene) => {
       const { storage, owner } = scene;
       const many = (value: number) => Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, value]));
@@ -307,7 +307,7 @@ describe('the past behind the log', () => {
       assert.equal(last.diff.length, 1);
     }));
 
-  it('tells what changed between two versions', () =>
+  it('shows what changed between two versions', () =>
     Scene.use(server, async (scene) => {
       const { storage } = scene;
       for (const name of ['gone', 'kept', 'replaced', 'same']) await storage.create(key(name), name, text(1));

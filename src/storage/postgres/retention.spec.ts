@@ -295,7 +295,7 @@ describe('retention of the log', () => {
     await client.query('rollback');
   });
 
-  it('tells the size of the log', async () => {
+  it('reports the size of the log', async () => {
     const sizes: LogSize[] = [];
     const options = resolveOptions({
       databaseUrl: server.adminUrl.replace(/[^/]*$/, (await client.query('select current_database() as d')).rows[0].d),

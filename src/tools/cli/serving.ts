@@ -98,7 +98,7 @@ export interface ServeAloneDependencies extends ServingDependencies {
 }
 
 /**
- * Serves in this process. If `syncsViews` is set, also updates the SQL views to the served resources and warns of
+ * Serves in this process. The first process (`isFirst`) also updates the SQL views to the served resources and warns of
  * exposure. Views that cannot be made are a warning: the API does not need them.
  */
 export async function serveAlone(

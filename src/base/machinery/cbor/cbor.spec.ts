@@ -106,7 +106,7 @@ describe('decodeCbor', () => {
     });
   }
 
-  it('tells numbers with a point from integers', () => {
+  it('distinguishes numbers with a point from integers', () => {
     assert.equal(decoded('01'), 1);
     assert.deepEqual(decoded('f93c00'), new ExactNumber('1.0'));
     assert.equal(decoded('1b0020000000000000'), 2n ** 53n);

@@ -212,7 +212,7 @@ describe('names of definitions', () => {
 });
 
 describe('a schema that is not structural', () => {
-  it('is told by a condition until it is mended', () =>
+  it('is shown by a condition until it is mended', () =>
     withLoops(async (cluster, other) => {
       await other.create(definition('shelves', 'Shelf'));
       await other.conditionsWhen('shelves.example.com', 'InitialNamesAccepted');

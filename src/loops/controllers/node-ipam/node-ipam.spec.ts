@@ -82,7 +82,7 @@ describe('NodeIpamController', () => {
     assert.equal((await untilTold('b', 'CIDRNotAvailable')).message, 'Node b status is now: CIDRNotAvailable');
   });
 
-  it('tells nodes for which nothing is left, takes nothing for them, and serves them when others go', async () => {
+  it('records an event for nodes for which nothing is left, takes nothing for them, and serves them when others go', async () => {
     await run('--cluster-cidr=10.244.0.0/23,fd00::/64', '--node-cidr-mask-size-ipv6=64');
     await node('a');
     const { a } = await untilServed(1);

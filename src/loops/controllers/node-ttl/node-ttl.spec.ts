@@ -22,7 +22,7 @@ describe('NodeTtlController', () => {
         nodes.length === count && nodes.every(({ metadata }) => metadata.annotations?.[annotation] === seconds),
     );
 
-  it('tells all nodes what their number says, two loops at once and after a stop as well', async () => {
+  it('writes to all nodes what their number says, two loops at once and after a stop as well', async () => {
     const scene = await LoopScene.start({ postgres });
     try {
       const add = (name: string) => scene.create<StoredNode>('nodes', { metadata: { name } });

@@ -22,7 +22,7 @@ describe('ChangeInformer', () => {
   const put = (resource: string, name: string) =>
     storage.create({ resource, namespace: 'ns', name }, `${name}-uid`, JSON.stringify({ metadata: { name } }));
 
-  it('tells changes after its start, and only those of its resource', async () => {
+  it('reports changes after its start, and only those of its resource', async () => {
     await put('pods', 'before');
     const told = new EventEmitter();
     const names: string[] = [];

@@ -65,7 +65,7 @@ describe('Informer', () => {
     }
   }
 
-  it('tells what is there and what changes, keeps indexes, and shows versions', async () => {
+  it('reports what is there and what changes, keeps indexes, and shows versions', async () => {
     await put('a', 'red');
     const things = informer();
     await things.use(stop.signal);
@@ -107,7 +107,7 @@ describe('Informer', () => {
     await things.stopped();
   });
 
-  it('tells the difference after it lost its place', async () => {
+  it('reports the difference after it lost its place', async () => {
     const losing = new Proxy(storage, {
       get: (target, name) => {
         const value = Reflect.get(target, name) as unknown;
@@ -142,7 +142,7 @@ describe('Informer', () => {
     assert.deepEqual(listener.told.toSorted(), ['changed: red -> blue', 'gone: red -> absent', 'new: absent -> green']);
   });
 
-  it('tells the end of an object before another one of its name', async () => {
+  it('reports the end of an object before another one of its name', async () => {
     await put('a', 'red');
     const things = informer();
     await things.use(stop.signal);
@@ -155,7 +155,7 @@ describe('Informer', () => {
     assert.deepEqual(listener.told, ['a: absent -> red', 'a: red -> absent', 'a: absent -> green']);
   });
 
-  it('tells very many objects in turns with other work, and what becomes of them meanwhile', async () => {
+  it('reports very many objects in turns with other work, and what becomes of them meanwhile', async () => {
     const names = Array.from({ length: 256 }, (_, i) => `thing-${String(i).padStart(3, '0')}`);
     await Promise.all(names.map((name) => put(name, 'red')));
     const things = informer();

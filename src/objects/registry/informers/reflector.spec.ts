@@ -96,7 +96,7 @@ describe('Reflector', () => {
       json: current?.json ?? '',
     }));
 
-  it('tells all existing objects, then every change in order', () =>
+  it('reports all existing objects, then every change in order', () =>
     withStorage(async (storage) => {
       await write(storage, 'a', 1);
       await write(storage, 'b', 1);

@@ -73,7 +73,7 @@ describe('BootstrapTokenAuthenticator', () => {
     assert.equal((await ask(token)).kind, 'none');
   });
 
-  it('tells only the log why a token is refused', async () => {
+  it('writes the reason why a token is refused into the log only', async () => {
     log.length = 0;
     const deleted = await add('cccccc', {}, { deletionTimestamp: '2030-01-01T00:00:00Z' });
     await add('dddddd');

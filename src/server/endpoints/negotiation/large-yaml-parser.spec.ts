@@ -77,7 +77,7 @@ describe('LargeYamlParser', () => {
       await assert.rejects(parser.toJson(text), isSyntaxError(/too large/));
     }));
 
-  it('tells clients to come back when too many wait', () =>
+  it('asks clients to come back when too many wait', () =>
     withParser({ maxWaiting: 2 }, async (parser) => {
       const under = [parser.toJson(lines(20_000)), parser.toJson('a: 1'), parser.toJson('a: 2')];
       await assert.rejects(parser.toJson('a: 3'), (error) => error instanceof StatusError && error.code === 429);

@@ -336,6 +336,6 @@ describe('what a cluster makes by itself', () => {
     ['an authority', object('v1', 'ConfigMap', { name: 'kube-root-ca.crt' }), 'own'],
   ];
   for (const [what, given, rule] of cases) {
-    it(`is told: ${what}`, () => assert.equal(leftOut(given)?.rule, rule));
+    it(`is reported: ${what}`, () => assert.equal(leftOut(given)?.rule, rule));
   }
 });

@@ -67,7 +67,7 @@ describe('an object on the page', () => {
     assert.equal(text, 'kind: K\nmetadata:\n  name: x\nspec:\n  a: 2\n  b: 1\n');
   });
 
-  it('tells what is wrong with an edited text', () => {
+  it('says what is wrong with an edited text', () => {
     assert.equal(yamlProblem('a: 1'), undefined);
     assert.match(yamlProblem('a: [') ?? '', /./);
     assert.equal(yamlProblem('- a'), 'this is no object');

@@ -103,7 +103,7 @@ describe('the parts of the page', () => {
     assert.deepEqual(windowOf(0, 28, 0, 0), { first: 0, end: 0 });
   });
 
-  it('tell ages as command-line clients do', () => {
+  it('show ages as command-line clients do', () => {
     const at = (seconds: number) => ageOf('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
     assert.deepEqual(
       [0, 119, 120, 150, 3600, 4 * 3600 + 60, 47 * 3600, 3 * 86_400 + 7200, 400 * 86_400, 800 * 86_400].map(at),

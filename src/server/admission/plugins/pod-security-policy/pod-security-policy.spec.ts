@@ -385,7 +385,7 @@ describe('PodSecurityPolicy', () => {
     assert.equal(await chosen([]), `${head}no providers available to validate pod request`);
   });
 
-  it('tells nobody what policies forbid that they may not use', async () => {
+  it('shows nobody what policies forbid that they may not use', async () => {
     const object = secured({ privileged: true });
     const { message } = await judged([policy('a')], { object }, () => false);
     assert.equal(message, `${head}unable to admit pod: []`);

@@ -240,7 +240,7 @@ describe('ensureBootstrapPolicy', () => {
       assert.equal(await one.head(), head);
     }));
 
-  it('tells the newest versions, also of what it has just written', () =>
+  it('reports the newest versions, also of what it has just written', () =>
     withStorages(async (one) => {
       await ensureBootstrapPolicy(testNames, rbacStores(one), signal);
       await change(one, 'clusterrolebindings', 'system:discovery', (binding) => {

@@ -46,7 +46,7 @@ describe('validateLabelSelector', () => {
 });
 
 describe('matcherOf', () => {
-  it('tells whether labels are selected', () => {
+  it('finds out whether labels are selected', () => {
     const matches = matcherOf({ matchLabels: { a: 'b' } });
     assert.equal(matches?.({ a: 'b', c: 'd' }), true);
     assert.equal(matches?.({ a: 'c' }), false);
