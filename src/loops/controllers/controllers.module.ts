@@ -96,7 +96,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     const { stores, names, authorizer, logger } = this;
     this.files.start();
     const enabled = selectedControllers(this.options.controllers);
-    for (const { controller, missing, effect } of missingFiles(this.files.parts)) {
+    for (const { controller, missing, effect } of missingFiles(this.files.options)) {
       if (enabled.has(controller)) logger.warn(effect, { missing });
     }
     new InformerMetrics(this.metrics.registry, sharedParts);
@@ -119,7 +119,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       logger,
       databaseUrl: this.storage.databaseUrl,
       sqlProjection: sqlProjectionMode(this.storage.sqlProjection, this.storage.sqlProjectionOverrides),
-      ...this.files.parts,
+      ...this.files.options,
       aggregation: this.aggregation,
       enabled,
       queues: this.metrics.queues,
@@ -153,7 +153,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
 }
 
 /** Work that the control loops can't do because a file is missing. */
-function missingFiles({ signing, signToken, rootAuthority }: LoopFiles['parts']) {
+function missingFiles({ signing, signToken, rootAuthority }: LoopFiles['options']) {
   const needs = [
     ['csrsigning', signing, '--cluster-signing-cert-file', 'approved certificate requests stay unsigned'],
     ['serviceaccount-token', signToken, '--service-account-private-key-file', 'secrets of account tokens stay empty'],

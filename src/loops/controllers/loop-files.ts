@@ -15,7 +15,7 @@ import { loadSigningAuthorities, signingAuthorityFiles } from './signing-authori
 /** The authorities and keys that control loops read from files, always in their current state. */
 export class LoopFiles {
   /** Options for the loops. */
-  readonly parts: Pick<ControllersOptions, 'signing' | 'signToken' | 'rootAuthority'>;
+  readonly options: Pick<ControllersOptions, 'signing' | 'signToken' | 'rootAuthority'>;
   private readonly files: Pick<LiveFiles<unknown>, 'start' | 'stopped'>[] = [];
   private readonly running = new AbortController();
 
@@ -26,7 +26,7 @@ export class LoopFiles {
     private readonly logger: Logger,
   ) {
     const { serviceAccountPrivateKeyFile: keyFile, rootCaFile } = options;
-    this.parts = {
+    this.options = {
       signing: this.signing(options, names),
       signToken: keyFile === undefined ? undefined : this.signToken(keyFile, names),
       rootAuthority: rootCaFile === undefined ? undefined : this.rootAuthority(rootCaFile),

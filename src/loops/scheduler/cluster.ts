@@ -15,7 +15,7 @@ export interface ClusterView {
   /** How the pods are spread over the nodes. */
   readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'hasRoomFor' | 'isIgnored'>;
   /** The other objects that matter for a pod. */
-  readonly surroundings: ClusterObjects;
+  readonly clusterObjects: ClusterObjects;
   readonly namespaceLabels: NamespaceLabels;
   /** Prefix of well-known labels, e.g. `<prefix>/hostname`. */
   readonly labelPrefix: string;
@@ -47,11 +47,11 @@ export class Cluster implements ClusterView {
 
   constructor(
     readonly labelPrefix: string,
-    readonly surroundings: ClusterObjects = {},
+    readonly clusterObjects: ClusterObjects = {},
   ) {}
 
   get namespaceLabels(): NamespaceLabels {
-    return this.surroundings.namespaceLabels ?? unknownLabels;
+    return this.clusterObjects.namespaceLabels ?? unknownLabels;
   }
 
   get nodes(): readonly NodeInfo[] {

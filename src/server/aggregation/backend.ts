@@ -125,7 +125,7 @@ export class Backend {
     const own = await this.dependencies.credentials.tls();
     if (this.agent?.own === own) return this.agent.agent;
     this.retire();
-    const { remote, dependencies: parts } = this;
+    const { remote, dependencies } = this;
     const tls: ClientTls = {
       ...own,
       ca: remote.caBundle === '' ? undefined : Buffer.from(remote.caBundle, 'base64').toString('utf8'),
@@ -135,8 +135,8 @@ export class Backend {
     const agent = new GuardedAgent(tls, {
       // The seats limit the number of connections.
       maxSockets: Number.POSITIVE_INFINITY,
-      denied: parts.denied,
-      target: () => parts.services.resolve(remote.namespace, remote.service, remote.port),
+      denied: dependencies.denied,
+      target: () => dependencies.services.resolve(remote.namespace, remote.service, remote.port),
     });
     this.agent = { own, agent };
     return agent;

@@ -188,13 +188,13 @@ function buildConfigured(
   onChange: () => void,
 ): LiveAuthentication | undefined {
   if (file === undefined) return undefined;
-  const surroundings = {
+  const options = {
     suffix: names.suffix,
     serviceAccountIssuers,
     reservedDomains: [...new Set([names.suffix, 'k8s.io', 'kubernetes.io'])],
   };
   const load = () => {
-    const configuration = readAuthenticationConfiguration(readDocumentFile(file), surroundings);
+    const configuration = readAuthenticationConfiguration(readDocumentFile(file), options);
     if (configuration.anonymous !== undefined && !anonymousAuth) {
       throw new DocumentError(["anonymous: Forbidden: can't be set together with --anonymous-auth"]);
     }

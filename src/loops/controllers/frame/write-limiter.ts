@@ -43,7 +43,7 @@ export interface WriteLimiterDependencies {
 export class WriteLimiter {
   private readonly underWay: FairGate;
   /** Owners that got an event, and when. */
-  private readonly told = new Map<string, number>();
+  private readonly reportedAt = new Map<string, number>();
 
   /** @param dependencies without them creations wait for no budget */
   constructor(
@@ -104,12 +104,12 @@ export class WriteLimiter {
     const uid = owner?.metadata.uid ?? '';
     if (dependencies === undefined || owner === undefined || uid === '' || seconds < longSeconds) return;
     const now = dependencies.timers.elapsed();
-    const before = this.told.get(uid);
+    const before = this.reportedAt.get(uid);
     if (before !== undefined && now - before < quietMs) return;
-    this.told.delete(uid);
-    this.told.set(uid, now);
-    const [oldest] = this.told.keys();
-    if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
+    this.reportedAt.delete(uid);
+    this.reportedAt.set(uid, now);
+    const [oldest] = this.reportedAt.keys();
+    if (this.reportedAt.size > mostRemembered && oldest !== undefined) this.reportedAt.delete(oldest);
     const { objectsPerSecond, bytesPerSecond } = dependencies.budget.limits;
     const most = limit === 'bytes' ? `${bytesPerSecond} bytes` : `${objectsPerSecond} objects`;
     const [subject, verb, reason] = isChange

@@ -23,7 +23,7 @@ export class ClaimWaits {
 
   constructor(
     private readonly dependencies: ReconcileDependencies,
-    private readonly surroundings: InformedClusterObjects,
+    private readonly clusterObjects: InformedClusterObjects,
     private readonly cluster: Cluster,
   ) {
     this.pods = dependencies.informers.of<StoredPod>({ group: '', resource: 'pods' });
@@ -32,12 +32,12 @@ export class ClaimWaits {
 
   /** Follows claims and pods until the abort; their informers must be filled. */
   start(signal: AbortSignal): void {
-    const tell = (object: ApiObject | undefined, old: ApiObject | undefined) => {
+    const notify = (object: ApiObject | undefined, old: ApiObject | undefined) => {
       const { kind, metadata } = (object ?? old) as ApiObject;
       for (const check of this.waits.get(`${kind} ${metadata.namespace}/${metadata.name}`) ?? []) check();
     };
-    void this.surroundings.claims.subscribe({ changed: tell }, signal);
-    void this.pods.subscribe({ changed: tell }, signal);
+    void this.clusterObjects.claims.subscribe({ changed: notify }, signal);
+    void this.pods.subscribe({ changed: notify }, signal);
   }
 
   /**
@@ -80,7 +80,7 @@ export class ClaimWaits {
     if (pod.spec.nodeName) return false;
     let isReady = true;
     for (const used of claims) {
-      const claim = this.surroundings.claim(namespace, used.name);
+      const claim = this.clusterObjects.claim(namespace, used.name);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return false;
       if (claim.status?.phase === 'Lost') return false;
       if (isBound(claim, this.dependencies.names.labelPrefix)) continue;
@@ -99,9 +99,9 @@ export class ClaimWaits {
   private async isInReach({ namespace, claims }: PodInfo, nodeName: string): Promise<boolean> {
     const volumes = this.dependencies.client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     for (const used of claims) {
-      const name = this.surroundings.claim(namespace, used.name)?.spec.volumeName ?? '';
+      const name = this.clusterObjects.claim(namespace, used.name)?.spec.volumeName ?? '';
       // A claim may appear bound before its new volume is seen at all.
-      const volume = this.surroundings.volume(name) ?? (await volumes.get('', name));
+      const volume = this.clusterObjects.volume(name) ?? (await volumes.get('', name));
       const node = this.cluster.node(nodeName);
       if (volume === undefined || node === undefined || !isReachable(volume, node)) return false;
     }

@@ -51,7 +51,7 @@ export class ClusterFeed {
     private readonly schedulers: ReadonlySet<string>,
     private readonly cluster: Cluster,
     private readonly queue: SchedulingQueue,
-    private readonly surroundings: InformedClusterObjects,
+    private readonly clusterObjects: InformedClusterObjects,
     private readonly wake: () => void,
   ) {
     this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
@@ -60,9 +60,9 @@ export class ClusterFeed {
 
   /** Resolves when everything is known. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.surroundings.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
+    await Promise.all([this.clusterObjects.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
-    const { namespaces, claims, volumes, classes, csiNodes, devices } = this.surroundings;
+    const { namespaces, claims, volumes, classes, csiNodes, devices } = this.clusterObjects;
     const { nodes, pods } = this;
     await this.listen(nodes, (node, old) => this.nodeChanged(node, old), signal);
     await this.listen(namespaces, (namespace, old) => this.namespaceChanged(namespace, old), signal);

@@ -50,16 +50,16 @@ export class SchedulerLoop implements ControlLoop {
   private readonly pods: Informer<StoredPod>;
   private wake: () => void = () => undefined;
 
-  constructor(private readonly parts: SchedulerOptions) {
-    this.names = new Set(parts.schedulerNames ?? defaultSchedulerNames);
+  constructor(private readonly dependencies: SchedulerOptions) {
+    this.names = new Set(dependencies.schedulerNames ?? defaultSchedulerNames);
     this.user = componentUser(this.name);
-    this.pods = parts.informers.of<StoredPod>({ group: '', resource: 'pods' });
+    this.pods = dependencies.informers.of<StoredPod>({ group: '', resource: 'pods' });
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
-    const term = new Term(this.parts, this.names, this.pods, this.name, this.user, () => this.wake());
+    const term = new Term(this.dependencies, this.names, this.pods, this.name, this.user, () => this.wake());
     try {
       await term.feed.start(ended);
       if (ended.aborted) return;
@@ -92,7 +92,7 @@ export class SchedulerLoop implements ControlLoop {
       } catch (error) {
         // One malformed pod must not keep the others from their nodes.
         const { namespace, name } = taken.info;
-        this.parts.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
+        this.dependencies.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
         term.queue.failed(taken);
       }
       const now = performance.now();
@@ -108,12 +108,12 @@ export class SchedulerLoop implements ControlLoop {
     const woken = new AbortController();
     this.wake = () => woken.abort(wakeReason);
     const milliseconds = queue.nextDueMs() ?? flushPauseMs;
-    await this.parts.timers.wait(Math.max(milliseconds, 1), AbortSignal.any([ended, woken.signal]));
+    await this.dependencies.timers.wait(Math.max(milliseconds, 1), AbortSignal.any([ended, woken.signal]));
   }
 
   private async flush({ queue }: Term, ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
-      await this.parts.timers.wait(flushPauseMs, ended);
+      await this.dependencies.timers.wait(flushPauseMs, ended);
       queue.flush();
       this.wake();
     }
@@ -128,12 +128,12 @@ class Term {
   readonly writer: PodWriter;
   readonly claimWaits: ClaimWaits;
   private readonly devices: DeviceBinder;
-  private readonly surroundings: InformedClusterObjects;
+  private readonly clusterObjects: InformedClusterObjects;
   /** The node to begin the next search with. */
   private from = 0;
 
   constructor(
-    private readonly parts: SchedulerOptions,
+    private readonly dependencies: SchedulerOptions,
     private readonly names: ReadonlySet<string>,
     private readonly pods: Informer<StoredPod>,
     loop: string,
@@ -141,19 +141,19 @@ class Term {
     private readonly wake: () => void,
   ) {
     this.queue = new SchedulingQueue({
-      now: () => parts.timers.elapsed(),
+      now: () => dependencies.timers.elapsed(),
       holds: (namespace) => this.writer.isBehind(namespace),
-      waits: (info) => this.surroundings.waitsForClaims(info),
+      waits: (info) => this.clusterObjects.waitsForClaims(info),
     });
-    const surroundings = new InformedClusterObjects(parts);
-    this.surroundings = surroundings;
-    this.cluster = new Cluster(parts.names.labelPrefix, surroundings);
-    this.feed = new ClusterFeed(parts, this.names, this.cluster, this.queue, surroundings, wake);
-    this.writer = new PodWriter(parts, loop, user, wake);
-    this.claimWaits = new ClaimWaits(parts, surroundings, this.cluster);
-    const work = (signal: AbortSignal) => new ReconcileContext(user, loop, parts.timers.now(), signal);
-    const deviceWriter = new DeviceWriter({ ...parts, work }, surroundings.devices);
-    this.devices = new DeviceBinder(deviceWriter, this.writer, surroundings.devices, this.cluster);
+    const clusterObjects = new InformedClusterObjects(dependencies);
+    this.clusterObjects = clusterObjects;
+    this.cluster = new Cluster(dependencies.names.labelPrefix, clusterObjects);
+    this.feed = new ClusterFeed(dependencies, this.names, this.cluster, this.queue, clusterObjects, wake);
+    this.writer = new PodWriter(dependencies, loop, user, wake);
+    this.claimWaits = new ClaimWaits(dependencies, clusterObjects, this.cluster);
+    const work = (signal: AbortSignal) => new ReconcileContext(user, loop, dependencies.timers.now(), signal);
+    const deviceWriter = new DeviceWriter({ ...dependencies, work }, clusterObjects.devices);
+    this.devices = new DeviceBinder(deviceWriter, this.writer, clusterObjects.devices, this.cluster);
   }
 
   /** Decides about one pod. Returns at once; the decision is written concurrently. */
@@ -164,7 +164,7 @@ class Term {
       return;
     }
     const { cluster, queue } = this;
-    const found = findNode(info, cluster, { random: this.parts.random, from: this.from });
+    const found = findNode(info, cluster, { random: this.dependencies.random, from: this.from });
     if (found.kind === 'none') {
       this.refuse(taken, info, found, signal);
       return;
@@ -206,26 +206,26 @@ class Term {
       return prepared !== undefined && (await this.claimWaits.bound(info, node, prepared, signal));
     } catch (error) {
       const pod = `${info.namespace}/${info.name}`;
-      if (!signal.aborted) this.parts.logger.warn('the claims of a pod could not be looked at', { pod, error });
+      if (!signal.aborted) this.dependencies.logger.warn('the claims of a pod could not be looked at', { pod, error });
       return false;
     }
   }
 
   private refuse(taken: QueuedPod, info: PodInfo, found: NoNode, signal: AbortSignal): void {
     const { cluster, queue, writer } = this;
-    const room = selectVictims(info, cluster, found, {
-      budgets: this.surroundings.budgetsIn,
-      random: this.parts.random,
+    const preemption = selectVictims(info, cluster, found, {
+      budgets: this.clusterObjects.budgetsIn,
+      random: this.dependencies.random,
     });
     queue.refused(taken, found.by);
     if (found.by.has('DynamicResources')) this.devices.free(info, signal);
-    if (room.kind === 'none') {
-      if (!room.isWaiting) cluster.withdraw(info.uid);
+    if (preemption.kind === 'none') {
+      if (!preemption.isWaiting) cluster.withdraw(info.uid);
       const nominated = cluster.nominationOf(info.uid) ?? '';
-      writer.unschedulable(info.pod, fitMessage(found, room.message), nominated, signal);
+      writer.unschedulable(info.pod, fitMessage(found, preemption.message), nominated, signal);
       return;
     }
-    const { node, victims } = room;
+    const { node, victims } = preemption;
     // Less important pods that wait for the same space have to be tried again.
     for (const other of [...cluster.nominated(node)]) {
       if (other.priority >= info.priority || other.uid === info.uid) continue;

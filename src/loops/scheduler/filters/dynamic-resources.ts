@@ -7,8 +7,8 @@ import type { PodInfo } from '../pod-info.js';
 const name = 'DynamicResources';
 
 /** The devices of a pod; undefined: it needs none. Throws a DeviceFault if it can't have them anywhere. */
-export function devicesOf(pod: PodInfo, { surroundings, labelPrefix }: ClusterView): PodDevices | undefined {
-  const { devices, now } = surroundings;
+export function devicesOf(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): PodDevices | undefined {
+  const { devices, now } = clusterObjects;
   if (devices === undefined) {
     if ((pod.pod.spec.resourceClaims ?? []).length > 0) throw new DeviceFault('cannot allocate all claims');
     return undefined;

@@ -7,7 +7,7 @@ import type { PodInfo } from '../pod-info.js';
  * What a node lacks: too many pods, too little of a resource; final when even an empty node would not be enough. Devices
  * may stand for an extended resource that the node itself does not have.
  */
-function shortages({ requests }: PodInfo, node: NodeInfo, { surroundings }: ClusterView): Refusal | undefined {
+function shortages({ requests }: PodInfo, node: NodeInfo, { clusterObjects }: ClusterView): Refusal | undefined {
   let reasons: string[] | undefined;
   let isFinal = false;
   const note = (reason: string, neverFits: boolean) => {
@@ -29,7 +29,7 @@ function shortages({ requests }: PodInfo, node: NodeInfo, { surroundings }: Clus
   }
   for (const [name, amount] of others) {
     const whole = allocatable.others.get(name) ?? 0;
-    if (whole === 0 && surroundings.devices?.classOfResource(name) !== undefined) continue;
+    if (whole === 0 && clusterObjects.devices?.classOfResource(name) !== undefined) continue;
     if (amount > 0 && amount > whole - (requested.others.get(name) ?? 0)) note(`Insufficient ${name}`, amount > whole);
   }
   return reasons && { filter: 'NodeResourcesFit', reasons, isFinal };

@@ -45,23 +45,23 @@ function refuse(text: string): PodRefusal {
 function sorted(pod: PodInfo, cluster: ClusterView): SortedClaims | PodRefusal {
   const volumes: (StoredVolume | undefined)[] = [];
   const waiting: WaitingClaim[] = [];
-  const { surroundings, labelPrefix } = cluster;
+  const { clusterObjects, labelPrefix } = cluster;
   let hasUnbound = false;
   for (const used of pod.claims) {
-    const claim = surroundings.claim?.(pod.namespace, used.name);
+    const claim = clusterObjects.claim?.(pod.namespace, used.name);
     const problem = claimProblem(pod, used, claim);
     if (claim === undefined || problem !== undefined) return refuse(problem as string);
     if (isBound(claim, labelPrefix)) {
-      volumes.push(surroundings.volume?.(claim.spec.volumeName as string));
+      volumes.push(clusterObjects.volume?.(claim.spec.volumeName as string));
       continue;
     }
     const className = classOf(claim, labelPrefix);
-    const storageClass = surroundings.storageClass?.(className);
+    const storageClass = clusterObjects.storageClass?.(className);
     if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer' || claim.spec.volumeName) {
       hasUnbound = true;
       continue;
     }
-    const candidates = volumesFor(claim, surroundings.volumesOfClass?.(className) ?? []);
+    const candidates = volumesFor(claim, clusterObjects.volumesOfClass?.(className) ?? []);
     const selected = claim.metadata.annotations?.[`volume.${labelPrefix}/selected-node`];
     waiting.push({ claim, storageClass, candidates, selected });
   }

@@ -7,7 +7,7 @@ const driver = 'disks.example.com';
 const full = (nodes: number) => `0/${nodes} nodes are available: ${nodes} node(s) exceed max volume count.`;
 
 /** Claims by name: `handle` for one that is bound to such a volume, `new` for one for which a volume will be made. */
-function surroundings(
+function clusterObjects(
   claims: Readonly<Record<string, { readonly handle?: string; readonly driver?: string }>>,
   limits: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ): ClusterObjects {
@@ -66,20 +66,20 @@ describe('NodeVolumeLimits', () => {
     it(what, () => {
       const cluster = sampleCluster(
         { n: { pods: there.map((claim) => using(claim)) } },
-        surroundings(claims, { n: { [driver]: limit } }),
+        clusterObjects(claims, { n: { [driver]: limit } }),
       );
       assert.equal(placement(using(...wants), cluster), outcome);
     });
   }
 
   it('does not limit nodes that say nothing', () => {
-    const cluster = sampleCluster({ n: { pods: [using('b')] } }, surroundings(claims, {}));
+    const cluster = sampleCluster({ n: { pods: [using('b')] } }, clusterObjects(claims, {}));
     assert.equal(placement(using('a'), cluster), 'n');
   });
 
   it('chooses the node with room', () => {
     const limits = { n1: { [driver]: 1 }, n2: { [driver]: 1 } };
-    const cluster = sampleCluster({ n1: { pods: [using('b')] }, n2: {} }, surroundings(claims, limits));
+    const cluster = sampleCluster({ n1: { pods: [using('b')] }, n2: {} }, clusterObjects(claims, limits));
     assert.equal(placement(using('a'), cluster), 'n2');
   });
 });

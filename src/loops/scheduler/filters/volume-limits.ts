@@ -6,19 +6,19 @@ import { classOf } from '../volumes.js';
 const tooMany = refusal('NodeVolumeLimits', 'node(s) exceed max volume count', false);
 
 /** The volumes of a pod that storage drivers attach to its node, with the driver of each. */
-function attachedVolumes(pod: PodInfo, { surroundings, labelPrefix }: ClusterView): Map<string, string> {
+function attachedVolumes(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name } of pod.claims) {
-    const claim = surroundings.claim?.(pod.namespace, name);
+    const claim = clusterObjects.claim?.(pod.namespace, name);
     if (claim === undefined) continue;
-    const volume = claim.spec.volumeName ? surroundings.volume?.(claim.spec.volumeName) : undefined;
+    const volume = claim.spec.volumeName ? clusterObjects.volume?.(claim.spec.volumeName) : undefined;
     if (volume !== undefined) {
       const { csi } = volume.spec;
       if (csi) found.set(`${csi.driver} ${csi.volumeHandle}`, csi.driver);
       continue;
     }
     // A volume still to be made for the claim counts already.
-    const driver = surroundings.storageClass?.(classOf(claim, labelPrefix))?.provisioner;
+    const driver = clusterObjects.storageClass?.(classOf(claim, labelPrefix))?.provisioner;
     if (driver) found.set(`${driver} ${pod.namespace}/${name}`, driver);
   }
   return found;
@@ -28,13 +28,13 @@ function attachedVolumes(pod: PodInfo, { surroundings, labelPrefix }: ClusterVie
 export const volumeLimits: Filter = {
   name: 'NodeVolumeLimits',
   prepare(pod, cluster) {
-    if (pod.claims.length === 0 || cluster.surroundings.volumeLimits === undefined) return undefined;
+    if (pod.claims.length === 0 || cluster.clusterObjects.volumeLimits === undefined) return undefined;
     const wanted = attachedVolumes(pod, cluster);
     if (wanted.size === 0) return undefined;
     const drivers = new Set(wanted.values());
     return {
       check: (node) => {
-        const limits = cluster.surroundings.volumeLimits?.(node.name);
+        const limits = cluster.clusterObjects.volumeLimits?.(node.name);
         if (limits === undefined || ![...drivers].some((driver) => limits.has(driver))) return undefined;
         const attached = new Map<string, string>();
         for (const other of node.pods.values()) {

@@ -17,13 +17,13 @@ function zoneLabels(prefix: string): readonly (readonly [string, string])[] {
 /** The zones that the labels of bound volumes name. */
 export const volumeZone: Filter = {
   name: 'VolumeZone',
-  prepare(pod, { surroundings, labelPrefix }) {
+  prepare(pod, { clusterObjects, labelPrefix }) {
     const keys = zoneLabels(labelPrefix);
     const demands: { readonly names: readonly [string, string]; readonly values: ReadonlySet<string> }[] = [];
     for (const { name } of pod.claims) {
-      const claim = surroundings.claim?.(pod.namespace, name);
+      const claim = clusterObjects.claim?.(pod.namespace, name);
       if (claim === undefined || !isBound(claim, labelPrefix)) continue;
-      const labels = surroundings.volume?.(claim.spec.volumeName as string)?.metadata.labels ?? {};
+      const labels = clusterObjects.volume?.(claim.spec.volumeName as string)?.metadata.labels ?? {};
       for (const names of keys) {
         const value = labels[names[0]] ?? labels[names[1]];
         if (value !== undefined) demands.push({ names, values: new Set(value.split(zoneSeparator)) });
@@ -60,7 +60,7 @@ export const volumeRestrictions: Filter = {
       pod.claims
         .map(({ name }) => name)
         .filter((name) =>
-          cluster.surroundings.claim?.(pod.namespace, name)?.spec.accessModes?.includes('ReadWriteOncePod'),
+          cluster.clusterObjects.claim?.(pod.namespace, name)?.spec.accessModes?.includes('ReadWriteOncePod'),
         ),
     );
     const disks = disksOf(pod);

@@ -7,8 +7,8 @@ import { constraintsOf, countedPods, isCounted, type SpreadConstraint } from '..
 /** The constraints for pods of a group without spread constraints of their own. */
 const defaultSkews = { hostname: 3, zone: 5 } as const;
 
-function defaultConstraints(pod: PodInfo, { surroundings, labelPrefix }: ClusterView): readonly SpreadConstraint[] {
-  const group = surroundings.groupOf?.(pod);
+function defaultConstraints(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): readonly SpreadConstraint[] {
+  const group = clusterObjects.groupOf?.(pod);
   if (group === undefined) return [];
   const of = (topologyKey: string, maxSkew: number): SpreadConstraint => ({
     topologyKey,

@@ -43,8 +43,8 @@ export interface SampleNode {
 }
 
 /** A cluster of nodes by name, each with a host name and capacity for 4 CPUs, 8 GiB and 10 pods unless overridden. */
-export function sampleCluster(nodes: Readonly<Record<string, SampleNode>>, surroundings?: ClusterObjects): Cluster {
-  const cluster = new Cluster('kubernetes.io', surroundings);
+export function sampleCluster(nodes: Readonly<Record<string, SampleNode>>, clusterObjects?: ClusterObjects): Cluster {
+  const cluster = new Cluster('kubernetes.io', clusterObjects);
   for (const [name, { labels, taints, unschedulable, allocatable, images, pods = [] }] of Object.entries(nodes)) {
     cluster.setNode({
       metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },

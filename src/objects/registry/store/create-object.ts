@@ -14,8 +14,8 @@ import { StorageError } from '../../../storage/storage-error.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import type { Reservation } from '../strategy.js';
 import { namesVersion, parseStored, type VersionedText } from './object-codec.js';
+import { isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
 import type { CreateOptions } from './store-options.js';
-import { isWithoutPlace, type StoreParts } from './store-parts.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
 /** How many names are generated for one object before its client has to retry. */
@@ -23,18 +23,18 @@ const maxGeneratedNames = 8;
 
 /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
 export async function createObject(
-  parts: StoreParts,
+  dependencies: StoreDependencies,
   context: RequestContext,
   object: ApiObject,
   options: CreateOptions,
 ): Promise<VersionedText> {
   const { name, generateName } = object.metadata;
-  if (name || !generateName) return createNamed(parts, context, object, options);
+  if (name || !generateName) return createNamed(dependencies, context, object, options);
   // An attempt adds fields that follow from its name and uid. The next name starts without them.
   const asAdmitted = cloneJson(object);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await createNamed(parts, context, object, options);
+      return await createNamed(dependencies, context, object, options);
     } catch (error) {
       const isTaken = error instanceof StatusError && error.reason === 'AlreadyExists';
       if (!isTaken || attempt === maxGeneratedNames) throw error;
@@ -44,14 +44,14 @@ export async function createObject(
 }
 
 async function createNamed(
-  parts: StoreParts,
+  dependencies: StoreDependencies,
   context: RequestContext,
   object: ApiObject,
   options: CreateOptions,
 ): Promise<VersionedText> {
-  await parts.definition.strategy.prepareRules?.();
-  await parts.definition.strategy.authorizeWrite?.(context, object, undefined);
-  beforeCreate(context, parts.definition, object, parts.clock, parts.random);
+  await dependencies.definition.strategy.prepareRules?.();
+  await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
+  beforeCreate(context, dependencies.definition, object, dependencies.clock, dependencies.random);
   await options.validate(object, undefined);
   // Only for real writes: a dry run of a copied object shows what would become of it. Text that is no number is no
   // version and is dropped, as in the reference: test suites of clients send it.
@@ -60,59 +60,59 @@ async function createNamed(
     throw badRequestError('resourceVersion should not be set on objects to be created');
   }
   delete object.metadata.resourceVersion;
-  const { strategy } = parts.definition;
+  const { strategy } = dependencies.definition;
   let reservation: Reservation | undefined;
   let written: VersionedText;
   try {
     reservation = await strategy.reserveForCreate?.(context, object, options.dryRun);
-    written = await writeNew(parts, context, object, options);
+    written = await writeNew(dependencies, context, object, options);
   } catch (error) {
     if (!isOutcomeUnknown(error)) await reservation?.rollback();
-    throw toStatusError(error, parts.groupResource, object.metadata.name ?? '');
+    throw toStatusError(error, dependencies.groupResource, object.metadata.name ?? '');
   }
   if (options.dryRun) await reservation?.rollback();
   else await reservation?.commit();
-  parts.collectWarnings(context, object, undefined);
+  dependencies.collectWarnings(context, object, undefined);
   return written;
 }
 
 async function writeNew(
-  parts: StoreParts,
+  dependencies: StoreDependencies,
   context: RequestContext,
   object: ApiObject,
   options: CreateOptions,
 ): Promise<VersionedText> {
   const name = object.metadata.name as string;
-  const key = parts.keyOf(object.metadata.namespace ?? '', name);
-  const json = parts.encode(object, 0);
+  const key = dependencies.keyOf(object.metadata.namespace ?? '', name);
+  const json = dependencies.encode(object, 0);
   if (options.dryRun) {
-    const live = await parts.read(key, name);
-    if (live !== undefined) throw await existsError(parts, context, live, object);
+    const live = await dependencies.read(key, name);
+    if (live !== undefined) throw await existsError(dependencies, context, live, object);
     return { json, resourceVersion: undefined };
   }
   const writer = options.writer?.();
   if (writer !== undefined) {
-    const answer = await writer(parts.newWrite(key, object, json));
+    const answer = await writer(dependencies.newWrite(key, object, json));
     if (answer.kind === 'written') return { json, resourceVersion: answer.resourceVersion };
-    if (answer.current === undefined) throw await parts.withoutPlace(key, name);
-    throw await existsError(parts, context, answer.current, object);
+    if (answer.current === undefined) throw await dependencies.withoutPlace(key, name);
+    throw await existsError(dependencies, context, answer.current, object);
   }
   try {
-    return await parts.storage.create(key, object.metadata.uid as string, json, parts.creating);
+    return await dependencies.storage.create(key, object.metadata.uid as string, json, dependencies.creating);
   } catch (error) {
-    if (isWithoutPlace(error)) throw await parts.withoutPlace(key, name);
+    if (isWithoutPlace(error)) throw await dependencies.withoutPlace(key, name);
     if (error instanceof StorageError && error.code === 'KeyExists') {
-      const live = await parts.read(key, name);
+      const live = await dependencies.read(key, name);
       throw live === undefined
-        ? toStatusError(error, parts.groupResource, name)
-        : await existsError(parts, context, live, object);
+        ? toStatusError(error, dependencies.groupResource, name)
+        : await existsError(dependencies, context, live, object);
     }
-    throw toStatusError(error, parts.groupResource, name);
+    throw toStatusError(error, dependencies.groupResource, name);
   }
 }
 
 async function existsError(
-  parts: StoreParts,
+  dependencies: StoreDependencies,
   context: RequestContext,
   live: StoredObject,
   object: ApiObject,
@@ -121,10 +121,10 @@ async function existsError(
   const turn = turnFor(context, live.json.length);
   if (turn !== undefined) await turn;
   const name = object.metadata.name as string;
-  const isDeleting = parseStored(parts.resource, live).metadata.deletionTimestamp !== undefined;
-  if (isDeleting) return alreadyExistsError(parts.groupResource, name, 'object is being deleted: ');
-  if (object.metadata.generateName) return generateNameConflictError(parts.groupResource, name);
-  return alreadyExistsError(parts.groupResource, name);
+  const isDeleting = parseStored(dependencies.resource, live).metadata.deletionTimestamp !== undefined;
+  if (isDeleting) return alreadyExistsError(dependencies.groupResource, name, 'object is being deleted: ');
+  if (object.metadata.generateName) return generateNameConflictError(dependencies.groupResource, name);
+  return alreadyExistsError(dependencies.groupResource, name);
 }
 
 /** Makes one object equal to another, in place. */

@@ -7,8 +7,8 @@ import { StorageError } from '../../../storage/storage-error.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
 import type { DeleteOptions } from '../strategy.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
+import { DryRunDone, type StoreDependencies } from './store-dependencies.js';
 import type { DeleteOutcome, ValidateAdmission } from './store-options.js';
-import { DryRunDone, type StoreParts } from './store-parts.js';
 import { toStatusError } from './to-status-error.js';
 
 /** The end of the message that refuses a delete meant for unreadable objects; clients match on it. */
@@ -21,7 +21,7 @@ const readableMessage = 'unsafe deletion is not allowed because the object is de
  * @param hint a copy that the caller already holds, which saves a read if it is not stale
  */
 export async function deleteObject(
-  parts: StoreParts,
+  dependencies: StoreDependencies,
   context: RequestContext,
   namespace: string,
   name: string,
@@ -36,20 +36,20 @@ export async function deleteObject(
 
   const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
     if (current === undefined || (uid !== undefined && current.uid !== uid)) {
-      throw notFoundError(parts.groupResource, name);
+      throw notFoundError(dependencies.groupResource, name);
     }
     leaveLarge(context, current.json);
     const turn = turnFor(context, current.json.length);
     if (turn !== undefined) await turn;
-    const live = parseStored(parts.resource, current);
-    if (options.onlyUnreadable === true) throw conflictError(parts.groupResource, name, readableMessage);
-    checkPreconditions(parts.definition, live, options);
-    parts.definition.strategy.checkDelete?.(live);
+    const live = parseStored(dependencies.resource, current);
+    if (options.onlyUnreadable === true) throw conflictError(dependencies.groupResource, name, readableMessage);
+    checkPreconditions(dependencies.definition, live, options);
+    dependencies.definition.strategy.checkDelete?.(live);
     await validate(undefined, live);
-    const decision = decideDelete(context, parts.definition, live, options, parts.clock);
+    const decision = decideDelete(context, dependencies.definition, live, options, dependencies.clock);
     endsNext = decision.kind === 'mark-and-remove';
     outcome = { removed: endsNext || decision.kind === 'remove', object: decision.object };
-    const json = encodeForStorage(parts.resource, decision.object);
+    const json = encodeForStorage(dependencies.resource, decision.object);
     if (options.dryRun) {
       dryText = { json, resourceVersion: current.resourceVersion };
       throw new DryRunDone();
@@ -60,19 +60,19 @@ export async function deleteObject(
   };
 
   try {
-    const result = await parts.storage.guaranteedUpdate(
-      parts.keyOf(namespace, name),
+    const result = await dependencies.storage.guaranteedUpdate(
+      dependencies.keyOf(namespace, name),
       { ignoreNotFound: true, hint },
       decide,
     );
     const done = outcome as Omit<DeleteOutcome, 'text'>;
-    const isGone = result.outcome === 'deleted' || (endsNext && (await removeMarked(parts, result.object)));
-    if (isGone) await parts.definition.strategy.afterDelete?.(done.object);
+    const isGone = result.outcome === 'deleted' || (endsNext && (await removeMarked(dependencies, result.object)));
+    if (isGone) await dependencies.definition.strategy.afterDelete?.(done.object);
     return { ...done, text: result.object };
   } catch (error) {
     if (error instanceof DryRunDone)
       return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
-    throw toStatusError(error, parts.groupResource, name);
+    throw toStatusError(error, dependencies.groupResource, name);
   }
 }
 
@@ -80,10 +80,10 @@ export async function deleteObject(
  * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and
  * the next delete or update ends the object. False when another process was faster.
  */
-async function removeMarked(parts: StoreParts, marked: StoredObject): Promise<boolean> {
+async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<boolean> {
   const options = { hint: marked };
   try {
-    const { outcome } = await parts.storage.guaranteedUpdate(marked.key, options, (current) =>
+    const { outcome } = await dependencies.storage.guaranteedUpdate(marked.key, options, (current) =>
       current?.uid === marked.uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
     );
     return outcome === 'deleted';

@@ -19,6 +19,7 @@ import type { DeleteOptions } from '../strategy.js';
 import { createObject } from './create-object.js';
 import { deleteObject } from './delete-object.js';
 import { type VersionedText } from './object-codec.js';
+import { StoreDependencies } from './store-dependencies.js';
 import type {
   CreateOptions,
   DeleteOutcome,
@@ -27,7 +28,6 @@ import type {
   UpdateOutcome,
   ValidateAdmission,
 } from './store-options.js';
-import { StoreParts } from './store-parts.js';
 import { toStatusError } from './to-status-error.js';
 import { updateObject } from './update-object.js';
 
@@ -38,7 +38,7 @@ import { updateObject } from './update-object.js';
  */
 export class Store {
   readonly groupResource: GroupResource;
-  private readonly parts: StoreParts;
+  private readonly dependencies: StoreDependencies;
   /** The oldest version at which the definition of the kind is known to have existed. */
   private definedSince: bigint | undefined;
 
@@ -49,13 +49,13 @@ export class Store {
     random: RandomBytes = randomBytes,
     options: StoreOptions = {},
   ) {
-    this.parts = new StoreParts(resource, storage, clock, random, options);
-    this.groupResource = this.parts.groupResource;
+    this.dependencies = new StoreDependencies(resource, storage, clock, random, options);
+    this.groupResource = this.dependencies.groupResource;
   }
 
   /** Writes a new object that is decoded, defaulted and admitted. Changes `object` to the written state. */
   create(context: RequestContext, object: ApiObject, options: CreateOptions): Promise<VersionedText> {
-    return this.whenReady(() => createObject(this.parts, context, object, options));
+    return this.whenReady(() => createObject(this.dependencies, context, object, options));
   }
 
   /**
@@ -63,7 +63,7 @@ export class Store {
    * exist.
    */
   async get(namespace: string, name: string, notOlderThan?: bigint): Promise<StoredObject> {
-    const found = await this.parts.read(this.parts.keyOf(namespace, name), name, notOlderThan);
+    const found = await this.dependencies.read(this.dependencies.keyOf(namespace, name), name, notOlderThan);
     if (found === undefined) throw notFoundError(this.groupResource, name);
     return found;
   }
@@ -71,7 +71,7 @@ export class Store {
   /** One page of the scope in (namespace, name) order. */
   async list(query: Omit<ListQuery, 'resource'>): Promise<ListPage> {
     try {
-      return await this.parts.storage.list({ ...query, resource: this.resource.storageResource });
+      return await this.dependencies.storage.list({ ...query, resource: this.resource.storageResource });
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', query.at ?? query.notOlderThan);
     }
@@ -87,7 +87,7 @@ export class Store {
   ): Promise<ChangeSubscription> {
     try {
       const scope = { resource: this.resource.storageResource, namespace, name, select, owner };
-      return await this.parts.storage.watch(scope, from);
+      return await this.dependencies.storage.watch(scope, from);
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', from, 'watch');
     }
@@ -98,9 +98,9 @@ export class Store {
    * another definition that had its name.
    */
   async checkDefined(version: bigint): Promise<void> {
-    const { definedBy } = this.parts.definition;
+    const { definedBy } = this.dependencies.definition;
     if (definedBy === undefined || (this.definedSince !== undefined && version >= this.definedSince)) return;
-    const { storage } = this.parts;
+    const { storage } = this.dependencies;
     try {
       const { items } = await storage.list({ resource: definedBy.resource, name: definedBy.name, at: version });
       if (items[0]?.uid !== definedBy.uid) {
@@ -116,7 +116,7 @@ export class Store {
   /** The newest committed version over all resources. */
   async head(): Promise<bigint> {
     try {
-      return await this.parts.storage.head();
+      return await this.dependencies.storage.head();
     } catch (error) {
       throw toStatusError(error, this.groupResource, '');
     }
@@ -124,7 +124,7 @@ export class Store {
 
   /** Writes the object that `options.transform` makes from the live one; creates it where that is allowed. */
   update(context: RequestContext, namespace: string, name: string, options: UpdateOptions): Promise<UpdateOutcome> {
-    return this.whenReady(() => updateObject(this.parts, context, namespace, name, options));
+    return this.whenReady(() => updateObject(this.dependencies, context, namespace, name, options));
   }
 
   /**
@@ -142,11 +142,13 @@ export class Store {
     uid?: string,
     hint?: StoredObject,
   ): Promise<DeleteOutcome> {
-    return this.whenReady(() => deleteObject(this.parts, context, namespace, name, options, validate, uid, hint));
+    return this.whenReady(() =>
+      deleteObject(this.dependencies, context, namespace, name, options, validate, uid, hint),
+    );
   }
 
   private whenReady<T>(work: () => Promise<T>): Promise<T> {
-    const waiting = this.parts.definition.prepare?.();
+    const waiting = this.dependencies.definition.prepare?.();
     return waiting === undefined ? work() : waiting.then(work);
   }
 }

@@ -31,7 +31,7 @@ const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 /** Calls hooks, and handles their answers as far as that does not depend on the kind of the hook. */
 export class HookCaller {
   constructor(
-    private readonly parts: {
+    private readonly dependencies: {
       readonly metrics: HookCallCounter;
       readonly logger: Pick<Logger, 'warn'>;
       /** Name of the group of AdmissionReview. */
@@ -61,7 +61,7 @@ export class HookCaller {
       const isIgnored = failure instanceof HookCallError && hook.isIgnored;
       const rejection = failure === undefined || isIgnored ? undefined : errorTypeOf(failure);
       const { name, kind } = hook;
-      this.parts.metrics.count({ hook: { name, kind }, operation, seconds, code: codeOf(failure), rejection });
+      this.dependencies.metrics.count({ hook: { name, kind }, operation, seconds, code: codeOf(failure), rejection });
     }
     if (!(failure instanceof HookCallError) || !hook.isIgnored) throw failure;
     this.failOpen(invocation, failure);
@@ -84,7 +84,7 @@ export class HookCaller {
     const text = await traced(`webhook ${hook.name}`, { configuration: hook.configuration }, () =>
       hook.ask(write, context.signal),
     );
-    const answer = await readAnswer(text, { uid, version, group: this.parts.group, hook: hook.kind });
+    const answer = await readAnswer(text, { uid, version, group: this.dependencies.group, hook: hook.kind });
     this.annotate(attributes, hook, answer.auditAnnotations);
     for (const warning of answer.warnings) {
       // As for other warnings: an answer can't show text with control characters.
@@ -100,15 +100,15 @@ export class HookCaller {
     const leftOut = addForeignAnnotations(context.auditAnnotations, hook.name, annotations);
     if (leftOut === undefined) return;
     const fields = { hook: hook.name, configuration: hook.configuration, ...leftOut };
-    this.parts.logger.warn('audit annotations of an admission webhook are left out', fields);
+    this.dependencies.logger.warn('audit annotations of an admission webhook are left out', fields);
   }
 
   private failOpen({ hook, attributes, round, index }: Invocation, error: HookCallError): void {
-    this.parts.metrics.countFailedOpen({ name: hook.name, kind: hook.kind });
-    const key = `failed-open.${hook.kind}.webhook.${this.parts.group}/round_${round}_index_${index}`;
+    this.dependencies.metrics.countFailedOpen({ name: hook.name, kind: hook.kind });
+    const key = `failed-open.${hook.kind}.webhook.${this.dependencies.group}/round_${round}_index_${index}`;
     attributes.context.auditAnnotations.set(key, hook.name);
     const fields = { hook: hook.name, configuration: hook.configuration, problem: error.fault.message };
-    this.parts.logger.warn('an admission webhook did not answer, and the request continues without it', fields);
+    this.dependencies.logger.warn('an admission webhook did not answer, and the request continues without it', fields);
   }
 }
 

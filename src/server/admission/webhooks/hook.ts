@@ -134,7 +134,7 @@ export class HookCompiler {
 
   constructor(
     private readonly kind: HookKind,
-    private readonly parts: HookDependencies & { readonly transport: HookTransport },
+    private readonly dependencies: HookDependencies & { readonly transport: HookTransport },
   ) {}
 
   /** @param configurations all existing ones */
@@ -159,13 +159,13 @@ export class HookCompiler {
       timesSeen.set(webhook.name, index + 1);
       const id = `${configuration}/${webhook.name}/${index}`;
       const client = this.clientOf(id, webhook, clients);
-      return new Hook(this.kind, configuration, id, webhook, client, this.parts);
+      return new Hook(this.kind, configuration, id, webhook, client, this.dependencies);
     });
   }
 
   private clientOf(id: string, { clientConfig }: Webhook, clients: Map<string, HookClient>): HookClient | Error {
     const key = `${id} ${JSON.stringify(clientConfig)}`;
-    const client = this.clients.get(key) ?? attempt(() => new HookClient(clientConfig, this.parts.transport));
+    const client = this.clients.get(key) ?? attempt(() => new HookClient(clientConfig, this.dependencies.transport));
     if (!(client instanceof Error)) clients.set(key, client);
     return client;
   }

@@ -4,7 +4,7 @@ import { processorMs } from '../../../../test/support/processor-time.js';
 import { DocumentError } from '../../../base/config/document-fields.js';
 import { readAuthenticationConfiguration } from './authentication-document.js';
 
-const surroundings = {
+const options = {
   suffix: 'k8s.io',
   serviceAccountIssuers: ['https://accounts.example'],
   reservedDomains: ['k8s.io', 'kubernetes.io'],
@@ -16,7 +16,7 @@ const root = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationCo
 
 function problemsOf(document: unknown): readonly string[] {
   try {
-    readAuthenticationConfiguration(document, surroundings);
+    readAuthenticationConfiguration(document, options);
     return [];
   } catch (error) {
     if (error instanceof DocumentError) return error.problems;

@@ -70,15 +70,15 @@ export interface AuthenticationDocumentOptions {
  */
 export function readAuthenticationConfiguration(
   document: unknown,
-  surroundings: AuthenticationDocumentOptions,
+  options: AuthenticationDocumentOptions,
 ): AuthenticationConfiguration {
   const problems = new DocumentProblems();
-  const group = `apiserver.config.${surroundings.suffix}`;
+  const group = `apiserver.config.${options.suffix}`;
   const versions = ['v1', 'v1beta1', 'v1alpha1'].map((version) => `${group}/${version}`);
   const root = DocumentFields.ofDocument(document, 'AuthenticationConfiguration', versions, problems);
   const list = root.objects('jwt');
   if (list.length > maxIssuers) problems.add(tooMany(root.at('jwt'), list.length, maxIssuers));
-  const reader = new IssuerReader(surroundings, problems, new CompileWork(maxCompileWork));
+  const reader = new IssuerReader(options, problems, new CompileWork(maxCompileWork));
   const issuers = list.slice(0, maxIssuers).map((fields) => reader.read(fields));
   const anonymous = readAnonymous(root.object('anonymous'));
   root.done();
@@ -110,7 +110,7 @@ class IssuerReader {
   private readonly discoveryUrls = new Set<string>();
 
   constructor(
-    private readonly surroundings: AuthenticationDocumentOptions,
+    private readonly options: AuthenticationDocumentOptions,
     private readonly problems: DocumentProblems,
     private readonly work: CompileWork,
   ) {}
@@ -142,12 +142,12 @@ class IssuerReader {
   }
 
   private readIssuer(fields: DocumentFields) {
-    const { problems, surroundings } = this;
+    const { problems, options } = this;
     const url = fields.requiredText('url', 'URL is required');
     if (url !== '') {
       problems.add(issuerUrlProblem(url, fields.at('url')));
       if (this.urls.has(url)) problems.add(duplicate(fields.at('url'), url));
-      if (surroundings.serviceAccountIssuers.includes(url)) {
+      if (options.serviceAccountIssuers.includes(url)) {
         const own = 'must not be an issuer of service account tokens';
         problems.add(invalid(fields.at('url'), url, own));
       }
@@ -292,7 +292,7 @@ class IssuerReader {
     readonly expression: ClaimExpression | undefined;
   } {
     const key = fields.requiredText('key');
-    if (key !== '') this.problems.add(extraKeyProblem(key, this.surroundings.reservedDomains, fields.at('key')));
+    if (key !== '') this.problems.add(extraKeyProblem(key, this.options.reservedDomains, fields.at('key')));
     const text = fields.requiredText('valueExpression', 'valueExpression is required');
     fields.done();
     const at = fields.at('valueExpression');

@@ -106,9 +106,9 @@ export class LiveAuthentication implements TokenAuthenticator {
 
   private async replace({ issuers, anonymous }: AuthenticationConfiguration, changed: AbortSignal): Promise<void> {
     if (changed.aborted) return;
-    const { dependencies: parts } = this;
+    const { dependencies } = this;
     const next = new Map(
-      issuers.map((issuer) => [issuer.url, this.kept(issuer) ?? new JwtAuthenticator(issuer, parts)]),
+      issuers.map((issuer) => [issuer.url, this.kept(issuer) ?? new JwtAuthenticator(issuer, dependencies)]),
     );
     const isNew = (issuer: JwtAuthenticator) => this.issuers.get(issuer.issuer.url) !== issuer;
     const added = [...next.values()].filter(isNew);
@@ -120,18 +120,21 @@ export class LiveAuthentication implements TokenAuthenticator {
     } catch (error) {
       await Promise.all(added.map((issuer) => issuer.stop()));
       if (this.signal?.aborted === true) return;
-      parts.metrics.reloaded('failure', parts.clock.now());
-      parts.logger.error('changed authentication configuration is not used: not all issuers were found in time', {
-        error,
-      });
+      dependencies.metrics.reloaded('failure', dependencies.clock.now());
+      dependencies.logger.error(
+        'changed authentication configuration is not used: not all issuers were found in time',
+        {
+          error,
+        },
+      );
       return;
     }
     const dropped = [...this.issuers.values()].filter((issuer) => next.get(issuer.issuer.url) !== issuer);
     this.issuers = next;
     this.rule = anonymous;
-    parts.onChange();
-    parts.metrics.reloaded('success', parts.clock.now());
-    parts.logger.info('changed authentication configuration is in use', { issuers: issuers.length });
+    dependencies.onChange();
+    dependencies.metrics.reloaded('success', dependencies.clock.now());
+    dependencies.logger.info('changed authentication configuration is in use', { issuers: issuers.length });
     await Promise.all(dropped.map((issuer) => issuer.stop()));
   }
 

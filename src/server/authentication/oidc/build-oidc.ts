@@ -18,7 +18,7 @@ export interface OidcMethod {
 /** Sets up ID tokens when the options name an issuer; throws when the CA file can't be read. */
 export function buildOidc(
   options: AuthenticationOptions,
-  parts: {
+  dependencies: {
     readonly clock: Clock;
     readonly logger: ProviderDependencies['logger'] & { error(text: string, fields?: object): void };
     readonly apiAudiences: readonly string[];
@@ -27,7 +27,7 @@ export function buildOidc(
 ): OidcMethod | undefined {
   const { oidcIssuerUrl, oidcClientId, oidcCaFile } = options;
   if (oidcIssuerUrl === undefined || oidcClientId === undefined) return undefined;
-  const authorities = oidcCaFile === undefined ? undefined : authoritiesOf(oidcCaFile, parts.logger);
+  const authorities = oidcCaFile === undefined ? undefined : authoritiesOf(oidcCaFile, dependencies.logger);
   const get = httpsGetter(authorities?.current);
   authorities?.onChange((ca) => get.trust(ca));
   const method = new OidcTokenAuthenticator(
@@ -40,10 +40,10 @@ export function buildOidc(
       groupsPrefix: options.oidcGroupsPrefix,
       requiredClaims: options.oidcRequiredClaim,
       signingAlgorithms: options.oidcSigningAlgs,
-      apiAudiences: parts.apiAudiences,
-      credentialPrefix: parts.credentialPrefix,
+      apiAudiences: dependencies.apiAudiences,
+      credentialPrefix: dependencies.credentialPrefix,
     },
-    { get, clock: parts.clock, wait: systemDelay, logger: parts.logger },
+    { get, clock: dependencies.clock, wait: systemDelay, logger: dependencies.logger },
   );
   return {
     method,

@@ -45,7 +45,7 @@ export interface CertificateWatchDependencies {
  */
 export class CertificateWatch {
   private loop: Promise<void> | undefined;
-  private readonly toldAt = new Map<string, number>();
+  private readonly loggedAt = new Map<string, number>();
 
   constructor(private readonly dependencies: CertificateWatchDependencies) {
     const { inUse } = dependencies;
@@ -90,8 +90,8 @@ export class CertificateWatch {
       // The expiry itself is reported at once, however recent the last warning was.
       const key = `${use}\n${name}\n${endsAt}\n${hasEnded}`;
       const isDue = left < (use === 'client-crl' ? listNoticeMs : certificateNoticeMs);
-      if (!isDue || now - (this.toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
-      this.toldAt.set(key, now);
+      if (!isDue || now - (this.loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
+      this.loggedAt.set(key, now);
       const fields = { use, name, end: new Date(endsAt).toISOString() };
       if (hasEnded) this.dependencies.logger.error('a certificate or revocation list has ended', fields);
       else this.dependencies.logger.warn('a certificate or revocation list ends soon', fields);

@@ -22,14 +22,17 @@ export interface WebhookModeOptions {
 /** Mode `Webhook`. Throws `ClientConfigError` when the configuration is unusable. */
 export function webhookMode(
   { configFile, ...settings }: WebhookModeOptions,
-  parts: {
+  dependencies: {
     readonly names: VendorNames;
     readonly clock: Clock;
     readonly logger: WebhookAuthorizerDependencies['logger'];
   },
 ): ConfiguredMode {
   const client = new WebhookClient(loadClientConfig(configFile));
-  const authorizer = new WebhookAuthorizer({ ...settings, maxCachedAnswers, totalTimeoutMs }, { ...parts, client });
+  const authorizer = new WebhookAuthorizer(
+    { ...settings, maxCachedAnswers, totalTimeoutMs },
+    { ...dependencies, client },
+  );
   return {
     authorizer,
     rules: authorizer,

@@ -237,8 +237,8 @@ class ExecTranslation {
     const said = text.startsWith('{') ? text : undefined;
     const failed = said === undefined ? (fault ?? (text === '' ? undefined : text)) : undefined;
     const success = { metadata: {}, status: 'Success' };
-    const told = failed === undefined ? (said ?? JSON.stringify(success)) : errorText(failed);
-    await this.client.send([Buffer.from([channels.error]), Buffer.from(told)]);
+    const answered = failed === undefined ? (said ?? JSON.stringify(success)) : errorText(failed);
+    await this.client.send([Buffer.from([channels.error]), Buffer.from(answered)]);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Access, ApiError, KubeconfigSettings, LoadsKubeconfig } from './in
 /** The identity of a user towards the server. */
 export type Credentials = { readonly certificate: string; readonly privateKey: string } | { readonly token: string };
 
-export interface AccessParts {
+export interface AccessDependencies {
   readonly url: string;
   /** PEM. */
   readonly authority: string;
@@ -38,8 +38,8 @@ export class UserAccess implements Access {
   readonly settings: KubeconfigSettings;
   private agent: Agent | undefined;
 
-  constructor(private readonly parts: AccessParts) {
-    const { url, authority, credentials, name, folder } = parts;
+  constructor(private readonly dependencies: AccessDependencies) {
+    const { url, authority, credentials, name, folder } = dependencies;
     const base64 = (pem: string) => Buffer.from(pem).toString('base64');
     const context = `${name}@${clusterName}`;
     const isToken = 'token' in credentials;
@@ -83,7 +83,7 @@ export class UserAccess implements Access {
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
-    const { credentials, authority, url } = this.parts;
+    const { credentials, authority, url } = this.dependencies;
     const isToken = 'token' in credentials;
     this.agent ??= new Agent({
       keepAlive: true,

@@ -27,7 +27,7 @@ import { MutationError, mergedObject, patchedObject } from './mutate.js';
 
 type Pair = Bound<CompiledMutatingPolicy, CompiledMutatingBinding>;
 
-type Parts = Pick<
+type Dependencies = Pick<
   AdmissionDependencies,
   'names' | 'authorizer' | 'namespaces' | 'objects' | 'listers' | 'laterListers' | 'registry' | 'metrics'
 >;
@@ -54,8 +54,8 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
   private readonly isExempt: ReturnType<typeof exemptResources>;
   private readonly metrics: PolicyMetrics;
 
-  constructor(private readonly parts: Parts) {
-    const { listers, laterListers, names, registry, objects, namespaces, authorizer, metrics } = parts;
+  constructor(private readonly dependencies: Dependencies) {
+    const { listers, laterListers, names, registry, objects, namespaces, authorizer, metrics } = dependencies;
     this.versions = new ResourceVersions(registry);
     const matching = { namespaces, versions: this.versions };
     this.policies = new BoundPolicies(
@@ -107,7 +107,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
 
   private async namespaceOf({ namespace, resource }: AdmissionAttributes): Promise<Value> {
     if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return null;
-    return namespaceValue((await this.parts.namespaces.get(namespace))?.object);
+    return namespaceValue((await this.dependencies.namespaces.get(namespace))?.object);
   }
 
   /** Whether the policy changed the object. Throws the refusal if it fails and must not. */
@@ -159,7 +159,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
         const input = await this.input(attributes, matched);
         if (input.object === undefined) continue;
         const variables = new LazyVariables(sources);
-        const basics = { ...requestVariables(input), ...authorizerVariables(this.parts.authorizer, input) };
+        const basics = { ...requestVariables(input), ...authorizerVariables(this.dependencies.authorizer, input) };
         variables.scope = { ...basics, params, namespaceObject, variables };
         const value = await evaluated(run, mutation, variables.scope);
         const { object, isChanged: differs } = await this.mutated(mutation, value, input.object, attributes, matched);

@@ -19,7 +19,7 @@ import { decide, type PolicyAnnotation, type PolicyDecision, policyFailure } fro
 
 type Pair = Bound<CompiledPolicy, CompiledBinding>;
 
-type Parts = Pick<
+type Dependencies = Pick<
   AdmissionDependencies,
   'names' | 'authorizer' | 'namespaces' | 'objects' | 'listers' | 'laterListers' | 'registry' | 'metrics'
 >;
@@ -44,8 +44,8 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   private readonly metrics: PolicyMetrics;
   private readonly annotationPrefix: string;
 
-  constructor(private readonly parts: Parts) {
-    const { listers, laterListers, names, registry, objects, namespaces, authorizer, metrics } = parts;
+  constructor(private readonly dependencies: Dependencies) {
+    const { listers, laterListers, names, registry, objects, namespaces, authorizer, metrics } = dependencies;
     this.versions = new ResourceVersions(registry);
     const matching = { namespaces, versions: this.versions };
     this.policies = new BoundPolicies(
@@ -92,7 +92,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   /** The namespace of the request, for `namespaceObject`. */
   private async namespaceOf({ namespace, resource }: AdmissionAttributes): Promise<Value> {
     if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return null;
-    return namespaceValue((await this.parts.namespaces.get(namespace))?.object);
+    return namespaceValue((await this.dependencies.namespaces.get(namespace))?.object);
   }
 
   private async apply(pair: Pair, input: ExpressionInput, namespaceObject: Value, outcome: Outcome): Promise<void> {
@@ -107,7 +107,7 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
     if (found.params === 'skip') return;
     const expressions = await policy.expressions;
     const { variables: sources, conditions } = expressions;
-    const basics = { ...requestVariables(input), ...authorizerVariables(this.parts.authorizer, input) };
+    const basics = { ...requestVariables(input), ...authorizerVariables(this.dependencies.authorizer, input) };
     for (const param of found.params) {
       const params = ((await inEvaluationTurn(param)) ?? null) as Value;
       const matches = await conditions.matches(input, { params });

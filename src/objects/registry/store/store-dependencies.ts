@@ -24,7 +24,7 @@ const namespaces = 'namespaces';
 type CreateConditions = Pick<Write, 'inLiveNamespace' | 'definedBy'>;
 
 /** What the writes of one resource share: the place of its objects, their texts, and the possible errors. */
-export class StoreParts {
+export class StoreDependencies {
   readonly groupResource: GroupResource;
   readonly definition: StoredResource;
   readonly creating: CreateConditions;
