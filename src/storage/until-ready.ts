@@ -1,8 +1,9 @@
 import { DatabaseUrlError } from '../base/database/database-url-error.js';
 import { noTls } from '../base/database/open-stream.js';
+import { Backoff } from '../base/machinery/backoff.js';
+import { systemTimers } from '../base/machinery/timers.js';
 import { noPassword, sqlState } from './postgres/postgres-errors.js';
 import { StorageError, type StorageErrorCode } from './storage-error.js';
-import { Backoff, untilAborted } from './wait.js';
 
 export interface UntilReadyOptions {
   /** Ends the wait. */
@@ -61,17 +62,17 @@ export async function untilReady<T>(
   step: () => Promise<T>,
   { signal, onWait, passes = isNotReadyYet }: UntilReadyOptions,
 ): Promise<T> {
-  const backoff = new Backoff(200, 5_000);
-  let told: string | undefined;
+  const backoff = new Backoff({ firstMs: 200, longestMs: 5_000 }, Math.random);
+  let reported: string | undefined;
   for (;;) {
     try {
       return await step();
     } catch (error) {
       if (signal.aborted || !passes(error)) throw error;
       const reason = String(error);
-      if (reason !== told) onWait(error);
-      told = reason;
-      await untilAborted(backoff.next(), signal);
+      if (reason !== reported) onWait(error);
+      reported = reason;
+      await systemTimers.wait(backoff.next(), signal);
       if (signal.aborted) throw error;
     }
   }

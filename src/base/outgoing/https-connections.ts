@@ -3,6 +3,7 @@ import { Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { ClientTls } from './client-config.js';
 import type { DeniedAddresses } from './denied-addresses.js';
+import { tlsOptions } from './tls-options.js';
 
 /** Where a connection goes. */
 export interface Target {
@@ -63,19 +64,13 @@ export class GuardedAgent extends Agent {
     tls: ClientTls,
     private readonly settings: ConnectionSettings,
   ) {
-    const { ca, cert, key, serverName, insecureSkipVerify } = tls;
     super({
       keepAlive: true,
       maxSockets: settings.maxSockets ?? defaultMaxSockets,
       maxFreeSockets,
       // Closes connections that were unused for this long; those in use are not affected.
       timeout: idleMs,
-      minVersion: 'TLSv1.2',
-      rejectUnauthorized: !insecureSkipVerify,
-      // A server's own certificate, or that of an intermediate authority, may be trusted alone, as other clients do.
-      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
-      ...(cert === undefined ? {} : { cert, key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
+      ...tlsOptions(tls),
     });
   }
 

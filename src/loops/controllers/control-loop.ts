@@ -1,3 +1,4 @@
+import { Backoff, type PauseRange } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 
@@ -11,8 +12,7 @@ export interface ControlLoop {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const firstPauseMs = 500;
-const longestPauseMs = 30_000;
+const pauses: PauseRange = { firstMs: 500, longestMs: 30_000 };
 
 /** Runs a loop until the abort. A loop that fails is started again, after a pause that doubles with every failure. */
 export async function keepRunning(
@@ -21,7 +21,7 @@ export async function keepRunning(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  let pauseMs = firstPauseMs;
+  const backoff = new Backoff(pauses);
   while (!signal.aborted) {
     const startedAt = timers.elapsed();
     try {
@@ -32,8 +32,7 @@ export async function keepRunning(
       if (signal.aborted) return;
       logger.error('a control loop failed', { loop: loop.name, error });
     }
-    if (timers.elapsed() - startedAt > longestPauseMs) pauseMs = firstPauseMs;
-    await timers.wait(pauseMs, signal);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    if (timers.elapsed() - startedAt > pauses.longestMs) backoff.reset();
+    await timers.wait(backoff.next(), signal);
   }
 }

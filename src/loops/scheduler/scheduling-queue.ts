@@ -1,3 +1,4 @@
+import { type PauseRange, pauseAfter } from '../../base/machinery/backoff.js';
 import type { FilterName } from './filter.js';
 import { Heap } from './heap.js';
 import type { PodInfo } from './pod-info.js';
@@ -62,13 +63,11 @@ export class SchedulingQueue {
   private readonly waiting = new Map<FilterName | '', Set<Entry>>();
   private readonly gated = new Set<Entry>();
   private serial = 0;
-  private readonly firstBackoffMs: number;
-  private readonly longestBackoffMs: number;
+  private readonly backoffRange: PauseRange;
   private readonly longestWaitMs: number;
 
   constructor(private readonly options: QueueOptions) {
-    this.firstBackoffMs = options.firstBackoffMs ?? 1000;
-    this.longestBackoffMs = options.longestBackoffMs ?? 10_000;
+    this.backoffRange = { firstMs: options.firstBackoffMs ?? 1000, longestMs: options.longestBackoffMs ?? 10_000 };
     this.longestWaitMs = options.longestWaitMs ?? 300_000;
   }
 
@@ -243,7 +242,7 @@ export class SchedulingQueue {
 
   private dueAt({ since, attempts }: Entry): number {
     if (attempts === 0) return since;
-    return since + Math.min(this.firstBackoffMs * 2 ** Math.min(attempts - 1, 30), this.longestBackoffMs);
+    return since + pauseAfter(attempts, this.backoffRange);
   }
 
   private enter(entry: Entry, place: Place, since = this.options.now()): void {

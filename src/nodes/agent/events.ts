@@ -1,7 +1,7 @@
 import { formatTime } from '../../base/machinery/clock.js';
+import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { ApiUser } from '../connection/api-connection.js';
-import { RateLimiter } from '../connection/rate-limiter.js';
 
 /** What an event is about. */
 export interface EventTarget {

@@ -1,9 +1,9 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import type { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { Http2Connections } from './http2-connections.js';
-import type { RateLimiter } from './rate-limiter.js';
 
 /** An answer of the API that is no success. */
 export class ApiError extends Error {

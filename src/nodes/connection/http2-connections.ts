@@ -6,6 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
+import { tlsOptions } from '../../base/outgoing/tls-options.js';
 
 /** Streams that one connection carries at a time, when the server allows so many. */
 const mostStreams = 200;
@@ -76,14 +77,7 @@ export class Http2Connections {
 
   private connect(): Connection {
     if (this.isStopped) throw new Error('the connections are closed');
-    const { ca, cert, key, serverName, insecureSkipVerify } = this.tls;
-    const session = connect(this.server, {
-      minVersion: 'TLSv1.2',
-      rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
-      ...(cert === undefined ? {} : { cert, key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    });
+    const session = connect(this.server, tlsOptions(this.tls));
     const connection: Connection = { session, streams: 0, isLeaving: false };
     this.open.add(connection);
     // Faults reach every request that is under way.

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { Backoff } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { ApiError, type ApiUser } from './api-connection.js';
@@ -32,25 +33,25 @@ const longestPauseMs = 10_000;
 
 /** Follows objects until the abort: a list, then a watch, from the start again when the place is lost. */
 export async function watchObjects<T extends ApiObject>(
-  parts: ObjectWatchDependencies<T>,
+  dependencies: ObjectWatchDependencies<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { timers, random, logger } = parts;
+  const { timers, random, logger } = dependencies;
   let version: string | undefined;
-  let pauseMs = firstPauseMs;
+  const backoff = new Backoff({ firstMs: firstPauseMs, longestMs: longestPauseMs });
   while (!signal.aborted) {
     const began = timers.elapsed();
     try {
-      version ??= await list(parts, signal);
-      version = await follow(parts, version, signal);
+      version ??= await list(dependencies, signal);
+      version = await follow(dependencies, version, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 410) version = undefined;
-      else logger.debug('a node lost a watch', { ...parts.query, path: parts.path, error });
+      else logger.debug('a node lost a watch', { ...dependencies.query, path: dependencies.path, error });
     }
     // Those whose server went away come back one after another.
-    pauseMs = timers.elapsed() - began > longestPauseMs ? firstPauseMs : Math.min(2 * pauseMs, longestPauseMs);
-    await timers.wait(pauseMs * (0.5 + random()), signal);
+    if (timers.elapsed() - began > longestPauseMs) backoff.reset();
+    await timers.wait(backoff.next() * (0.5 + random()), signal);
   }
 }
 
@@ -61,26 +62,29 @@ function pathWith(
   return `${path}?${new URLSearchParams({ ...query, ...more })}`;
 }
 
-async function list<T extends ApiObject>(parts: ObjectWatchDependencies<T>, signal: AbortSignal): Promise<string> {
-  const { api, onObject, onGone, known } = parts;
-  const path = pathWith(parts, { resourceVersion: '0' });
+async function list<T extends ApiObject>(
+  dependencies: ObjectWatchDependencies<T>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { api, onObject, onGone, known } = dependencies;
+  const path = pathWith(dependencies, { resourceVersion: '0' });
   const found = await api.send<{ metadata: { resourceVersion: string }; items: T[] }>('GET', path, { signal });
   const present = new Set(found.items.map(({ metadata }) => metadata.uid ?? ''));
   for (const uid of [...known()]) if (!present.has(uid)) onGone(uid);
   for (const object of found.items) onObject(object);
-  parts.onListed?.();
+  dependencies.onListed?.();
   return found.metadata.resourceVersion;
 }
 
 /** Returns the version that it came to when the server ends the watch. Throws an {@link ApiError} 410 for a lost place. */
 async function follow<T extends ApiObject>(
-  parts: ObjectWatchDependencies<T>,
+  dependencies: ObjectWatchDependencies<T>,
   from: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const { api, onObject, onGone } = parts;
+  const { api, onObject, onGone } = dependencies;
   let version = from;
-  const path = pathWith(parts, { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: from });
+  const path = pathWith(dependencies, { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: from });
   try {
     for await (const line of api.lines(path, signal)) {
       const { type, object } = JSON.parse(line) as WatchLine<T>;

@@ -1,3 +1,4 @@
+import { Backoff } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
@@ -51,7 +52,7 @@ export class NodeVolumes {
   private async wait(pod: Pod, signal: AbortSignal): Promise<void> {
     const { timers, logger, isThere, onMissing } = this.dependencies;
     const uid = pod.metadata.uid ?? '';
-    let pauseMs = firstLookMs;
+    const backoff = new Backoff({ firstMs: firstLookMs, longestMs: longestLookMs });
     let reportAt = timers.elapsed() + mountMs;
     // The pod is among those of the node only after this call.
     await Promise.resolve();
@@ -69,8 +70,7 @@ export class NodeVolumes {
           (pod.spec.volumes ?? []).map(({ name }) => name),
         );
       }
-      await timers.wait(pauseMs, signal);
-      pauseMs = Math.min(2 * pauseMs, longestLookMs);
+      await timers.wait(backoff.next(), signal);
     }
     throw new Error('the pod is gone');
   }

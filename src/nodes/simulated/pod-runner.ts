@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { Backoff } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
@@ -127,19 +128,18 @@ export class PodRunner {
   /** Brings the API up to date, repeatedly, until nothing more will happen by itself. */
   private async work(): Promise<void> {
     const { timers, logger, signal } = this.dependencies;
-    let pauseMs = firstPauseMs;
+    const backoff = new Backoff({ firstMs: firstPauseMs, longestMs: longestPauseMs });
     while (!this.isGone && !signal.aborted) {
       this.wake = new AbortController();
       const woken = AbortSignal.any([this.wake.signal, signal]);
       try {
         if (!(await this.reportStatus())) break;
-        pauseMs = firstPauseMs;
+        backoff.reset();
       } catch (error) {
         if (signal.aborted) break;
         const { namespace, name } = this.plan;
         logger.debug('a simulated node could not write yet', { namespace, name, error });
-        await timers.wait(pauseMs, signal);
-        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        await timers.wait(backoff.next(), signal);
         continue;
       }
       if (this.wake.signal.aborted) continue;

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { Backoff } from '../../base/machinery/backoff.js';
 import { formatTime } from '../../base/machinery/clock.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
@@ -105,20 +106,19 @@ class VolumeProvisioner {
   }
 
   private async workOn(uid: string, signal: AbortSignal): Promise<void> {
-    let pauseMs = retryMs;
+    const backoff = new Backoff({ firstMs: retryMs, longestMs: longestPauseMs });
     while (this.changed.delete(uid) && !signal.aborted) {
       const claim = this.claims.get(uid);
       const volume = this.volumes.get(uid);
       try {
         if (claim !== undefined) await this.provision(claim, signal);
         if (volume !== undefined) await this.remove(volume, signal);
-        pauseMs = retryMs;
+        backoff.reset();
       } catch (error) {
         if (signal.aborted) return;
         const object = (claim ?? volume)?.metadata.name;
         this.options.logger.warn('a simulated volume could not be made or removed yet', { object, error });
-        await this.timers.wait(pauseMs, signal);
-        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+        await this.timers.wait(backoff.next(), signal);
         this.changed.add(uid);
       }
     }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { Backoff } from '../../base/machinery/backoff.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { quoteName } from '../postgres/sql-text.js';
-import { Backoff, untilAborted } from '../wait.js';
 import { OtherListeners } from './other-listeners.js';
 
 /** Times in milliseconds. */
@@ -79,7 +80,7 @@ export class NotifyListener {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    const backoff = new Backoff(100, 5_000);
+    const backoff = new Backoff({ firstMs: 100, longestMs: 5_000 }, Math.random);
     while (!signal.aborted) {
       let session: ListenConnection | undefined;
       try {
@@ -93,7 +94,7 @@ export class NotifyListener {
         this.others.disconnected();
         await session?.close();
       }
-      await untilAborted(backoff.next(), signal);
+      await systemTimers.wait(backoff.next(), signal);
     }
   }
 
@@ -169,7 +170,7 @@ export class NotifyListener {
     const over = AbortSignal.any([broken.signal, this.stopping.signal]);
     while (!over.aborted) {
       await this.hooks.heartbeat(session, this.times.heartbeatTimeoutMs);
-      await untilAborted(this.times.heartbeatMs, over);
+      await systemTimers.wait(this.times.heartbeatMs, over);
       if (channel !== undefined && !over.aborted) await this.announce(channel);
     }
   }

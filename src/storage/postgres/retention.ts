@@ -1,4 +1,4 @@
-import { untilAborted } from '../wait.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { sqlState } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
@@ -57,7 +57,7 @@ export class Retention {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     // The past begins with the first round.
-    if (this.options.historyRetentionMs > 0) await untilAborted(FIRST_ROUND_MS * this.random(), signal);
+    if (this.options.historyRetentionMs > 0) await systemTimers.wait(FIRST_ROUND_MS * this.random(), signal);
     else await this.pause();
     while (!signal.aborted) {
       try {
@@ -72,7 +72,7 @@ export class Retention {
 
   /** Spread over the interval, so that processes that started together don't call together. */
   private pause(): Promise<void> {
-    return untilAborted(this.options.retentionIntervalMs * (0.5 + this.random()), this.stopping.signal);
+    return systemTimers.wait(this.options.retentionIntervalMs * (0.5 + this.random()), this.stopping.signal);
   }
 
   /** One round; returns how many partitions of the log were dropped. Durations in milliseconds. */

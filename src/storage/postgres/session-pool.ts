@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
+import { Backoff } from '../../base/machinery/backoff.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { StorageError } from '../storage-error.js';
-import { Backoff, untilAborted } from '../wait.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { type ServerLimits, Session } from './session.js';
@@ -27,7 +28,7 @@ export class SessionPool {
   /** Runs `use` on a connection of its own. Throws only `StorageError`. */
   async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.options.writeWaitMs;
-    const backoff = new Backoff(20, 500);
+    const backoff = new Backoff({ firstMs: 20, longestMs: 500 }, Math.random);
     for (;;) {
       if (this.stopping.signal.aborted || this.options.signal.aborted) {
         throw new StorageError('Closed', 'storage is shutting down');
@@ -41,7 +42,7 @@ export class SessionPool {
         if (kind === 'fatal' || kind === 'data' || kind === 'partition') throw unavailable(error, 'the read failed');
         const pause = backoff.next();
         if (performance.now() + pause >= deadline) throw unavailable(error, 'the database does not answer');
-        await untilAborted(pause, this.stopping.signal);
+        await systemTimers.wait(pause, this.stopping.signal);
       }
     }
   }

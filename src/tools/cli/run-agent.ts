@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { parseFlagDuration } from '../../base/config/flag-duration.js';
 import { systemClock } from '../../base/machinery/clock.js';
+import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { quantityValue } from '../../base/machinery/values/quantity.js';
@@ -20,7 +21,6 @@ import {
 } from '../../nodes/agent/node/node-certificates.js';
 import { isMachineStopping } from '../../nodes/agent/shutdown.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
-import { RateLimiter } from '../../nodes/connection/rate-limiter.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { NodeCommandOptions } from './commands/node.command.js';
 import { accessOfNode } from './node-access.js';

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Agent } from 'node:https';
 import type { Clock } from '../../base/machinery/clock.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
+import { tlsOptions } from '../../base/outgoing/tls-options.js';
 import type { UserCredentials } from './login.js';
 import { shareOf } from './share-of.js';
 
@@ -63,13 +64,7 @@ export class Sessions {
 
   /** Connections of one user. */
   static agentFor(server: ClientTls, { tls }: UserCredentials): Agent {
-    return new Agent({
-      keepAlive: true,
-      rejectUnauthorized: !server.insecureSkipVerify,
-      ...(server.ca === undefined ? {} : { ca: server.ca }),
-      ...(server.serverName === undefined ? {} : { servername: server.serverName }),
-      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
-    });
+    return new Agent({ keepAlive: true, ...tlsOptions({ ...server, cert: tls.cert, key: tls.key }) });
   }
 
   /**

@@ -1,9 +1,11 @@
-const firstPauseMs = 1_000;
-const longestPauseMs = 900_000;
+import { type PauseRange, pauseAfter } from '../../../base/machinery/backoff.js';
+
+const pauses: PauseRange = { firstMs: 1_000, longestMs: 900_000 };
 
 interface Pause {
   readonly since: number;
-  readonly ms: number;
+  /** How many pods failed, each soon after the one before. */
+  readonly failures: number;
 }
 
 /** How long failed pods stay until they are replaced: longer each time they fail on the same node. */
@@ -19,16 +21,18 @@ export class FailedPods {
    */
   mayReplace(key: string, now: number): true | number {
     const known = this.pauses.get(key);
-    if (known !== undefined && now - known.since < known.ms) return known.ms - (now - known.since);
-    const isForgotten = known === undefined || now - known.since > 2 * longestPauseMs;
-    const ms = isForgotten ? firstPauseMs : Math.min(longestPauseMs, known.ms * 2);
-    this.pauses.set(key, { since: now, ms });
+    if (known !== undefined) {
+      const left = known.since + pauseAfter(known.failures, pauses) - now;
+      if (left > 0) return left;
+    }
+    const isForgotten = known === undefined || now - known.since > 2 * pauses.longestMs;
+    this.pauses.set(key, { since: now, failures: isForgotten ? 1 : known.failures + 1 });
     if (this.pauses.size > mostKeys) this.forgetOld(now);
     return true;
   }
 
   private forgetOld(now: number): void {
-    for (const [key, { since }] of this.pauses) if (now - since > 2 * longestPauseMs) this.pauses.delete(key);
+    for (const [key, { since }] of this.pauses) if (now - since > 2 * pauses.longestMs) this.pauses.delete(key);
   }
 }
 

@@ -1,13 +1,12 @@
+import { type PauseRange, pauseAfter } from '../../../base/machinery/backoff.js';
 import { endedAt, isFailed, type JobPod, type StoredJob } from './job-pod.js';
 
-const firstPauseMs = 10_000;
-const longestPauseMs = 600_000;
+const pauses: PauseRange = { firstMs: 10_000, longestMs: 600_000 };
 
 /** How much of the pause after the last of `failures` in a row is left, in milliseconds. */
 export function remainingPauseMs(failures: number, lastFailureAt: number, now: number): number {
   if (failures <= 0) return 0;
-  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures - 1, 20), longestPauseMs);
-  return Math.max(0, lastFailureAt + pause - now);
+  return Math.max(0, lastFailureAt + pauseAfter(failures, pauses) - now);
 }
 
 /**

@@ -16,6 +16,7 @@ import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { RequestInfo } from '../../../base/machinery/request-context.js';
+import { RateLimiter } from '../../../base/machinery/rate-limiter.js';
 import { systemTimers } from '../../../base/machinery/timers.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { Logger } from '../../../base/observability/logger.js';
@@ -30,7 +31,6 @@ import { BlockingLogBackend } from './log.backend.js';
 import { Losses } from './losses.js';
 import { RotatedFiles } from './rotated-files.js';
 import { RotatingFile } from './rotating-file.js';
-import { Throttle } from './throttle.js';
 
 const names = vendorNames('k8s.io');
 const requestInfo = {
@@ -308,10 +308,11 @@ describe('a backend of batches', () => {
 describe('the other parts', () => {
   it('let bursts through, and then so many a second', () => {
     let now = 0;
-    const throttle = new Throttle(10, 2, () => now);
-    assert.deepEqual([throttle.take(), throttle.take(), throttle.take(), throttle.take()], [0, 0, 100, 200]);
+    const limiter = new RateLimiter(10, 2, { ...systemTimers, elapsed: () => now });
+    const turns = (count: number) => Array.from({ length: count }, () => limiter.takeTurn());
+    assert.deepEqual(turns(4), [0, 0, 100, 200]);
     now = 1000;
-    assert.deepEqual([throttle.take(), throttle.take(), throttle.take()], [0, 0, 100]);
+    assert.deepEqual(turns(3), [0, 0, 100]);
   });
 
   it('wait for the database, and lose only the event that it refuses', async () => {

@@ -1,10 +1,10 @@
+import { RateLimiter } from '../../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { AuditEvent } from '../audit-event.js';
 import type { AuditMetrics } from '../audit-metrics.js';
 import type { AuditBackend } from './backend.js';
 import { fitted, groupsOf, type SizeLimits } from './event-size.js';
 import type { Losses } from './losses.js';
-import { Throttle } from './throttle.js';
 
 /** Sizes are in events, times in milliseconds. */
 export interface BatchOptions {
@@ -42,7 +42,7 @@ export class BatchBackend implements AuditBackend {
   private bufferLength = 0;
   private underWay = 0;
   private readonly deliveries = new Set<Promise<void>>();
-  private readonly throttle: Throttle | undefined;
+  private readonly throttle: RateLimiter | undefined;
   private readonly stopping = new AbortController();
   private readonly givingUp = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -59,8 +59,7 @@ export class BatchBackend implements AuditBackend {
     private readonly timers: Timers,
   ) {
     const { throttle } = options;
-    if (throttle !== undefined)
-      this.throttle = new Throttle(throttle.perSecond, throttle.burst, () => timers.elapsed());
+    if (throttle !== undefined) this.throttle = new RateLimiter(throttle.perSecond, throttle.burst, timers);
     metrics.watchWaiting(name, () => this.buffer.length + this.underWay);
   }
 
@@ -130,7 +129,7 @@ export class BatchBackend implements AuditBackend {
       this.bufferLength -= batch.reduce((sum, { length }) => sum + length, 0);
       this.underWay += batch.length;
       for (const group of groupsOf(batch, this.options.limits)) {
-        const waitMs = this.givingUp.signal.aborted ? 0 : (this.throttle?.take() ?? 0);
+        const waitMs = this.givingUp.signal.aborted ? 0 : (this.throttle?.takeTurn() ?? 0);
         if (waitMs > 0) await this.timers.wait(waitMs, this.givingUp.signal);
         this.begin(group);
       }

@@ -1,3 +1,4 @@
+import { Backoff } from '../../../base/machinery/backoff.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { OutageLog, type OutageLogger } from '../../../base/observability/outage-log.js';
 import { type AuditStore, isPassing } from '../../../storage/postgres/audit-store.js';
@@ -33,7 +34,8 @@ export function databaseDelivery(
     const rows = `[${events.map(rowOf).join(',')}]`;
     const times = events.map(({ facts }) => facts.at);
     const days = [new Date(Math.min(...times)), new Date(Math.max(...times))] as const;
-    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
+    const backoff = new Backoff({ firstMs: firstRetryMs, longestMs: longestRetryMs });
+    for (;;) {
       signal.throwIfAborted();
       try {
         await store.insert(rows, days);
@@ -44,7 +46,7 @@ export function databaseDelivery(
         if (!isPassing(error)) return refused(events, error, signal);
         outage.failed({ error });
       }
-      await timers.wait(waitMs, signal);
+      await timers.wait(backoff.next(), signal);
     }
   };
   const refused = async (events: readonly AuditEvent[], error: unknown, signal: AbortSignal): Promise<number> => {

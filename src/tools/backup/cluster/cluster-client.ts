@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
+import { pauseAfter } from '../../../base/machinery/backoff.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { ApiAccess } from '../../../base/outgoing/api-access.js';
+import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
 import { ItemSplitter } from './item-splitter.js';
 
@@ -60,17 +62,8 @@ export class ClusterClient {
     connections = 16,
     private readonly userAgent = 'plinth-backup',
   ) {
-    const { ca, cert, key, serverName, insecureSkipVerify } = access.tls;
     this.base = new URL(access.server);
-    this.agent = new Agent({
-      keepAlive: true,
-      maxSockets: connections,
-      minVersion: 'TLSv1.2',
-      rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
-      ...(cert === undefined ? {} : { cert, key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    });
+    this.agent = new Agent({ keepAlive: true, maxSockets: connections, ...tlsOptions(access.tls) });
   }
 
   get server(): string {
@@ -138,7 +131,7 @@ export class ClusterClient {
           if (error instanceof ApiFault || error instanceof StartupError) throw error;
           throw new StartupError(`${this.server}: ${(error as Error).message}`, { cause: error });
         }
-        await this.pause(firstPauseMs * 2 ** (tries - 1), signal);
+        await this.pause(pauseAfter(tries, { firstMs: firstPauseMs, longestMs: Number.POSITIVE_INFINITY }), signal);
       }
     }
   }

@@ -4,6 +4,7 @@ import { Sample } from '../../../base/observability/scrape/sample.js';
 import { readScrape } from '../../../base/observability/scrape/scrape.js';
 import { ClientConfigError, loadClientConfig } from '../../../base/outgoing/client-config.js';
 import { ClientCredentials } from '../../../base/outgoing/client-credentials.js';
+import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 
 const answerMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;
@@ -32,14 +33,9 @@ export class MetricsClient {
   }
 
   private async read(signal: AbortSignal): Promise<string> {
-    const { ca, cert, key, serverName, insecureSkipVerify } = await this.credentials.tls();
+    const tls = await this.credentials.tls();
     const authorization = await this.credentials.authorization();
-    const agent = new Agent({
-      rejectUnauthorized: !insecureSkipVerify,
-      ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
-      ...(cert === undefined ? {} : { cert, key }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-    });
+    const agent = new Agent(tlsOptions(tls));
     const url = `${this.server}/metrics`;
     try {
       return await new Promise<string>((resolve, reject) => {

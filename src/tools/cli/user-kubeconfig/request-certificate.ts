@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPair, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
+import { Backoff } from '../../../base/machinery/backoff.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { writeCertificateRequest } from '../../../base/machinery/x509/write-certificate-request.js';
 import { ApiFault, type ClusterClient } from '../../backup/cluster/cluster-client.js';
@@ -110,7 +111,8 @@ async function signed(
   pause: Pause,
 ): Promise<string> {
   const end = performance.now() + timeoutMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  const backoff = new Backoff({ firstMs: firstPauseMs, longestMs: longestPauseMs });
+  for (;;) {
     const { status } = await client.send<SigningRequest>('GET', own, { signal });
     if (status?.certificate !== undefined) return Buffer.from(status.certificate, 'base64').toString('utf8');
     const refused = status?.conditions?.find(({ type }) => type === 'Failed' || type === 'Denied');
@@ -124,6 +126,6 @@ async function signed(
           'and --cluster-signing-key-file',
       );
     }
-    await pause(pauseMs, signal);
+    await pause(backoff.next(), signal);
   }
 }

@@ -1,17 +1,15 @@
-const firstMs = 250;
-const longestMs = 30_000;
+import { Backoff } from '../../../base/machinery/backoff.js';
+
 /** A worker that served for this long was not faulty from the start. */
 const soundAfterMs = 60_000;
 
 /** How long to wait before a worker is restarted: twice as long each time, until one lasts. */
 export class RestartBackoff {
-  private failures = 0;
+  private readonly backoff = new Backoff({ firstMs: 250, longestMs: 30_000 });
 
   /** The wait in milliseconds after a worker that lived for `lifetimeMs`. */
   next(lifetimeMs: number): number {
-    if (lifetimeMs >= soundAfterMs) this.failures = 0;
-    const wait = Math.min(longestMs, firstMs * 2 ** this.failures);
-    this.failures++;
-    return wait;
+    if (lifetimeMs >= soundAfterMs) this.backoff.reset();
+    return this.backoff.next();
   }
 }

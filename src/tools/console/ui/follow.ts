@@ -1,3 +1,4 @@
+import { Backoff } from '../../../base/machinery/backoff.js';
 import { type Api, ApiFault, statusFault } from './api.js';
 import { readObject } from './yaml-text.js';
 
@@ -30,7 +31,7 @@ const goodWatchMs = 10_000;
  */
 export async function follow(api: Api, followed: Followed, signal: AbortSignal, wait: Wait): Promise<void> {
   let version: string | undefined;
-  let pauseMs = firstPauseMs;
+  const backoff = new Backoff({ firstMs: firstPauseMs, longestMs: longestPauseMs });
   followed.state('loading', '');
   while (!signal.aborted) {
     const began = performance.now();
@@ -38,15 +39,15 @@ export async function follow(api: Api, followed: Followed, signal: AbortSignal, 
       version ??= await followed.list(signal);
       followed.state('live', '');
       for await (const reached of watched(api, followed, version, signal)) version = reached;
-      if (performance.now() - began >= goodWatchMs) pauseMs = firstPauseMs;
+      if (performance.now() - began >= goodWatchMs) backoff.reset();
     } catch (error) {
       if (signal.aborted) return;
       const fault = error instanceof ApiFault ? error : new ApiFault(0, String((error as Error).message));
       if (fault.code === 410) {
         version = undefined;
         // The first time at once; a server that always answers so is not called in a loop.
-        if (pauseMs === firstPauseMs) {
-          pauseMs *= 2;
+        if (backoff.failures === 0) {
+          backoff.next();
           continue;
         }
       }
@@ -56,8 +57,7 @@ export async function follow(api: Api, followed: Followed, signal: AbortSignal, 
       }
       followed.state('waiting', fault.message);
     }
-    await wait(pauseMs, signal);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    await wait(backoff.next(), signal);
   }
 }
 

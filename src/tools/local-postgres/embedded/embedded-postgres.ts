@@ -3,6 +3,7 @@ import { open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withClient } from '../../../base/database/with-client.js';
+import { Backoff } from '../../../base/machinery/backoff.js';
 import { type Clock, systemClock } from '../../../base/machinery/clock.js';
 import { errorCode, errorText, StartupError } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -149,17 +150,21 @@ export class EmbeddedPostgres {
   }
 
   private async supervise(): Promise<void> {
-    let pauseMs = shortestPauseMs;
+    const backoff = new Backoff({ firstMs: shortestPauseMs, longestMs: longestPauseMs });
+    let pauseMs = backoff.next();
     while (!this.stopping && this.current !== undefined) {
       const startedAt = this.clock.now();
       const end = await this.current.ended;
       if (this.stopping) return;
-      if (this.clock.now() - startedAt > stableMs) pauseMs = shortestPauseMs;
+      if (this.clock.now() - startedAt > stableMs) {
+        backoff.reset();
+        pauseMs = backoff.next();
+      }
       this.logger.error('the embedded Postgres ended by itself: starting it again', { ...end, pauseMs });
       this.current = undefined;
       while (!this.stopping && this.current === undefined) {
         await delay(pauseMs, undefined, { signal: this.stopped.signal }).catch(() => undefined);
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+        pauseMs = backoff.next();
         if (this.stopping) return;
         try {
           await endLeftPostmaster(this.home.dataDirectory, this.logger);

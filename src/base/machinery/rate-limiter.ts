@@ -1,4 +1,4 @@
-import type { Timers } from '../../base/machinery/timers.js';
+import type { Timers } from './timers.js';
 
 /** Lets `burst` pass at once and then `perSecond`, in the order in which they came. A rate of 0 has no limit. */
 export class RateLimiter {
@@ -15,10 +15,15 @@ export class RateLimiter {
 
   /** Resolves when the caller may go on, or at the abort. */
   async take(signal: AbortSignal): Promise<void> {
-    if (this.perSecond <= 0) return;
+    const waitMs = this.takeTurn();
+    if (waitMs > 0) await this.timers.wait(waitMs, signal);
+  }
+
+  /** Takes the next turn, and returns how long the caller has to wait for it, in milliseconds. */
+  takeTurn(): number {
+    if (this.perSecond <= 0) return 0;
     const now = this.timers.elapsed();
-    const at = this.reserve(now);
-    if (at > now) await this.timers.wait(at - now, signal);
+    return Math.max(0, this.reserve(now) - now);
   }
 
   /** Whether one may pass at once. If not, nothing is used up. */
