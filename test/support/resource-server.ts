@@ -31,13 +31,12 @@ export async function resourceServer(storage: Storage, plugin: AdmissionPlugin):
     deleteCollectionWorkers: 8,
     garbageCollector: false,
   };
-  const services = new EndpointServices(stores, testNames, new Metrics(), options, metaKinds);
-  services.continueTokens.useKey(Buffer.alloc(32));
-  const filter = new StatusFilter(new Logger('error'), services);
   const admission = new RequestAdmission(new AdmissionChain([plugin], new AdmissionMetrics(new Registry())), {
     authorize: () => ({ decision: 'allow', reason: '' }),
   });
-  services.admission = admission;
+  const services = new EndpointServices(stores, testNames, new Metrics(), options, metaKinds, { admission });
+  services.continueTokens.useKey(Buffer.alloc(32));
+  const filter = new StatusFilter(new Logger('error'), services);
   const server = Fastify();
   leaveBodies(server);
   server.decorateRequest('plinthContext', undefined);

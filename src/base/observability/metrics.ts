@@ -1,4 +1,5 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { ChangeLogMetrics } from './change-log-metrics.js';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
 import { markStability } from './metric-stability.js';
@@ -7,7 +8,7 @@ import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';
 import { QueueMetrics } from './queue-metrics.js';
 import { registerRegistryMetrics } from './registry-metrics.js';
 import { component, type RequestLabels, RequestMetrics, type RequestOutcome } from './request-metrics.js';
-
+import { StorageMetrics } from './storage-metrics.js';
 import { WatchMetrics, type WatchSeries } from './watch-metrics.js';
 
 export type { RequestLabels } from './request-metrics.js';
@@ -22,11 +23,6 @@ interface GroupResourceKind {
 /** How long the series of a resource that is gone are kept, in milliseconds. */
 const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
-const fieldStorageBuckets = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-];
-const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
 /** Metrics as values, for transport between processes. */
 export type MetricFamilies = readonly {
   readonly name: string;
@@ -88,6 +84,9 @@ export class Metrics {
   readonly outgoing: OutgoingMetrics;
   /** The queues of this process. */
   readonly queues: QueueMetrics;
+  /** Calls to the database. */
+  readonly storage: StorageMetrics;
+  readonly changeLog: ChangeLogMetrics;
   private readonly watchEvents: WatchMetrics;
   private readonly requests: RequestMetrics;
   /** Shown at each scrape: it changes twice with every request. */
@@ -99,25 +98,8 @@ export class Metrics {
   private readonly afterTimeout: Counter<'source' | 'status'>;
   private readonly deprecated: Gauge<'group' | 'version' | 'resource' | 'subresource' | 'removed_release'>;
   private readonly rejected: Counter<'request_kind'>;
-  private readonly storageLatency: Histogram<'operation'>;
-  private readonly batchSize: Histogram<string>;
-  private readonly batchLatency: Histogram<string>;
-  private readonly storageErrors: Counter<'code'>;
-  private readonly fieldStorageLatency: Histogram<'operation'>;
-  private readonly fieldStorageRequests: Counter<'operation'>;
-  private readonly fieldStorageErrors: Counter<'operation'>;
   private readonly gone = new Map<string, GroupResourceKind & { readonly resource: string }>();
   private sweep: NodeJS.Timeout | undefined;
-  private feedReadAt = Date.now();
-  private readonly feedFound: Counter<'by'>;
-  private readonly epoch: Gauge<string>;
-  private readonly compactRevision: Gauge<string>;
-  private readonly logPartitions: Gauge<string>;
-  private readonly historyBytes: Gauge<string>;
-  private readonly historyAge: Gauge<string>;
-  private readonly logBytes: Gauge<string>;
-  private readonly notificationQueue: Gauge<string>;
-  private readonly missingVersions: Counter<string>;
   private readonly elsewhere: (() => readonly MetricFamilies[])[] = [];
 
   /** Which of several processes behind one port this is; undefined when it is the only one. */
@@ -191,118 +173,8 @@ export class Metrics {
       labelNames: ['request_kind'],
       registers,
     });
-    this.storageLatency = new Histogram({
-      name: 'storage_request_duration_seconds',
-      help: 'Time of storage calls by operation.',
-      labelNames: ['operation'],
-      buckets: latencyBuckets,
-      registers,
-    });
-    // Dashboards ask for the store by the name of another one.
-    this.fieldStorageLatency = new Histogram({
-      name: 'etcd_request_duration_seconds',
-      help: 'Time of storage calls by operation, under the name that dashboards ask for.',
-      labelNames: ['operation'],
-      buckets: fieldStorageBuckets,
-      registers,
-    });
-    this.fieldStorageRequests = new Counter({
-      name: 'etcd_requests_total',
-      help: 'Storage calls by operation, under the name that dashboards ask for.',
-      labelNames: ['operation'],
-      registers,
-    });
-    this.fieldStorageErrors = new Counter({
-      name: 'etcd_request_errors_total',
-      help: 'Storage calls that failed, by operation, under the name that dashboards ask for.',
-      labelNames: ['operation'],
-      registers,
-    });
-    this.batchSize = new Histogram({
-      name: 'storage_write_batch_size',
-      help: 'Writes committed together.',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-      registers,
-    });
-    this.batchLatency = new Histogram({
-      name: 'storage_write_batch_duration_seconds',
-      help: 'Time of one committed batch of writes.',
-      buckets: latencyBuckets,
-      registers,
-    });
-    this.storageErrors = new Counter({
-      name: 'storage_errors_total',
-      help: 'Failed storage calls by error code.',
-      labelNames: ['code'],
-      registers,
-    });
-    this.epoch = new Gauge({
-      name: 'storage_epoch',
-      help: 'Counts the histories of the database: raised when versions that were handed out were lost.',
-      registers,
-    });
-    this.compactRevision = new Gauge({
-      name: 'storage_compact_revision',
-      help: 'Oldest version that can be listed at and watched from.',
-      registers,
-    });
-    this.logPartitions = new Gauge({
-      name: 'storage_log_partitions',
-      help: 'Partitions of the change log.',
-      registers,
-    });
-    this.logBytes = new Gauge({
-      name: 'storage_log_bytes',
-      help: 'Size of the change log with its indexes.',
-      registers,
-    });
-    this.historyBytes = new Gauge({
-      name: 'storage_history_bytes',
-      help: 'Size of the past behind the change log, kept by --history-retention, with its indexes.',
-      registers,
-    });
-    this.historyAge = new Gauge({
-      name: 'storage_history_age_seconds',
-      help: 'Age of the oldest change that is kept.',
-      registers,
-    });
-    this.notificationQueue = new Gauge({
-      name: 'storage_notification_queue_usage',
-      help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
-      registers,
-    });
-    // A process that does not maintain the database omits the series, instead of showing zero.
-    for (const gauge of [
-      this.epoch,
-      this.compactRevision,
-      this.logPartitions,
-      this.logBytes,
-      this.historyBytes,
-      this.historyAge,
-      this.notificationQueue,
-    ]) {
-      gauge.remove();
-    }
-    this.missingVersions = new Counter({
-      name: 'storage_missing_versions_total',
-      help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',
-      registers,
-    });
-    const sinceRead = () => (Date.now() - this.feedReadAt) / 1000;
-    new Gauge({
-      name: 'storage_feed_age_seconds',
-      help: 'Time since the change log was last read.',
-      registers,
-      collect() {
-        this.set(sinceRead());
-      },
-    });
-    this.feedFound = new Counter({
-      name: 'storage_feed_changes_total',
-      help: 'Changes read from the log, by reason of the read: a notification or the poll.',
-      labelNames: ['by'],
-      registers,
-    });
+    this.storage = new StorageMetrics(this.registry);
+    this.changeLog = new ChangeLogMetrics(this.registry);
   }
 
   /**
@@ -438,48 +310,5 @@ export class Metrics {
         metric.remove(series as never);
       }
     }
-  }
-
-  storageCall(operation: string, seconds: number): void {
-    this.storageLatency.observe({ operation }, seconds);
-    this.fieldStorageLatency.observe({ operation }, seconds);
-    this.fieldStorageRequests.inc({ operation });
-  }
-
-  storageBatch(size: number, seconds: number): void {
-    this.batchSize.observe(size);
-    this.batchLatency.observe(seconds);
-  }
-
-  storageFailed(code: string): void {
-    this.storageErrors.inc({ code });
-    this.fieldStorageErrors.inc({ operation: code });
-  }
-
-  storageEpoch(epoch: bigint, missing: bigint): void {
-    this.epoch.set(Number(epoch));
-    if (missing > 0n) this.missingVersions.inc(Number(missing));
-  }
-
-  storageLog(compactRevision: bigint, partitions: number, bytes: number, notificationQueue: number): void {
-    this.compactRevision.set(Number(compactRevision));
-    this.logPartitions.set(partitions);
-    this.logBytes.set(bytes);
-    this.notificationQueue.set(notificationQueue);
-  }
-
-  storageHistory(bytes: number, ageSeconds: number): void {
-    this.historyBytes.set(bytes);
-    this.historyAge.set(ageSeconds);
-  }
-
-  /** Time since the change log was last read, in milliseconds. */
-  get feedAgeMs(): number {
-    return Date.now() - this.feedReadAt;
-  }
-
-  feedRead(by: string, count: number): void {
-    this.feedReadAt = Date.now();
-    this.feedFound.inc({ by }, count);
   }
 }

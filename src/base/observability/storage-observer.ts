@@ -23,7 +23,7 @@ const repeatMs = 60_000;
 
 /** Turns the reports of storage into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
-  const told = new Map<string, { readonly reason: string; readonly at: number }>();
+  const logged = new Map<string, { readonly reason: string; readonly at: number }>();
   const unprotected = new Set<string>();
   const queue = metrics.queues.of('storage-writes');
   return {
@@ -35,17 +35,17 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
         for (const end of ends) end();
       };
     },
-    batch: (size: number, _refused: number, durationMs: number) => metrics.storageBatch(size, durationMs / 1000),
+    batch: (size: number, _refused: number, durationMs: number) => metrics.storage.committed(size, durationMs / 1000),
     query: (name: string, durationMs: number, failed: boolean) => {
-      metrics.storageCall(name, durationMs / 1000);
-      if (failed) metrics.storageFailed(name);
+      metrics.storage.called(name, durationMs / 1000);
+      if (failed) metrics.storage.failed(name);
     },
     connectionLost: (role: string, cause: unknown) => {
       const reason = reasonOf(cause);
-      const last = told.get(role);
+      const last = logged.get(role);
       // A process that retries twice a second would log it twice a second.
       if (last?.reason === reason && elapsed() - last.at < repeatMs) return;
-      told.set(role, { reason, at: elapsed() });
+      logged.set(role, { reason, at: elapsed() });
       logger.warn('no connection to the database', { role, reason });
     },
     unprotected: (problem: string) => {
@@ -55,15 +55,15 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       logger.warn(problem);
     },
     resolved: (outcome: string) => logger.warn('outcome of a write batch after a broken connection', { outcome }),
-    logRead: (changes: number, source: string) => metrics.feedRead(source, changes),
+    logRead: (changes: number, source: string) => metrics.changeLog.read(source, changes),
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
-      metrics.storageLog(compactRevision, size.partitions, size.bytes, size.notificationQueue);
-      metrics.storageHistory(size.historyBytes, size.historySeconds);
+      metrics.changeLog.sizeIs(compactRevision, size.partitions, size.bytes, size.notificationQueue);
+      metrics.changeLog.historyIs(size.historyBytes, size.historySeconds);
       if (droppedPartitions > 0) logger.info('dropped old history', { compactRevision, droppedPartitions });
     },
     epoch: (change: EpochReport) => {
-      metrics.storageEpoch(change.epoch, change.missing);
+      metrics.changeLog.epochIs(change.epoch, change.missing);
       const { action, missing, ...fields } = change;
       if (action === 'reset' || missing > 0n) {
         logger.error('the database lacks versions that were handed out: clients have to list again', {

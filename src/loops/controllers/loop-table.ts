@@ -70,92 +70,104 @@ const defaultEventTtlMs = 3_600_000;
 const defaultTerminatedPodThreshold = 12_500;
 const defaultLegacyTokenPeriodMs = 365 * 24 * 3_600_000;
 
+/** Makes a loop; undefined if the options leave out what it needs. */
+type MakeLoop = () => ControlLoop | undefined;
+
 /** The enabled loops, in no particular order. */
 export function makeLoops(options: ControllersOptions, dependencies: LoopDependencies): ControlLoop[] {
-  const { databaseUrl, sqlProjection = onlyViews } = options;
-  const { signing, signToken, rootAuthority, aggregation, authorizer = closedAuthorizer, settleMs } = options;
-  const { eventTtlMs = defaultEventTtlMs, terminatedPodThreshold = defaultTerminatedPodThreshold } = options;
-  const { legacyTokenPeriodMs = defaultLegacyTokenPeriodMs } = options;
-  const { nodeLoops = new NodeLoopOptions() } = options;
   const enabled = options.enabled ?? selectedControllers(['*']);
-  const without = (text: string): undefined => {
-    dependencies.logger.info(text);
-    return undefined;
+  const makers: Readonly<Record<ControllerName, MakeLoop>> = {
+    ...workloadLoops(options, dependencies),
+    ...nodeLoops(options, dependencies),
+    ...volumeLoops(options, dependencies),
+    ...serviceLoops(dependencies),
+    ...accountLoops(options, dependencies, enabled),
+    ...clusterLoops(options, dependencies),
+    ...ownLoops(options, dependencies),
   };
-  const makers: Readonly<Record<ControllerName, () => ControlLoop | undefined>> = {
-    eventttl: () => new EventTtlController({ ...dependencies, ttlMs: eventTtlMs, longestPauseMs: options.eventLagMs }),
-    namespace: () => {
-      const remoteContent = aggregation && new RemoteContent(aggregation, dependencies.names);
-      return new NamespaceController({ ...dependencies, settleMs, remoteContent });
-    },
-    garbagecollector: () => {
-      const { names, timers } = dependencies;
-      const remoteOwners = aggregation && new RemoteOwners(aggregation, names, () => timers.elapsed());
-      return new GarbageCollector({ ...dependencies, remoteOwners });
-    },
-    podgc: () => new PodGcController({ ...dependencies, threshold: terminatedPodThreshold }),
-    'ttl-after-finished': () => new TtlAfterFinishedController(dependencies),
-    'storage-version-migrator': () => new StoredFormController(dependencies),
-    'allocation-repair': () => new AllocationRepairController(dependencies),
-    'clusterrole-aggregation': () => new ClusterRoleAggregationController(dependencies),
-    'pvc-protection': () => new PvcProtectionController(dependencies),
-    'pv-protection': () => new PvProtectionController(dependencies),
-    'persistentvolume-binder': () => new PersistentVolumeBinderController(dependencies),
-    'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...dependencies, counters: options.counters }),
-    'resourceclaim-controller': () => new ResourceClaimController(dependencies),
-    'device-taint-eviction-controller': () => new DeviceTaintEvictionController(dependencies),
-    'persistentvolume-attach-detach-controller': () =>
-      new AttachDetachController({ ...dependencies, counters: options.counters }),
-    'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(dependencies),
-    resourcequota: () => new ResourceQuotaController(dependencies),
-    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(dependencies),
-    'customresourcedefinition-status': () => new DefinitionStatusController(dependencies),
-    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(dependencies),
+  return [...enabled].map((name) => makers[name]()).filter((loop) => loop !== undefined);
+}
+
+function workloadLoops(options: ControllersOptions, dependencies: LoopDependencies) {
+  const { aggregation, terminatedPodThreshold: threshold = defaultTerminatedPodThreshold } = options;
+  return {
+    deployment: () => new DeploymentController(dependencies),
+    replicaset: () => new ReplicaSetController(dependencies, replicaSets),
+    replicationcontroller: () => new ReplicaSetController(dependencies, replicationControllers),
+    daemonset: () => new DaemonSetController(dependencies),
+    statefulset: () => new StatefulSetController(dependencies),
     job: () => new JobController(dependencies),
     cronjob: () => new CronJobController(dependencies),
+    'ttl-after-finished': () => new TtlAfterFinishedController(dependencies),
+    podgc: () => new PodGcController({ ...dependencies, threshold }),
+    disruption: () => new DisruptionController(dependencies),
     horizontalpodautoscaling: () => {
       const { names, registry } = dependencies;
       const remote = new RemoteMetrics(aggregation, names);
       const { metrics = new ServedMetrics(registry, names, remote), autoscaler } = options;
       return new HorizontalPodAutoscalerController({ ...dependencies, metrics, autoscaler });
     },
-    'sql-views': () =>
-      databaseUrl === undefined
-        ? undefined
-        : new SqlViewsController({
-            ...dependencies,
-            databaseUrl,
-            suffix: dependencies.names.suffix,
-            mode: sqlProjection,
-          }),
-    'sql-projection': () =>
-      databaseUrl === undefined || !sqlProjection.hasTables
-        ? undefined
-        : new SqlProjectionController({
-            ...dependencies,
-            databaseUrl,
-            suffix: dependencies.names.suffix,
-            mode: sqlProjection,
-          }),
-    'apiservice-registration': () => new ApiServiceRegistrationController(dependencies),
-    'apiservice-availability': () =>
-      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...dependencies, aggregation }),
-    deployment: () => new DeploymentController(dependencies),
-    disruption: () => new DisruptionController(dependencies),
-    replicaset: () => new ReplicaSetController(dependencies, replicaSets),
-    replicationcontroller: () => new ReplicaSetController(dependencies, replicationControllers),
-    daemonset: () => new DaemonSetController(dependencies),
-    statefulset: () => new StatefulSetController(dependencies),
+    scheduler: () => new SchedulerLoop({ ...dependencies, schedulerNames: options.schedulerNames }),
+  } satisfies Record<string, MakeLoop>;
+}
+
+function nodeLoops(options: ControllersOptions, dependencies: LoopDependencies) {
+  const { nodeLoops: rules = new NodeLoopOptions(), nodeRanges: ranges = [], serviceRange = '' } = options;
+  return {
+    nodelifecycle: () => new NodeLifecycleController({ ...dependencies, ...nodeRules(rules) }),
+    nodeipam: () =>
+      ranges.length === 0 ? undefined : new NodeIpamController({ ...dependencies, ranges, serviceRange }),
+    ttl: () => new NodeTtlController(dependencies),
+    'taint-eviction-controller': () => new TaintEvictionController(dependencies),
+  } satisfies Record<string, MakeLoop>;
+}
+
+function volumeLoops({ counters }: ControllersOptions, dependencies: LoopDependencies) {
+  return {
+    'pvc-protection': () => new PvcProtectionController(dependencies),
+    'pv-protection': () => new PvProtectionController(dependencies),
+    'persistentvolume-binder': () => new PersistentVolumeBinderController(dependencies),
+    'ephemeral-volume-controller': () => new EphemeralVolumeController({ ...dependencies, counters }),
+    'resourceclaim-controller': () => new ResourceClaimController(dependencies),
+    'device-taint-eviction-controller': () => new DeviceTaintEvictionController(dependencies),
+    'persistentvolume-attach-detach-controller': () => new AttachDetachController({ ...dependencies, counters }),
+    'volumeattributesclass-protection-controller': () => new VolumeAttributesClassProtectionController(dependencies),
+  } satisfies Record<string, MakeLoop>;
+}
+
+function serviceLoops(dependencies: LoopDependencies) {
+  return {
     endpoint: () => new EndpointsController(dependencies),
     endpointslice: () => new EndpointSliceController(dependencies),
     endpointslicemirroring: () => new EndpointSliceMirroringController(dependencies),
-    nodelifecycle: () => new NodeLifecycleController({ ...dependencies, ...nodeRules(nodeLoops) }),
-    nodeipam: () => {
-      const { nodeRanges: ranges = [], serviceRange = '' } = options;
-      return ranges.length === 0 ? undefined : new NodeIpamController({ ...dependencies, ranges, serviceRange });
-    },
-    ttl: () => new NodeTtlController(dependencies),
-    'taint-eviction-controller': () => new TaintEvictionController(dependencies),
+  } satisfies Record<string, MakeLoop>;
+}
+
+/** Accounts, rights, tokens and certificates. */
+function accountLoops(
+  options: ControllersOptions,
+  dependencies: LoopDependencies,
+  enabled: ReadonlySet<ControllerName>,
+) {
+  const { signing, signToken, rootAuthority, authorizer = closedAuthorizer } = options;
+  const { legacyTokenPeriodMs: periodMs = defaultLegacyTokenPeriodMs } = options;
+  const without = (text: string): undefined => {
+    dependencies.logger.info(text);
+    return undefined;
+  };
+  return {
+    serviceaccount: () => new ServiceAccountController(dependencies),
+    'serviceaccount-token': () =>
+      signToken === undefined
+        ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
+        : new ServiceAccountTokenController({ ...dependencies, signToken, rootAuthority }),
+    'legacy-serviceaccount-token-cleaner-controller': () =>
+      new LegacyTokenCleanerController({ ...dependencies, periodMs }),
+    'root-ca-cert-publisher': () =>
+      rootAuthority === undefined
+        ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
+        : new RootAuthorityPublisher({ ...dependencies, rootAuthority }),
+    'clusterrole-aggregation': () => new ClusterRoleAggregationController(dependencies),
     csrapproving: () => new CsrApprovingController({ ...dependencies, authorizer }),
     csrsigning: () =>
       signing === undefined
@@ -170,20 +182,47 @@ export function makeLoops(options: ControllersOptions, dependencies: LoopDepende
     },
     'bootstrap-signer-controller': () => new BootstrapSignerController({ ...dependencies, signedWith: 'secret' }),
     tokencleaner: () => new TokenCleanerController(dependencies),
-    scheduler: () => new SchedulerLoop({ ...dependencies, schedulerNames: options.schedulerNames }),
-    serviceaccount: () => new ServiceAccountController(dependencies),
-    'serviceaccount-token': () =>
-      signToken === undefined
-        ? without('secrets get no service account tokens: there is no --service-account-private-key-file')
-        : new ServiceAccountTokenController({ ...dependencies, signToken, rootAuthority }),
-    'legacy-serviceaccount-token-cleaner-controller': () =>
-      new LegacyTokenCleanerController({ ...dependencies, periodMs: legacyTokenPeriodMs }),
-    'root-ca-cert-publisher': () =>
-      rootAuthority === undefined
-        ? without("namespaces do not get the API's authorities: there is no --root-ca-file")
-        : new RootAuthorityPublisher({ ...dependencies, rootAuthority }),
-  };
-  return [...enabled].map((name) => makers[name]()).filter((loop) => loop !== undefined);
+  } satisfies Record<string, MakeLoop>;
+}
+
+/** What belongs to no kind in particular: owners, namespaces, quotas. */
+function clusterLoops({ aggregation, settleMs }: ControllersOptions, dependencies: LoopDependencies) {
+  const { names, timers } = dependencies;
+  return {
+    namespace: () => {
+      const remoteContent = aggregation && new RemoteContent(aggregation, names);
+      return new NamespaceController({ ...dependencies, settleMs, remoteContent });
+    },
+    garbagecollector: () => {
+      const remoteOwners = aggregation && new RemoteOwners(aggregation, names, () => timers.elapsed());
+      return new GarbageCollector({ ...dependencies, remoteOwners });
+    },
+    resourcequota: () => new ResourceQuotaController(dependencies),
+  } satisfies Record<string, MakeLoop>;
+}
+
+/** The loops of the server itself. */
+function ownLoops(options: ControllersOptions, dependencies: LoopDependencies) {
+  const { aggregation, databaseUrl, sqlProjection: mode = onlyViews } = options;
+  const { eventTtlMs: ttlMs = defaultEventTtlMs, eventLagMs: longestPauseMs } = options;
+  const { suffix } = dependencies.names;
+  return {
+    eventttl: () => new EventTtlController({ ...dependencies, ttlMs, longestPauseMs }),
+    'storage-version-migrator': () => new StoredFormController(dependencies),
+    'allocation-repair': () => new AllocationRepairController(dependencies),
+    'validatingadmissionpolicy-status': () => new ValidatingAdmissionPolicyStatusController(dependencies),
+    'customresourcedefinition-status': () => new DefinitionStatusController(dependencies),
+    'customresourcedefinition-cleanup': () => new DefinitionCleanupController(dependencies),
+    'sql-views': () =>
+      databaseUrl === undefined ? undefined : new SqlViewsController({ ...dependencies, databaseUrl, suffix, mode }),
+    'sql-projection': () =>
+      databaseUrl === undefined || !mode.hasTables
+        ? undefined
+        : new SqlProjectionController({ ...dependencies, databaseUrl, suffix, mode }),
+    'apiservice-registration': () => new ApiServiceRegistrationController(dependencies),
+    'apiservice-availability': () =>
+      aggregation === undefined ? undefined : new ApiServiceAvailabilityController({ ...dependencies, aggregation }),
+  } satisfies Record<string, MakeLoop>;
 }
 
 function nodeRules(options: Readonly<NodeLoopOptions>): Pick<NodeLifecycleDependencies, 'grace' | 'rates'> {

@@ -45,6 +45,18 @@ export interface EndpointOptions {
   readonly random?: () => number;
 }
 
+/** What a process needs in addition to answer more than requests for objects; unset: it does not answer those. */
+export interface EndpointDependencies {
+  /** Admission of writes and of connections. */
+  readonly admission?: RequestAdmission | undefined;
+  /** The extension servers. */
+  readonly aggregation?: Aggregation | undefined;
+  /** The agents of nodes. */
+  readonly nodeAgents?: NodeAgents | undefined;
+  /** The servers in pods and on nodes. */
+  readonly proxies?: ProxyConnections | undefined;
+}
+
 /** The dependencies of every handler; one instance per process. */
 export class EndpointServices {
   readonly accept: AcceptNegotiator;
@@ -57,17 +69,16 @@ export class EndpointServices {
   readonly clock: Clock;
   private readonly priorities: LocalPriorities;
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
-  /** Runs work that would block this thread; if unset, all work runs here. */
+  /**
+   * Runs work that would block this thread; if unset, all work runs here. Set once the database is open, before the
+   * first request: the other thread needs the key of continue tokens, which the database holds.
+   */
   largeRequests: LargeRequests | undefined;
-  /** The extension servers; unset in the thread for large requests, which receives no requests for them. */
-  aggregation: Aggregation | undefined;
-  /** The agents of nodes; unset in the thread for large requests. */
-  nodeAgents: NodeAgents | undefined;
-  /** Admission of writes and of connections; set before the first request. */
-  admission: RequestAdmission | undefined;
+  readonly admission: RequestAdmission | undefined;
+  readonly aggregation: Aggregation | undefined;
+  readonly nodeAgents: NodeAgents | undefined;
+  readonly proxies: ProxyConnections | undefined;
   readonly streamSeats = new StreamSeats();
-  /** The servers in pods and on nodes; unset in the thread for large requests. */
-  proxies: ProxyConnections | undefined;
 
   constructor(
     stores: ResourceStores,
@@ -75,7 +86,12 @@ export class EndpointServices {
     readonly metrics: Metrics,
     readonly options: EndpointOptions,
     readonly kinds: MetaKinds,
+    dependencies: EndpointDependencies = {},
   ) {
+    this.admission = dependencies.admission;
+    this.aggregation = dependencies.aggregation;
+    this.nodeAgents = dependencies.nodeAgents;
+    this.proxies = dependencies.proxies;
     this.registry = stores.registry;
     this.storage = stores.storage;
     this.clock = stores.clock;

@@ -33,7 +33,7 @@ import { DebugController } from './debug/debug.controller.js';
 import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
 import { versionInfo } from './discovery/version-info.js';
-import { EndpointServices } from './endpoint-services.js';
+import { type EndpointDependencies, EndpointServices } from './endpoint-services.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
 import type { HealthCheck } from './health/health-checks.js';
 import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
@@ -53,6 +53,8 @@ import {
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
 import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
+
+const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
 @Module({
@@ -85,7 +87,16 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
     StatusFilter,
     {
       provide: EndpointServices,
-      inject: [ResourceStores, VENDOR_NAMES, Metrics, ApiOptions, ServingState, AUTHENTICATION, FEATURE_GATES],
+      inject: [
+        ResourceStores,
+        VENDOR_NAMES,
+        Metrics,
+        ApiOptions,
+        ServingState,
+        AUTHENTICATION,
+        FEATURE_GATES,
+        ENDPOINT_DEPENDENCIES,
+      ],
       useFactory: (
         stores: ResourceStores,
         names: VendorNames,
@@ -100,6 +111,7 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
         state: ServingState,
         authentication: Authentication,
         features: FeatureGates,
+        dependencies: EndpointDependencies,
       ) =>
         new EndpointServices(
           stores,
@@ -118,7 +130,24 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
             documentPaths: () => (authentication.issuerDocuments === undefined ? [] : issuerDocumentPaths),
           },
           metaKinds,
+          dependencies,
         ),
+    },
+    {
+      provide: ENDPOINT_DEPENDENCIES,
+      inject: [AdmissionChain, AUTHORIZER, Aggregation, NodeAgents, ProxyPathOptions],
+      useFactory: (
+        chain: AdmissionChain,
+        authorizer: Authorizer,
+        aggregation: Aggregation,
+        nodeAgents: NodeAgents,
+        { proxyDeniedCidrs }: ProxyPathOptions,
+      ): EndpointDependencies => ({
+        admission: new RequestAdmission(chain, authorizer),
+        aggregation,
+        nodeAgents,
+        proxies: new ProxyConnections(new DeniedAddresses(proxyDeniedCidrs)),
+      }),
     },
     {
       provide: InFlightLimiter,
@@ -148,7 +177,7 @@ import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
         ...serverHealthChecks(storage, state, livezGracePeriodMs),
         ...followerHealthChecks(storage, {
           informersLostMs: () => listers.lostForMs,
-          logAgeMs: () => metrics.feedAgeMs,
+          logAgeMs: () => metrics.changeLog.ageMs,
         }),
         ...encryption.healthChecks,
         ...authorization.healthChecks,
@@ -179,12 +208,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(PostgresStorage) private readonly database: PostgresStorage,
     @Inject(LARGE_REQUESTS) private readonly openLargeRequests: OpenLargeRequests,
     @Inject(StartPatience) private readonly patience: StartPatience,
-    @Inject(Aggregation) private readonly aggregation: Aggregation,
     @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
-    @Inject(NodeAgents) private readonly nodeAgents: NodeAgents,
-    @Inject(ProxyPathOptions) private readonly proxyOptions: ProxyPathOptions,
-    @Inject(AdmissionChain) private readonly chain: AdmissionChain,
-    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
   ) {}
 
   /** Reads the key of continue tokens from the database, which is open by now. */
@@ -192,10 +216,6 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     const key = await this.patience.until(() => this.database.serverKey('continue-token'));
     this.services.continueTokens.useKey(key);
     this.services.largeRequests = this.openLargeRequests(key);
-    this.services.aggregation = this.aggregation;
-    this.services.nodeAgents = this.nodeAgents;
-    this.services.proxies = new ProxyConnections(new DeniedAddresses(this.proxyOptions.proxyDeniedCidrs));
-    this.services.admission = new RequestAdmission(this.chain, this.authorizer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -139,9 +139,10 @@ class RemoteProcessModule {
             maxConnectionBytesPerSecond: 0,
             shutdown: new AbortController().signal,
           };
-          const services = new EndpointServices(stores, names, metrics, options, metaKinds);
+          const services = new EndpointServices(stores, names, metrics, options, metaKinds, {
+            admission: new RequestAdmission(chain, authorizer),
+          });
           services.continueTokens.useKey(continueKey);
-          services.admission = new RequestAdmission(chain, authorizer);
           return services;
         },
       },

@@ -61,19 +61,26 @@ const queueLimits = {
 /** How often the thread's computing time is checked. */
 const checkMs = 1_000;
 
+interface RunningThread {
+  readonly kind: 'running';
+  readonly thread: Worker;
+  readonly host: LargeRequestThreadHost;
+}
+
+/** `none`: the next request starts a thread; `stopped`: no request is taken any more. */
+type ThreadState = { readonly kind: 'none' } | RunningThread | { readonly kind: 'stopped' };
+
 /**
  * Answers requests about large objects in another thread, so they don't hold up all other requests. The thread runs the
  * same program on the storage of this process. It starts with the first request and ends after being idle for a while.
  * A request that takes too much time or memory ends the thread; the next request gets a new one.
  */
 export class LargeRequestThread implements LargeRequests {
-  private thread: Worker | undefined;
-  private host: LargeRequestThreadHost | undefined;
+  private state: ThreadState = { kind: 'none' };
   private readonly queue = new FairQueue<Job>(queueLimits);
   private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
-  private isStopped = false;
   /** What the threads have counted of their requests. */
   readonly counts = new LargeRequestThreadCounts();
 
@@ -86,7 +93,7 @@ export class LargeRequestThread implements LargeRequests {
 
   /** Whether the thread is running. */
   get isRunning(): boolean {
-    return this.thread !== undefined;
+    return this.state.kind === 'running';
   }
 
   forward(
@@ -134,16 +141,20 @@ export class LargeRequestThread implements LargeRequests {
 
   /** Ends the thread and refuses its requests. */
   async stop(): Promise<void> {
-    this.isStopped = true;
     clearTimeout(this.idle);
     const { thread } = this;
     this.giveUp(() => serviceUnavailableError('the server is shutting down'));
+    this.state = { kind: 'stopped' };
     await thread?.terminate();
+  }
+
+  private get thread(): Worker | undefined {
+    return this.state.kind === 'running' ? this.state.thread : undefined;
   }
 
   /** Queues the job; false when it was rejected. */
   private add(owner: string, job: Job): boolean {
-    if (this.isStopped) {
+    if (this.state.kind === 'stopped') {
       job.reject(serviceUnavailableError('the server is shutting down'));
       return false;
     }
@@ -157,15 +168,15 @@ export class LargeRequestThread implements LargeRequests {
     for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
       const { job } = next;
       this.running.set(job.id, next);
-      const thread = this.thread ?? this.start();
+      const { thread } = this.state.kind === 'running' ? this.state : this.start();
       thread.postMessage(job.message, job.transfer);
     }
-    if (this.queue.isIdle && this.thread !== undefined) {
+    if (this.queue.isIdle && this.isRunning) {
       this.idle = setTimeout(() => this.giveUp(() => new Error('idle')), this.options.idleMs).unref();
     }
   }
 
-  private start(): Worker {
+  private start(): RunningThread {
     const thread = new Worker(new URL('./large-request.thread.js', import.meta.url), {
       workerData: this.settings,
       resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb },
@@ -183,11 +194,11 @@ export class LargeRequestThread implements LargeRequests {
     // Usually out of memory.
     thread.on('error', (error) => this.lose(thread, error));
     thread.on('exit', (code) => this.lose(thread, new Error(`it exited with code ${code}`)));
-    this.thread = thread;
-    this.host = host;
     const check = setInterval(() => void this.checkTime(thread), checkMs).unref();
     thread.once('exit', () => clearInterval(check));
-    return thread;
+    const running = { kind: 'running', thread, host } as const;
+    this.state = running;
+    return running;
   }
 
   private lose(thread: Worker, error: unknown): void {
@@ -237,16 +248,16 @@ export class LargeRequestThread implements LargeRequests {
 
   /** Ends the thread and rejects its running jobs. Waiting jobs go to the next thread. */
   private giveUp(error: () => Error): void {
-    const { thread, host } = this;
-    this.thread = undefined;
-    this.host = undefined;
+    const { state } = this;
+    this.state = { kind: 'none' };
     void this.counts.threadEnded();
     for (const { job, owner } of [...this.running.values()]) {
       this.queue.done(owner);
       job.reject(error());
     }
     this.running.clear();
-    host?.fail(new Error('the thread for large requests ended'));
-    void thread?.terminate();
+    if (state.kind !== 'running') return;
+    state.host.fail(new Error('the thread for large requests ended'));
+    void state.thread.terminate();
   }
 }

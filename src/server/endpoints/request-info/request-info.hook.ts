@@ -68,46 +68,55 @@ export function registerRequestHooks(
   filter: StatusFilter,
   connections: Pick<ConnectionTracker, 'isDraining' | 'endsWithAnswer'>,
 ): RequestsUnderWay {
-  const { unread, clients, auditor, tracer, logger, slowMs = 0 } = options;
-  let underWay = 0;
-
+  const hook = new RequestHook(options, metrics, filter, connections);
   fastify.decorateRequest('plinthContext', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (options.browser?.(request, reply) === true) return;
     try {
-      begin(request, reply);
-      const context = request.plinthContext as HttpRequestContext;
+      const context = new HttpRequestContext(request);
+      request.plinthContext = context;
+      hook.begin(context, request, reply);
       if (context.trace === undefined && context.traceAsked === undefined) done();
       else runInTrace(context, done);
     } catch (error) {
       filter.answer(error, request, reply);
     }
   });
+  return hook;
+}
 
-  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
-    const context = new HttpRequestContext(request);
-    request.plinthContext = context;
+class RequestHook implements RequestsUnderWay {
+  private count = 0;
+
+  constructor(
+    private readonly options: RequestHookOptions,
+    private readonly metrics: Metrics,
+    private readonly filter: StatusFilter,
+    private readonly connections: Pick<ConnectionTracker, 'isDraining' | 'endsWithAnswer'>,
+  ) {}
+
+  get underWay(): number {
+    return this.count;
+  }
+
+  /** @throws StatusError for a request that is refused before anything else looks at it */
+  begin(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
+    const { unread, clients, auditor, tracer, requestTimeoutMs, goawayChance } = this.options;
     if (tracer !== undefined) beginTrace(tracer, context, request);
     context.unread = unread;
-    const isLong = context.requestInfo.verb === 'watch' || options.isLongRunning?.(context, reply.raw) === true;
+    const isLong = context.requestInfo.verb === 'watch' || this.options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
-    if (!isLong) underWay++;
+    if (!isLong) this.count++;
     // Until the query has been read.
-    context.timeLimitMs = options.requestTimeoutMs;
+    context.timeLimitMs = requestTimeoutMs;
     // The thread for large requests passes on the answer of one that has its id.
     if (unread !== undefined) reply.raw.setHeader('Audit-Id', requestIdOf(request.raw.headers));
     if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
     // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
     reply.raw.once('close', () => {
-      if (!isLong) underWay--;
       leaveAddress();
-      unread?.close(reply.raw);
-      try {
-        finish(context, request, reply);
-      } catch (error) {
-        filter.report(error, request);
-      }
+      this.closed(context, request, reply);
     });
     // A failed write to a client that left is not a fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
@@ -115,38 +124,41 @@ export function registerRequestHooks(
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     readNothing(request.raw);
     const { httpVersionMajor, socket } = request.raw;
-    if (httpVersionMajor === 1 && connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
+    if (httpVersionMajor === 1 && this.connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
-    if (!isLong) context.timeLimitMs = timeLimitMs(context, options.requestTimeoutMs);
+    if (!isLong) context.timeLimitMs = timeLimitMs(context, requestTimeoutMs);
     if (isForNodeAgent(request.headers.via)) {
       throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');
     }
     leaveAddress = clients?.enter(request) ?? ignore;
     if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);
-    if (options.goawayChance > 0 && Math.random() < options.goawayChance) askToReconnect(request, reply);
+    if (goawayChance > 0 && Math.random() < goawayChance) askToReconnect(request, reply);
     // Watches last long: they count as watches, not as requests in flight.
-    if (isLong) {
-      if (connections.isDraining) throw serviceUnavailableError('the server is shutting down');
-      return;
-    }
+    if (!isLong) this.limitTime(context, request, reply);
+    else if (this.connections.isDraining) throw serviceUnavailableError('the server is shutting down');
+  }
+
+  private limitTime(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
     context.timer = setTimeout(() => {
       context.isTimedOut = true;
       context.isTerminated = true;
       context.abort();
-      filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
+      this.filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
     }, context.timeLimitMs);
-  };
+  }
 
-  /** Records the beginning of a long answer in the audit trail. */
-  const noticeHead = (audit: RequestAudit, raw: FastifyReply['raw']) => {
-    const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
-    raw.writeHead = ((...args: unknown[]) => {
-      audit.started(Number(args[0]));
-      return writeHead.apply(raw, args);
-    }) as typeof raw.writeHead;
-  };
+  private closed(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
+    if (!context.isLongRunning) this.count--;
+    this.options.unread?.close(reply.raw);
+    try {
+      this.finish(context, request, reply);
+    } catch (error) {
+      this.filter.report(error, request);
+    }
+  }
 
-  const finish = (context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply) => {
+  private finish(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
+    const { logger, slowMs = 0 } = this.options;
     // No client waits for the remaining work.
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
@@ -156,7 +168,7 @@ export function registerRequestHooks(
     const endedAt = context.answeredAt ?? performance.now();
     const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
-    metrics.requestDone(labelsOf(context, request.method), {
+    this.metrics.requestDone(labelsOf(context, request.method), {
       code,
       dryRun: Boolean(context.query.get('dryRun')),
       seconds,
@@ -174,12 +186,16 @@ export function registerRequestHooks(
       context.mark('sending');
       logSlowRequest(logger, ended, seconds);
     }
-  };
-  return {
-    get underWay() {
-      return underWay;
-    },
-  };
+  }
+}
+
+/** Records the beginning of a long answer in the audit trail. */
+function noticeHead(audit: RequestAudit, raw: FastifyReply['raw']): void {
+  const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
+  raw.writeHead = ((...args: unknown[]) => {
+    audit.started(Number(args[0]));
+    return writeHead.apply(raw, args);
+  }) as typeof raw.writeHead;
 }
 
 /**

@@ -1,0 +1,113 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** The history of the database, its log of changes, and how this process reads it. */
+export class ChangeLogMetrics {
+  private readAt = Date.now();
+  private readonly found: Counter<'by'>;
+  private readonly epoch: Gauge<string>;
+  private readonly compactRevision: Gauge<string>;
+  private readonly logPartitions: Gauge<string>;
+  private readonly historyBytes: Gauge<string>;
+  private readonly historyAge: Gauge<string>;
+  private readonly logBytes: Gauge<string>;
+  private readonly notificationQueue: Gauge<string>;
+  private readonly missingVersions: Counter<string>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.epoch = new Gauge({
+      name: 'storage_epoch',
+      help: 'Counts the histories of the database: raised when versions that were handed out were lost.',
+      registers,
+    });
+    this.compactRevision = new Gauge({
+      name: 'storage_compact_revision',
+      help: 'Oldest version that can be listed at and watched from.',
+      registers,
+    });
+    this.logPartitions = new Gauge({
+      name: 'storage_log_partitions',
+      help: 'Partitions of the change log.',
+      registers,
+    });
+    this.logBytes = new Gauge({
+      name: 'storage_log_bytes',
+      help: 'Size of the change log with its indexes.',
+      registers,
+    });
+    this.historyBytes = new Gauge({
+      name: 'storage_history_bytes',
+      help: 'Size of the past behind the change log, kept by --history-retention, with its indexes.',
+      registers,
+    });
+    this.historyAge = new Gauge({
+      name: 'storage_history_age_seconds',
+      help: 'Age of the oldest change that is kept.',
+      registers,
+    });
+    this.notificationQueue = new Gauge({
+      name: 'storage_notification_queue_usage',
+      help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
+      registers,
+    });
+    // A process that does not maintain the database omits the series, instead of showing zero.
+    for (const gauge of [
+      this.epoch,
+      this.compactRevision,
+      this.logPartitions,
+      this.logBytes,
+      this.historyBytes,
+      this.historyAge,
+      this.notificationQueue,
+    ]) {
+      gauge.remove();
+    }
+    this.missingVersions = new Counter({
+      name: 'storage_missing_versions_total',
+      help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',
+      registers,
+    });
+    const sinceRead = () => (Date.now() - this.readAt) / 1000;
+    new Gauge({
+      name: 'storage_feed_age_seconds',
+      help: 'Time since the change log was last read.',
+      registers,
+      collect() {
+        this.set(sinceRead());
+      },
+    });
+    this.found = new Counter({
+      name: 'storage_feed_changes_total',
+      help: 'Changes read from the log, by reason of the read: a notification or the poll.',
+      labelNames: ['by'],
+      registers,
+    });
+  }
+
+  epochIs(epoch: bigint, missing: bigint): void {
+    this.epoch.set(Number(epoch));
+    if (missing > 0n) this.missingVersions.inc(Number(missing));
+  }
+
+  sizeIs(compactRevision: bigint, partitions: number, bytes: number, notificationQueue: number): void {
+    this.compactRevision.set(Number(compactRevision));
+    this.logPartitions.set(partitions);
+    this.logBytes.set(bytes);
+    this.notificationQueue.set(notificationQueue);
+  }
+
+  historyIs(bytes: number, ageSeconds: number): void {
+    this.historyBytes.set(bytes);
+    this.historyAge.set(ageSeconds);
+  }
+
+  /** Time since the change log was last read, in milliseconds. */
+  get ageMs(): number {
+    return Date.now() - this.readAt;
+  }
+
+  read(by: string, count: number): void {
+    this.readAt = Date.now();
+    this.found.inc({ by }, count);
+  }
+}
