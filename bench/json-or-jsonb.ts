@@ -76,14 +76,20 @@ for (let turn = 0; turn < TURNS; turn++) {
       const rows = await session.run(
         WRITE_BATCH,
         [
+          null,
           String(batch),
           smallintArray(distinct.map((target) => (target.version === null ? 0 : 1))),
+          null,
           textArray(distinct.map(() => 'pods')),
           textArray(distinct.map(() => 'default')),
           textArray(distinct.map((target) => target.name)),
           textArray(distinct.map(() => 'uid')),
           bigintArray(distinct.map((target) => target.version)),
           textArray(distinct.map((_, i) => documents[(batch + i) % documents.length] ?? '')),
+          null,
+          null,
+          null,
+          'true',
         ],
         60_000,
       );

@@ -83,7 +83,7 @@ export class Filler {
       await pending;
       pending = this.client.query({
         name: 'fill',
-        text: 'select index, version from plinth.write_batch(null, $1, $2, $3, $4, $5, $6, $7, $8, true)',
+        text: 'select index, version from plinth.write_batch(null, $1, $2, null, $3, $4, $5, $6, $7, $8, null, null, null, true)',
         values: [
           String(Date.now() * 1000 + (start % 1000)),
           made.map(() => 0),

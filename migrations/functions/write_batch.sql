@@ -3,13 +3,16 @@
 -- input, by its position from 1, returns the new version, or null and the live object that contradicted the
 -- precondition (none for op 3 if the namespace was the reason, or for a create if its definition was).
 --
--- A create with an expected version (0) has more in its p_uid: lines with its own uid, then resource, name and uid of the
--- definition of its kind. It needs that definition, as long as its clean-up has not begun: the clean-up puts a mark under
--- the uid into the resource endeddefinitions.internal before it looks for objects. So it finds every object, and none
--- comes later. The text of a definition may be long, and is not read here. Other creates pay one comparison.
+-- A create with a definition (p_definition_resource, p_definition_name, p_definition_uid) needs that definition, as long
+-- as its clean-up has not begun: the clean-up puts a mark under the uid into the resource endeddefinitions.internal
+-- before it looks for objects. So it finds every object, and none comes later. The text of a definition may be long, and
+-- is not read here. Other creates pay one comparison.
 --
--- Writes can be tied together: those with the same group, in p_op as op + 4 * group, are all made or none. A group of 0
--- is none. A write that was refused only because of another one of its group comes back like a refused one.
+-- Writes can be tied together: those with the same number in p_group are all made or none. A write that was refused only
+-- because of another one of its group comes back like a refused one.
+--
+-- p_group and the three columns of the definition are null where a write has none, and as a whole if no write has one,
+-- which is the usual case and costs least.
 --
 -- The lock comes first and the versions are drawn under it, so versions become visible in their own order. The one
 -- statement after it has a snapshot taken under the lock. p_epoch is the epoch that the writer assumes. The batch is
@@ -45,12 +48,16 @@ create or replace function plinth.write_batch(
   p_epoch bigint,
   p_batch bigint,
   p_op smallint[],
+  p_group smallint[],
   p_resource text[],
   p_namespace text[],
   p_name text[],
   p_uid text[],
   p_expected bigint[],
   p_data text[],
+  p_definition_resource text[],
+  p_definition_name text[],
+  p_definition_uid text[],
   p_hint boolean
 ) returns table (index bigint, version bigint, current_uid text, current_version bigint, current_data json)
 language plpgsql
@@ -70,8 +77,6 @@ declare
   is_replica boolean;
   live record;
   may_create boolean := true;
-  own_uid text;
-  parts text[];
   drawn bigint;
   drawn_before bigint;
   lowest bigint;
@@ -115,18 +120,14 @@ begin
         into may_create from plinth.objects n
         where n.resource = 'namespaces' and n.namespace = '' and n.name = p_namespace[1];
     end if;
-    own_uid := p_uid[1];
-    if p_op[1] in (0, 3) and p_expected[1] is not null then
-      parts := string_to_array(p_uid[1], e'\n');
-      own_uid := parts[1];
-      if may_create then
-        may_create := false;
-        select not exists (
-            select from plinth.objects e
-              where e.resource = 'endeddefinitions.internal' and e.namespace = '' and e.name = parts[4]
-          ) into may_create from plinth.objects d
-          where d.resource = parts[2] and d.namespace = '' and d.name = parts[3] and d.uid = parts[4];
-      end if;
+    if p_definition_uid[1] is not null and may_create then
+      may_create := false;
+      select not exists (
+          select from plinth.objects e
+            where e.resource = 'endeddefinitions.internal' and e.namespace = '' and e.name = p_definition_uid[1]
+        ) into may_create from plinth.objects d
+        where d.resource = p_definition_resource[1] and d.namespace = '' and d.name = p_definition_name[1]
+          and d.uid = p_definition_uid[1];
     end if;
     if (case when p_op[1] in (0, 3) then live.resource_version is not null or may_create is not true
         else live.resource_version is distinct from p_expected[1] or live.resource_version is null end) then
@@ -138,7 +139,7 @@ begin
     image := p_data[1]::json;
     if p_op[1] in (0, 3) then
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
-        values (p_resource[1], p_namespace[1], p_name[1], own_uid, drawn, image);
+        values (p_resource[1], p_namespace[1], p_name[1], p_uid[1], drawn, image);
     elsif p_op[1] = 1 then
       update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = image
         where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
@@ -148,7 +149,8 @@ begin
     end if;
     insert into plinth.changes
         (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      values (drawn, p_op[1] % 3, p_resource[1], p_namespace[1], p_name[1], own_uid, image,
+      values (drawn, case p_op[1] when 3 then 0 else p_op[1] end, p_resource[1], p_namespace[1], p_name[1], p_uid[1],
+        image,
         case when live.resource_version >= lowest and drawn < highest then null else live.data end,
         live.resource_version, p_batch, clock_timestamp());
     if p_hint then
@@ -161,38 +163,39 @@ begin
   return query select 0::bigint, drawn_before, null::text, null::bigint, null::json;
   return query
     with tested as materialized (
-      select i.index, i.op % 4 % 3 as op, i.op / 4 as tied, i.resource, i.namespace, i.name,
-        case when i.op % 4 in (0, 3) and i.expected is not null then split_part(i.uid, e'\n', 1) else i.uid end as uid,
+      select i.index, case i.op when 3 then 0 else i.op end as op, i.tied, i.resource, i.namespace, i.name, i.uid,
         i.data::json as data,
         o.uid as current_uid, o.resource_version as current_version, o.data as current_data,
         case
-          when i.op % 4 = 0 then o.resource_version is null
-          when i.op % 4 = 3 then o.resource_version is null and coalesce((
+          when i.op = 0 then o.resource_version is null
+          when i.op = 3 then o.resource_version is null and coalesce((
             select strpos(n.data::text, '"deletionTimestamp"') = 0
               or replace(n.data::text, '\u', '/u')::json->'metadata'->>'deletionTimestamp' is null
             from plinth.objects n
             where n.resource = 'namespaces' and n.namespace = '' and n.name = i.namespace), false)
           else coalesce(o.resource_version = i.expected, false)
         end and case
-          when i.op % 4 in (0, 3) and i.expected is not null then exists (
+          when i.definition_uid is null then true
+          else exists (
             select from plinth.objects d
-            where d.resource = split_part(i.uid, e'\n', 2) and d.namespace = ''
-              and d.name = split_part(i.uid, e'\n', 3) and d.uid = split_part(i.uid, e'\n', 4)
+            where d.resource = i.definition_resource and d.namespace = '' and d.name = i.definition_name
+              and d.uid = i.definition_uid
           ) and not exists (
             select from plinth.objects d
-            where d.resource = 'endeddefinitions.internal' and d.namespace = ''
-              and d.name = split_part(i.uid, e'\n', 4))
-          else true
+            where d.resource = 'endeddefinitions.internal' and d.namespace = '' and d.name = i.definition_uid)
         end as fits
       from rows from (
-        unnest(p_op), unnest(p_resource), unnest(p_namespace), unnest(p_name), unnest(p_uid), unnest(p_expected),
-        unnest(p_data)
-      ) with ordinality as i (op, resource, namespace, name, uid, expected, data, index)
+        unnest(p_op), unnest(p_group), unnest(p_resource), unnest(p_namespace), unnest(p_name), unnest(p_uid),
+        unnest(p_expected), unnest(p_data), unnest(p_definition_resource), unnest(p_definition_name),
+        unnest(p_definition_uid)
+      ) with ordinality as i (op, tied, resource, namespace, name, uid, expected, data, definition_resource,
+        definition_name, definition_uid, index)
       left join plinth.objects o on o.resource = i.resource and o.namespace = i.namespace and o.name = i.name
     ), versioned as materialized (
       select d.*, case when d.holds then nextval('plinth.resource_version') end as version
       from (
-        select t.*, t.fits and (t.tied = 0 or t.tied not in (select x.tied from tested x where not x.fits)) as holds
+        select t.*, t.fits and (t.tied is null or t.tied not in (
+            select x.tied from tested x where not x.fits and x.tied is not null)) as holds
         from tested t offset 0
       ) d
     ), created as (

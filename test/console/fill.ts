@@ -34,9 +34,9 @@ export async function fill(cluster: TestCluster, count: number): Promise<void> {
         first.data.replaceAll(nameOf(0), name).replaceAll(first.uid, uids[index] ?? ''),
       );
       const { rowCount } = await database.query(
-        `select from plinth.write_batch(null, $1, array_fill(0::smallint, array[$2::int]),
+        `select from plinth.write_batch(null, $1, array_fill(0::smallint, array[$2::int]), null,
            array_fill('pods'::text, array[$2]), array_fill('many'::text, array[$2]), $3, $4,
-           array_fill(null::bigint, array[$2]), $5, true) w where w.index > 0 and w.version is not null`,
+           array_fill(null::bigint, array[$2]), $5, null, null, null, true) w where w.index > 0 and w.version is not null`,
         [from, names.length, names, uids, texts],
       );
       assert.equal(rowCount, names.length);

@@ -53,7 +53,8 @@ describe('control loops with a small heap', () => {
           array[null::bigint] as versions,
           array_agg(replace(replace(replace(replace(data, old, uid), '"name":"o"', '"name":"o-' || $3 || '"'),
             '@', $3), '"replicas":0', '"replicas":' || $4)) as texts from made) m
-        cross join lateral plinth.write_batch(null, $1, ops, resources, namespaces, names, uids, versions, texts, true) w`,
+        cross join lateral plinth.write_batch(null, $1, ops, null, resources, namespaces, names, uids, versions, texts,
+          null, null, null, true) w`,
         [String(Date.now() * 1000 + i), resource, String(i), String(replicas)],
       );
     }

@@ -42,7 +42,8 @@ describe('a server with more objects than its heap has room for', () => {
           array_agg('default'::text) as namespaces, array_agg(name) as names, array_agg(uid) as uids,
           array_agg(null::bigint) as versions,
           array_agg(replace(replace(data, old, uid), '"name":"o"', '"name":"' || name || '"')) as texts from made) m
-        cross join lateral plinth.write_batch(null, $1, ops, resources, namespaces, names, uids, versions, texts, true) w`,
+        cross join lateral plinth.write_batch(null, $1, ops, null, resources, namespaces, names, uids, versions, texts,
+          null, null, null, true) w`,
         [String(Date.now() * 1000 + from), from, from + perBatch - 1],
       );
     }

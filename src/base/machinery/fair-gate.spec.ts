@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { FairGate } from './fair-gate.js';
+import { InvariantError } from './invariant.js';
 
 function setUp(most: number) {
   const gate = new FairGate(most);
@@ -54,4 +55,10 @@ it('is left by work that fails', async () => {
     /broken/,
   );
   assert.equal(await gate.run('a', 1, async () => 'fine'), 'fine');
+});
+
+it('lets nobody leave twice', async () => {
+  const leave = await new FairGate(1).enter('a');
+  leave();
+  assert.throws(leave, InvariantError);
 });

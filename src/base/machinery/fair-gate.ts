@@ -1,3 +1,4 @@
+import { invariant } from './invariant.js';
 import { PartyQueue } from './party-queue.js';
 
 interface Waiting {
@@ -23,7 +24,10 @@ export class FairGate {
     if (this.held !== undefined || this.waiting.size > 0 || !this.hasRoomFor(weight)) {
       await new Promise<void>((admit) => this.waiting.add(party, { weight, admit }));
     } else this.inside += weight;
+    let isInside = true;
     return () => {
+      invariant(isInside, 'a caller leaves a gate once', party);
+      isInside = false;
       this.inside -= weight;
       this.admitNext();
     };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { InvariantError } from '../../base/machinery/invariant.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { leaseResource } from '../../modules/coordination/lease/lease.resource.js';
@@ -256,6 +257,15 @@ describe('LeaseElector', () => {
     assert.equal((await leaseOf()).holderIdentity, '');
     await a.pass(retryMs);
     assert.equal(terms, 2);
+    await end();
+  });
+
+  it('begins no term during another one', async () => {
+    const { candidate, leading, end } = await setUp();
+    const { elector } = await candidate('a');
+    assert.deepEqual([...leading], ['a']);
+    await assert.rejects(elector.run(untilAborted, new AbortController().signal), InvariantError);
+    assert.equal(elector.isLeading, true);
     await end();
   });
 

@@ -1,3 +1,4 @@
+import { invariant } from '../../base/machinery/invariant.js';
 import { StatusError } from '../../base/machinery/status-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { formatMicroTime } from '../../base/machinery/values/time.js';
@@ -110,6 +111,7 @@ export class LeaseElector {
     const stop = () => end.abort();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
+    invariant(!this.isHeld, 'a term begins when the one before has ended', this.options.identity);
     this.leading = true;
     this.isHeld = true;
     this.expire = stop;

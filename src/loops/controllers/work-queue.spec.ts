@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { InvariantError } from '../../base/machinery/invariant.js';
+import { PartyQueue } from '../../base/machinery/party-queue.js';
 import { ManualTimers } from './testing/manual-timers.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';
 
@@ -65,6 +67,19 @@ describe('WorkQueue', () => {
     await ended;
   });
 
+  it('never works twice on a key at one time', async (test) => {
+    const { queue, begun, finish, stop, ended } = setUp();
+    queue.add('a');
+    await settle();
+    const takeAgain = test.mock.method(PartyQueue.prototype, 'take', () => ({ party: '', item: 'a' }));
+    assert.throws(() => queue.add('b'), InvariantError);
+    takeAgain.mock.restore();
+    assert.deepEqual(begun, ['a']);
+    stop.abort();
+    await finish('a', 'done');
+    await ended;
+  });
+
   it('works again on a key that was added during its work', async () => {
     const { queue, begun, finish } = setUp();
     queue.add('a');
@@ -118,7 +133,7 @@ describe('WorkQueue', () => {
     await ended;
   });
 
-  it('tells of a fault again when it is another one, or when the work succeeded meanwhile', async () => {
+  it('reports a fault again when it is another one, or when the work succeeded meanwhile', async () => {
     const { queue, faults, finish, pass } = setUp();
     const outcomes = [
       new Error('no'),
@@ -194,7 +209,7 @@ describe('WorkQueue', () => {
     await ended;
   });
 
-  it('tells few faults at a time, and how many it kept to itself', async () => {
+  it('reports few faults at a time, and how many it withheld', async () => {
     const timers = new ManualTimers();
     const told: string[] = [];
     const queue = new WorkQueue({

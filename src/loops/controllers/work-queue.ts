@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { pauseAfter } from '../../base/machinery/backoff.js';
+import { invariant } from '../../base/machinery/invariant.js';
 import { PartyQueue } from '../../base/machinery/party-queue.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { FaultBudget } from './fault-budget.js';
@@ -74,7 +76,8 @@ export class WorkQueue {
   private readonly again = new Set<string>();
   /** When a postponed key is due. Adding the key cancels the postponement. */
   private readonly postponed = new Map<string, number>();
-  private readonly pauses = new Map<string, number>();
+  /** How often work on a key failed since it was last done. */
+  private readonly failures = new Map<string, number>();
   /** Messages of the last errors of keys whose work failed. */
   private readonly faults = new Map<string, string>();
   private readonly budget: FaultBudget;
@@ -140,6 +143,7 @@ export class WorkQueue {
 
   private begin(party: string, key: string, signal: AbortSignal): void {
     const { observer, timers } = this.options;
+    invariant(!this.active.has(key), 'only one worker works on a key at a time', key);
     const since = this.since.get(key) ?? timers.elapsed();
     this.since.delete(key);
     const ended = observer?.began(timers.elapsed() - since);
@@ -192,7 +196,7 @@ export class WorkQueue {
     this.active.delete(key);
     left();
     if (signal.aborted) return;
-    if (outcome !== 'later') this.pauses.delete(key);
+    if (outcome !== 'later') this.failures.delete(key);
     // A requested time is no failure.
     if (outcome === 'later') this.options.observer?.retried();
     if (this.again.delete(key)) this.wait(key);
@@ -222,10 +226,10 @@ export class WorkQueue {
   }
 
   private nextPause(key: string): number {
-    const { firstPauseMs, longestPauseMs } = this.options;
-    const pause = Math.min(this.pauses.get(key) ?? firstPauseMs, longestPauseMs);
-    this.pauses.set(key, pause * 2);
-    return pause;
+    const { firstPauseMs: firstMs, longestPauseMs: longestMs } = this.options;
+    const failures = (this.failures.get(key) ?? 0) + 1;
+    this.failures.set(key, failures);
+    return pauseAfter(failures, { firstMs, longestMs });
   }
 
   private postpone(key: string, milliseconds: number, signal: AbortSignal): void {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { InvariantError } from '../../base/machinery/invariant.js';
 import { dealHand, FlowHasher } from './flow-hash.js';
+import { idleAllowanceMs, idlePatienceMs } from './idle-tickets.js';
 import { nextStarts } from './next-starts.js';
 import { type Queuing, Ticket } from './queue.js';
-import { idleAllowanceMs, idlePatienceMs, QueueSet } from './queue-set.js';
+import { QueueSet } from './queue-set.js';
 import {
   type FlowOutcome,
   type SimulatedFlow,
@@ -191,6 +193,14 @@ describe('a queue set', () => {
     assert.equal(second.state, 'waiting');
     time.advance(1);
     assert.deepEqual([set.seatsInUse, second.state], [2, 'running']);
+  });
+
+  it('does not go on with fewer seats than none', () => {
+    const { set, ticket } = setOf(4);
+    const work = { initialSeats: 1, finalSeats: 0, additionalLatencyMs: 0 };
+    const first = ticket('a', work);
+    work.initialSeats = 2;
+    assert.throws(() => set.leave(first), InvariantError);
   });
 
   it('begins a narrow request of a flow with nothing under way beside wide ones of others, and few of them', () => {
@@ -388,7 +398,7 @@ describe('a queue set', () => {
 });
 
 describe('reports about queues', () => {
-  it('tells when the next requests begin, and when the last one began', () => {
+  it('show when the next requests begin, and when the last one began', () => {
     const { time, set, ticket } = setOf(1);
     const starts = () => nextStarts(set);
     assert.equal(starts(), undefined);

@@ -1,5 +1,7 @@
+import { invariant } from '../../base/machinery/invariant.js';
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { FlowHash } from './flow-hash.js';
+import { IdleTickets } from './idle-tickets.js';
 import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
 import type { QueueTimers } from './queue-timers.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
@@ -30,11 +32,6 @@ const narrowAbovePace = 16;
 /** A level may have millions of queues. Queues beyond this number exist only while they have requests. */
 const keptQueues = 1024;
 
-/** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
-export const idlePatienceMs = 100;
-/** The longest total wait: a client that sends a little now and then holds up others as well. */
-export const idleAllowanceMs = 1000;
-
 /**
  * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
  * a request joins the least loaded of these. The queues share the seats as if each were served continuously at the same
@@ -51,15 +48,11 @@ export class QueueSet<T> {
   private readonly filled = new Set<Queue<T>>();
   /** Requests without a queue that have their seats. */
   private readonly unqueued = new LinkedItems<Ticket<T>>();
-  /** Requests with seats that wait for their clients, the longest wait first. */
-  private readonly idle = new LinkedItems<Ticket<T>>();
-  private cancelIdleCheck: (() => void) | undefined;
+  private readonly idle: IdleTickets<T>;
   private active = 0;
   private inUse = 0;
   /** Requests under way that take more than one seat. */
   private wide = 0;
-  /** Those among them that wait for their clients. */
-  private wideIdle = 0;
   /** Seats in use that do not count against the limit. */
   private beside = 0;
   private wanted = 0;
@@ -81,6 +74,10 @@ export class QueueSet<T> {
     private readonly observer: QueueSetObserver<T> = {},
   ) {
     this.rAt = timers.elapsed();
+    this.idle = new IdleTickets(timers, () => {
+      this.advance();
+      this.dispatch();
+    });
     this.makeQueues();
   }
 
@@ -235,9 +232,9 @@ export class QueueSet<T> {
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.elapsed();
-    this.setIdle(ticket, true);
+    this.idle.set(ticket, true);
     if (this.waitingCount === 0) return;
-    this.checkIdleLater();
+    this.idle.checkLater();
     // The request no longer counts against the concurrency target.
     this.advance();
     this.dispatch();
@@ -247,7 +244,7 @@ export class QueueSet<T> {
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
     if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.elapsed() - ticket.idleSince;
     ticket.idleSince = undefined;
-    this.setIdle(ticket, false);
+    this.idle.set(ticket, false);
     if (ticket.state === 'running') return 'running';
     if (ticket.state !== 'parked') return 'gone';
     this.advance();
@@ -297,14 +294,6 @@ export class QueueSet<T> {
     return queue;
   }
 
-  private setIdle(ticket: Ticket<T>, isIdle: boolean): void {
-    const { idlePlace } = ticket;
-    if ((idlePlace !== undefined) === isIdle) return;
-    ticket.idlePlace = isIdle ? this.idle.add(ticket) : undefined;
-    if (idlePlace !== undefined) this.idle.remove(idlePlace);
-    if (ticket.work.initialSeats > 1) this.wideIdle += isIdle ? 1 : -1;
-  }
-
   /** A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
@@ -330,7 +319,7 @@ export class QueueSet<T> {
       return queue.running.size < Math.max(1, part);
     }
     // Narrow requests of many flows may exceed the target all the time, so wide ones are counted separately.
-    return queue.running.size === 0 && this.wide - this.wideIdle < this.pace;
+    return queue.running.size === 0 && this.wide - this.idle.wideSize < this.pace;
   }
 
   private append(ticket: Ticket<T>, queue: Queue<T>, isFirst: boolean): void {
@@ -377,7 +366,7 @@ export class QueueSet<T> {
   /** Takes the initial seats back, and charges the queue for the time they were really occupied. */
   private stop(ticket: Ticket<T>): void {
     const { queue, work, runningPlace } = ticket;
-    this.setIdle(ticket, false);
+    this.idle.set(ticket, false);
     ticket.runningPlace = undefined;
     if (runningPlace !== undefined) (queue?.running ?? this.unqueued).remove(runningPlace);
     this.runningCount--;
@@ -454,16 +443,14 @@ export class QueueSet<T> {
 
   /** Takes seats from requests that wait for their clients, until `seats` fit. */
   private reclaim(seats: number): boolean {
-    const now = this.timers.elapsed();
-    for (const ticket of [...this.idle]) {
-      if (patienceWith(ticket, now) > 0) continue;
+    for (const ticket of this.idle.due()) {
       // First, so that its queue stays.
       this.park(ticket);
       this.stop(ticket);
       this.report();
       if (this.fits(seats)) return true;
     }
-    this.checkIdleLater();
+    this.idle.checkLater();
     return false;
   }
 
@@ -481,26 +468,10 @@ export class QueueSet<T> {
     this.dropIfDone(queue);
   }
 
-  /** Checks again when the next idle request has waited long enough. */
-  private checkIdleLater(): void {
-    if (this.idle.size === 0 || this.cancelIdleCheck !== undefined) return;
-    const now = this.timers.elapsed();
-    let wait = idlePatienceMs;
-    for (const ticket of this.idle) wait = Math.min(wait, patienceWith(ticket, now));
-    this.cancelIdleCheck = this.timers.after(Math.max(1, wait), () => {
-      this.cancelIdleCheck = undefined;
-      this.advance();
-      this.dispatch();
-    });
-  }
-
   private report(): void {
+    const { inUse, wanted, runningCount, waitingCount } = this;
+    const isPossible = inUse >= 0 && wanted >= 0 && runningCount >= 0 && waitingCount >= 0;
+    invariant(isPossible, 'seats and requests are never negative', inUse, wanted, runningCount, waitingCount);
     this.observer.changed?.(this.inUse, this.wanted);
   }
-}
-
-/** How long a request that waits for its client can still keep its seats, in milliseconds. */
-function patienceWith({ idleSince, idledMs }: Ticket<unknown>, now: number): number {
-  const waited = now - (idleSince ?? now);
-  return Math.max(0, Math.min(idlePatienceMs, idleAllowanceMs - idledMs) - waited);
 }

@@ -66,7 +66,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private characters = 0;
   /** The watcher is complete up to this version once the queue is empty. */
   private position: bigint;
-  private told: bigint;
+  private sentPosition: bigint;
   private failure: StorageError | undefined;
   private readonly failureListeners: (() => void)[] = [];
   private closed = false;
@@ -88,7 +88,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     this.home = home;
     this.limits = limits;
     this.position = from;
-    this.told = from;
+    this.sentPosition = from;
     if (log !== undefined) this.attach(log);
   }
 
@@ -239,7 +239,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     const batch = await log.next();
     if (batch === undefined) return undefined;
     this.position = batch.position;
-    this.told = batch.position;
+    this.sentPosition = batch.position;
     if (this.tryJoin()) {
       this.log = undefined;
       log.close();
@@ -314,11 +314,11 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     if (batch !== undefined) {
       this.queuedChanges -= batch.changes.length;
       this.characters -= batch.characters;
-      this.told = batch.position;
+      this.sentPosition = batch.position;
       return batch;
     }
-    if (this.position <= this.told) return undefined;
-    this.told = this.position;
+    if (this.position <= this.sentPosition) return undefined;
+    this.sentPosition = this.position;
     return { changes: [], position: this.position };
   }
 

@@ -17,12 +17,12 @@ import { Delivery } from './delivery.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
-/** The part of the expected size that a cache gets in any case. */
-const SURELY = 0.6;
+/** A cache is filled if this part of its expected size fits: the objects that the estimate is from may be the largest. */
+const CERTAIN_PART = 0.6;
 
 /** The memory that a cache may take. */
 export interface CacheBudget {
-  /** The most bytes that there would be without all other caches. */
+  /** The most bytes that the cache could have if all other caches were dropped. */
   most(): number;
   /** Whether a cache that has grown to this many bytes still fits. Other caches may be dropped for it. */
   admits(bytes: number): boolean;
@@ -40,8 +40,26 @@ export interface SharedAmongCaches {
   isKept(change: Change): boolean;
 }
 
+interface Cold {
+  readonly kind: 'cold';
+  /** The cache is not filled before then, by the clock of the timers. */
+  readonly until: number;
+}
+
+interface Filling {
+  readonly kind: 'filling';
+  readonly progress: FillProgress;
+  /** Resolves when the cache is live or cold. */
+  readonly done: Promise<void>;
+}
+
+interface FillProgress {
+  bytes: number;
+}
+
 /** A cache that can be read, and the subscription that keeps it up to date. */
 interface Live {
+  readonly kind: 'live';
   readonly cache: WatchCache;
   readonly subscription: ChangeSubscription;
 }
@@ -56,35 +74,38 @@ export class Cacher implements WatcherHome {
   readonly backlog: WatchBacklog;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
-  private readonly room: CacheBudget;
+  private readonly budget: CacheBudget;
   private readonly shared: SharedAmongCaches;
   private readonly groups = new WatcherGroups();
   private readonly delivery: Delivery;
   private readonly waiters = new LinkedItems<Waiter>();
-  private live: Live | undefined;
-  private filling: Promise<void> | undefined;
+  private state: Cold | Filling | Live = { kind: 'cold', until: 0 };
+  /** Retired: the cache stays cold. Stopped: the watches end, too. */
+  private end: 'retired' | 'stopped' | undefined;
   private following: Promise<void> | undefined;
-  private fillingBytes = 0;
   private countedObjects: number | undefined;
-  private stopped = false;
-  private retired = false;
   private lastUsedAt: number;
-  private coldUntil = 0;
   /** The oldest readable version, as the database last reported it. */
   private compactRevision = 0n;
-  private told = 0n;
-  private toldAt = Number.NEGATIVE_INFINITY;
+  /** The position that watchers without changes received last, and when, by the clock of the timers. */
+  private sentPosition = 0n;
+  private sentAt = Number.NEGATIVE_INFINITY;
+  /** Set while positions are due to be sent. */
   private cancelSend: (() => void) | undefined;
 
-  constructor(resource: string, inner: Storage, options: CacheOptions, room: CacheBudget, shared: SharedAmongCaches) {
+  constructor(resource: string, inner: Storage, options: CacheOptions, budget: CacheBudget, shared: SharedAmongCaches) {
     this.resource = resource;
     this.inner = inner;
     this.options = options;
-    this.room = room;
+    this.budget = budget;
     this.shared = shared;
     this.backlog = shared.backlog;
     this.lastUsedAt = options.timers.elapsed();
     this.delivery = new Delivery(options.timers);
+  }
+
+  private get live(): Live | undefined {
+    return this.state.kind === 'live' ? this.state : undefined;
   }
 
   /** The cache, while it can be read. */
@@ -98,7 +119,9 @@ export class Cacher implements WatcherHome {
 
   /** Bytes held, including those of a cache that is being filled. */
   get bytes(): number {
-    return this.live?.cache.bytes ?? this.fillingBytes;
+    const { state } = this;
+    if (state.kind === 'live') return state.cache.bytes;
+    return state.kind === 'filling' ? state.progress.bytes : 0;
   }
 
   get watchers(): number {
@@ -129,19 +152,17 @@ export class Cacher implements WatcherHome {
 
   /** Starts to fill a cold cache and waits for it at most `waitMs`; undefined when the cache can't be read by then. */
   async ready(waitMs: number): Promise<WatchCache | undefined> {
-    if (this.live !== undefined) return this.cache;
-    if (this.stopped || this.retired || this.options.timers.elapsed() < this.coldUntil) return undefined;
-    this.filling ??= this.fill().finally(() => {
-      this.filling = undefined;
-      this.fillingBytes = 0;
-    });
+    const { timers } = this.options;
+    const { state } = this;
+    if (state.kind === 'live') return this.cache;
+    if (this.end !== undefined || (state.kind === 'cold' && timers.elapsed() < state.until)) return undefined;
+    const { done } = state.kind === 'filling' ? state : this.startFilling();
     if (waitMs > 0) {
-      const { timers } = this.options;
       let cancel: (() => void) | undefined;
       const timeout = new Promise<void>((resolve) => {
         cancel = timers.after(waitMs, resolve);
       });
-      await Promise.race([this.filling, timeout]);
+      await Promise.race([done, timeout]);
       cancel?.();
     }
     return this.cache;
@@ -169,10 +190,9 @@ export class Cacher implements WatcherHome {
 
   /** Frees the memory. A cache that did not fit stays cold for a while. */
   drop(reason: DropReason): void {
-    const live = this.live;
+    const { live } = this;
     if (live === undefined) return;
-    if (reason === 'budget') this.coldUntil = this.options.timers.elapsed() + this.options.idleMs;
-    this.release(live);
+    this.release(live, reason === 'budget' ? this.longCold() : { kind: 'cold', until: 0 });
     live.subscription.close();
     this.options.observer.dropped(this.resource, reason);
     const lost =
@@ -272,26 +292,51 @@ export class Cacher implements WatcherHome {
 
   /** Drops the cache for good, also one that is being filled. Its watches continue from the log. */
   async retire(): Promise<void> {
-    this.retired = true;
+    this.end ??= 'retired';
     this.drop('gone');
-    await this.filling;
+    await this.filled();
     this.drop('gone');
   }
 
   /** Releases everything; watches end as those of the feed do. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.end = 'stopped';
     this.live?.subscription.close();
-    await this.filling;
+    await this.filled();
     this.live?.subscription.close();
     await this.following;
     const closed = new StorageError('Closed', 'storage is shutting down');
     for (const watcher of this.groups.all()) watcher.fail(closed);
   }
 
-  private async fill(): Promise<void> {
-    const { timers, observer, window, leastChanges } = this.options;
+  /** Waits for the end of a filling under way. */
+  private async filled(): Promise<void> {
+    if (this.state.kind === 'filling') await this.state.done;
+  }
+
+  /** A cache that did not fit is not filled again soon. */
+  private longCold(): Cold {
+    const { timers, idleMs } = this.options;
+    return { kind: 'cold', until: timers.elapsed() + idleMs };
+  }
+
+  private startFilling(): Filling {
+    const progress: FillProgress = { bytes: 0 };
+    const { timers, observer } = this.options;
     const began = timers.elapsed();
+    const done = this.fill(progress).then((state) => {
+      this.state = state;
+      if (state.kind !== 'live') return;
+      observer.filled(this.resource, state.cache.objects, timers.elapsed() - began);
+      this.following = this.follow(state);
+    });
+    const filling: Filling = { kind: 'filling', progress, done };
+    this.state = filling;
+    return filling;
+  }
+
+  private async fill(progress: FillProgress): Promise<Live | Cold> {
+    const { observer, window, leastChanges } = this.options;
     const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
     try {
       let pageSize = firstPageSize;
@@ -303,32 +348,28 @@ export class Cacher implements WatcherHome {
       });
       const at = page.resourceVersion;
       if (!this.mayFit(page)) {
-        this.coldUntil = timers.elapsed() + this.options.idleMs;
         observer.dropped(this.resource, 'budget');
-        return;
+        return this.longCold();
       }
       for (;;) {
         cache.load(page.items);
-        this.fillingBytes = cache.bytes;
+        progress.bytes = cache.bytes;
         this.countedObjects = Math.max(this.countedObjects ?? 0, cache.objects);
-        if (!this.room.admits(cache.bytes)) {
-          this.coldUntil = timers.elapsed() + this.options.idleMs;
+        if (!this.budget.admits(cache.bytes)) {
           observer.dropped(this.resource, 'budget');
-          return;
+          return this.longCold();
         }
         const after = page.items.at(-1)?.key;
-        if (!page.more || after === undefined || this.stopped) break;
+        if (!page.more || after === undefined || this.end === 'stopped') break;
         pageSize = nextPageSize(page);
         page = await this.inner.list({ resource: this.resource, at, after, pageSize, pageBytes: mostPageBytes });
       }
       cache.begin(at);
       const subscription = await this.inner.watch({ resource: this.resource }, at);
-      const live = { cache, subscription };
-      this.live = live;
-      observer.filled(this.resource, cache.objects, timers.elapsed() - began);
-      this.following = this.follow(live);
+      return { kind: 'live', cache, subscription };
     } catch (error) {
-      if (!this.stopped) observer.backgroundError(`filling the cache of ${this.resource}`, error);
+      if (this.end !== 'stopped') observer.backgroundError(`filling the cache of ${this.resource}`, error);
+      return { kind: 'cold', until: 0 };
     }
   }
 
@@ -342,7 +383,7 @@ export class Cacher implements WatcherHome {
     const first = new WatchCache(this.resource, this.options.window);
     first.load(items);
     const expected = (first.bytes * this.countedObjects) / Math.max(1, items.length);
-    return expected * SURELY <= this.room.most();
+    return expected * CERTAIN_PART <= this.budget.most();
   }
 
   private async follow(live: Live): Promise<void> {
@@ -352,7 +393,7 @@ export class Cacher implements WatcherHome {
       for (;;) {
         const batch = await subscription.next();
         if (batch === undefined) break;
-        if (this.live !== live) return;
+        if (this.state !== live) return;
         const changes = cache.apply(batch.changes, batch.position);
         for (const waiter of [...this.waiters]) if (waiter.version <= cache.position) waiter.settle(true);
         this.deliver(changes, cache.position);
@@ -367,9 +408,10 @@ export class Cacher implements WatcherHome {
     } finally {
       subscription.close();
     }
-    if (this.live !== live) return;
-    this.release(live);
-    if (!this.stopped) this.options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
+    if (this.state !== live) return;
+    this.release(live, { kind: 'cold', until: 0 });
+    if (this.end !== 'stopped')
+      this.options.observer.dropped(this.resource, failure?.code === 'Expired' ? 'epoch' : 'feed');
     for (const watcher of this.groups.all()) {
       if (failure?.code === 'Expired' || failure?.code === 'Closed') watcher.fail(failure);
       else {
@@ -379,9 +421,8 @@ export class Cacher implements WatcherHome {
     }
   }
 
-  private release(live: Live): void {
-    if (this.live !== live) return;
-    this.live = undefined;
+  private release(live: Live, next: Cold): void {
+    this.state = next;
     this.countedObjects = live.cache.objects;
     this.cancelSend?.();
     this.cancelSend = undefined;
@@ -393,10 +434,10 @@ export class Cacher implements WatcherHome {
     if (changes.length > 0) this.offer(changes, position);
     if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
-    const wait = this.toldAt + quietMs - timers.elapsed();
+    const wait = this.sentAt + quietMs - timers.elapsed();
     // For a quiet resource, positions come from the poll, which is rare enough already. They need no further wait.
-    if (wait <= 0 && changes.length === 0) this.sendChanges();
-    else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendChanges());
+    if (wait <= 0 && changes.length === 0) this.sendPositions();
+    else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendPositions());
   }
 
   private offer(changes: readonly Change[], position: bigint): void {
@@ -414,13 +455,13 @@ export class Cacher implements WatcherHome {
     watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
   };
 
-  /** Moves the positions of watchers that have no changes. */
-  private sendChanges(): void {
+  /** Moves watchers that have no changes to the position of the cache. */
+  private sendPositions(): void {
     this.cancelSend = undefined;
     const position = this.cache?.position;
-    if (position === undefined || position === this.told) return;
-    this.told = position;
-    this.toldAt = this.options.timers.elapsed();
+    if (position === undefined || position === this.sentPosition) return;
+    this.sentPosition = position;
+    this.sentAt = this.options.timers.elapsed();
     for (const watcher of this.groups.all()) watcher.advance(position);
   }
 }

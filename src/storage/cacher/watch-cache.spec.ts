@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
 import { parseFieldSelector } from '../../base/machinery/field-selector.js';
+import { InvariantError } from '../../base/machinery/invariant.js';
 import { parseLabelSelector } from '../../base/machinery/label-selector.js';
 import { comparePositions } from '../key-order.js';
 import type { AttributeSource } from '../selection-predicate.js';
@@ -113,6 +114,20 @@ describe('a cache with many objects', () => {
       }
     });
   }
+
+  it('takes no change that is not newer than all before it', () => {
+    const key = { resource, namespace: 'a', name: 'n' };
+    const at = (resourceVersion: bigint): Change => {
+      return { type: 'update', key, uid: 'u', resourceVersion, json: '{}', previousJson: '{}' };
+    };
+    for (const changes of [[at(5n)], [at(7n), at(6n)], [at(6n), at(6n)]]) {
+      const cache = new WatchCache(resource, { changes: 10, bytes: 1 << 20 });
+      cache.load([{ key, uid: 'u', resourceVersion: 1n, json: '{"n":1}' }]);
+      cache.begin(5n);
+      assert.throws(() => cache.apply(changes, 7n), InvariantError);
+      assert.equal(cache.get('a', 'n')?.json, '{"n":1}', 'nothing was taken');
+    }
+  });
 
   it('gives up a version that is lost between two steps', () => {
     const scene = new Scene(new Random(3));

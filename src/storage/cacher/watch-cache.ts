@@ -1,3 +1,4 @@
+import { invariant } from '../../base/machinery/invariant.js';
 import { atOnce, type Steps } from '../../base/machinery/turns.js';
 import { noteStates } from '../change-attributes.js';
 import type { AttributeSource } from '../selection-predicate.js';
@@ -61,8 +62,17 @@ export class WatchCache {
     this.window.begin(position);
   }
 
-  /** Adds the next changes and returns them in the form that is kept: their states share text with the entries. */
+  /**
+   * Adds the next changes and returns them in the form that is kept: their states share text with the entries.
+   *
+   * @throws InvariantError when they do not follow each other and the position
+   */
   apply(changes: readonly Change[], position: bigint): readonly Change[] {
+    let last = this.lastPosition;
+    for (const { resourceVersion } of changes) {
+      invariant(resourceVersion > last, 'a cache receives changes in order', this.resource, resourceVersion, last);
+      last = resourceVersion;
+    }
     const kept = changes.map((change) => this.applyChange(change));
     if (position > this.lastPosition) this.lastPosition = position;
     return kept;

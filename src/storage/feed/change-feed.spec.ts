@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { InvariantError } from '../../base/machinery/invariant.js';
 import { EpochKeeper } from '../postgres/epoch-keeper.js';
 import { PostgresChangeLog } from '../postgres/postgres-change-log.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
@@ -10,9 +11,11 @@ import { resolveOptions, silentObserver } from '../postgres/postgres-storage-opt
 import { Reader } from '../postgres/reader.js';
 import { SessionPool } from '../postgres/session-pool.js';
 import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
+import type { StorageError } from '../storage-error.js';
 import { collectUpTo, failsWith, put, remove } from '../testing/storage-contract.js';
 import { untilListening } from '../testing/until-listening.js';
 import { ChangeFeed, type ChangeFeedOptions, type WakeSource } from './change-feed.js';
+import type { ChangeLog } from './change-log.js';
 
 const MINUTE_MS = 60_000;
 
@@ -26,14 +29,17 @@ describe('the change feed', () => {
   const key = (name: string, resource = 'things'): StorageKey => ({ resource, namespace: 'default', name });
 
   /** A store, and beside it a feed of its own over the same database, which polls all the time. */
-  const openFeed = async (settings: Partial<ChangeFeedOptions> = {}) => {
+  const openFeed = async (
+    settings: Partial<ChangeFeedOptions> = {},
+    through: (log: ChangeLog) => ChangeLog = (log) => log,
+  ) => {
     const databaseUrl = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl });
     const options = resolveOptions({ databaseUrl });
     const pool = new SessionPool(options);
     const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
     const log = new PostgresChangeLog(pool, new Reader(pool, options.poolSize, epochs), epochs);
-    const feed = new ChangeFeed(log, { pollMs: 10, observer: silentObserver, ...settings });
+    const feed = new ChangeFeed(through(log), { pollMs: 10, observer: silentObserver, ...settings });
     feed.start();
     const close = async () => {
       await feed.stop();
@@ -92,6 +98,67 @@ describe('the change feed', () => {
     await client.end();
     await writer.stop();
     await watcher.stop();
+  });
+
+  /** Writes two objects at once, and waits for the failure of a subscription from before. */
+  const loseOrder = async ({ storage, feed }: Awaited<ReturnType<typeof openFeed>>, faults: unknown[]) => {
+    const from = await storage.head();
+    const subscription = await feed.subscribe({ resource: 'things' }, from);
+    const creates = ['a', 'b'].map((name) => {
+      const write = { op: 'create', key: key(name), uid: 'u', expected: null, json: '1' } as const;
+      return { ...write, previousJson: undefined };
+    });
+    const answers = await storage.writeTogether(creates);
+    const changes = creates.map(({ key: of, uid, json }, i) => {
+      const answer = answers[i];
+      assert.ok(answer?.kind === 'written');
+      const { resourceVersion } = answer;
+      return { type: 'create', key: of, uid, json, resourceVersion, previousJson: undefined } as const;
+    });
+    const ended = (async () => {
+      for (;;) assert.deepEqual((await subscription.next())?.changes, []);
+    })();
+    const failed = assert.rejects(ended, (error: StorageError) => {
+      assert.ok(failsWith('Expired')(error));
+      return error.cause instanceof InvariantError;
+    });
+    return { from, changes, failed, isReported: () => faults.some((fault) => fault instanceof InvariantError) };
+  };
+
+  it('ends every subscription when the log gives changes out of order, before one receives them', async () => {
+    const faults: unknown[] = [];
+    const observer = {
+      ...silentObserver,
+      backgroundError: (_where: string, error: unknown) => void faults.push(error),
+    };
+    const opened = await openFeed({ observer }, (log) => ({
+      head: () => log.head(),
+      readScope: (after, upto, scope) => log.readScope(after, upto, scope),
+      readResources: async (after, resources) => {
+        const stretch = await log.readResources(after, resources);
+        return { ...stretch, changes: stretch.changes.toReversed() };
+      },
+    }));
+    const { failed, isReported } = await loseOrder(opened, faults);
+    await failed;
+    assert.ok(isReported());
+    await opened.close();
+  });
+
+  it('ends every subscription when an own batch is out of order', async () => {
+    const faults: unknown[] = [];
+    const observer = {
+      ...silentObserver,
+      backgroundError: (_where: string, error: unknown) => void faults.push(error),
+    };
+    const opened = await openFeed({ observer, pollMs: MINUTE_MS });
+    const { from, changes, failed, isReported } = await loseOrder(opened, faults);
+    const newest = changes.at(-1)?.resourceVersion ?? 0n;
+    const stretch = { after: from, changes: changes.toReversed() };
+    opened.feed.batchEnded({ newest, resources: new Set(['things']), stretch });
+    await failed;
+    assert.ok(isReported());
+    await opened.close();
   });
 
   it('shares one instance of a change among subscriptions', async () => {

@@ -1,3 +1,4 @@
+import { InvariantError, invariant } from '../../base/machinery/invariant.js';
 import type { Change, ChangeSubscription, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';
@@ -211,12 +212,15 @@ export class ChangeFeed {
         this.unheard(batch);
         continue;
       }
-      for (const change of stretch.changes) {
-        // A read of the log may have brought the first part.
-        if (change.resourceVersion <= cursor) continue;
-        for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
+      // A read of the log may have brought the first part.
+      const isNew = ({ resourceVersion }: Change) => resourceVersion > cursor;
+      const changes = stretch.after < cursor ? stretch.changes.filter(isNew) : stretch.changes;
+      try {
+        this.deliver(changes, cursor, newest);
+      } catch (error) {
+        this.loseOrder(error);
+        return;
       }
-      this.cursor = newest;
       this.heard = later(newest, this.heard);
     }
     this.releaseHeld();
@@ -307,10 +311,7 @@ export class ChangeFeed {
         return;
       }
       this.options.observer.logRead(stretch.changes.length, source);
-      for (const change of stretch.changes) {
-        for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
-      }
-      this.cursor = stretch.position;
+      this.deliver(stretch.changes, cursor, stretch.position);
       this.heard = stretch.head;
       this.lookedAt = this.now();
       if (stretch.more) this.due ??= source;
@@ -321,11 +322,34 @@ export class ChangeFeed {
         this.reset(error);
         return;
       }
+      if (error instanceof InvariantError) {
+        this.loseOrder(error);
+        return;
+      }
       if (this.stopped) return;
       this.options.observer.backgroundError('change feed', error);
       await this.sleep(RETRY_MS);
       this.due ??= source;
     }
+  }
+
+  /**
+   * Offers the changes after the cursor to their subscriptions, and moves the cursor.
+   *
+   * @throws InvariantError before anything is offered, when the changes are not in order
+   */
+  private deliver(changes: readonly Change[], cursor: bigint, position: bigint): void {
+    checkOrder(changes, cursor, position);
+    for (const change of changes) {
+      for (const subscription of this.byResource.get(change.key.resource) ?? []) subscription.offer(change);
+    }
+    this.cursor = position;
+  }
+
+  /** A fault of this program: no subscription can rely on what it has received. */
+  private loseOrder(error: unknown): void {
+    this.options.observer.backgroundError('change feed', error);
+    this.reset(new StorageError('Expired', 'the order of the changes was lost', { cause: error }));
   }
 
   private advanceAll(position: bigint): void {
@@ -425,6 +449,16 @@ export class ChangeFeed {
       this.wakeUp = done;
     });
   }
+}
+
+/** @throws InvariantError unless versions rise from change to change, from after the cursor up to the position. */
+function checkOrder(changes: readonly Change[], cursor: bigint, position: bigint): void {
+  let last = cursor;
+  for (const { resourceVersion } of changes) {
+    invariant(resourceVersion > last, 'changes come in the order of their versions', resourceVersion, last);
+    last = resourceVersion;
+  }
+  invariant(last <= position, 'a position covers the changes before it', last, position);
 }
 
 function later(a: bigint, b: bigint): bigint {

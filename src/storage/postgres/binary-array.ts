@@ -55,13 +55,15 @@ export function bigintArray(values: readonly (bigint | null)[]): Buffer {
 }
 
 /** Encodes an `int2[]`. */
-export function smallintArray(values: readonly number[]): Buffer {
-  const buffer = Buffer.allocUnsafe(HEADER_BYTES + 6 * values.length);
-  header(buffer, OID_INT2, values.length, false);
+export function smallintArray(values: readonly (number | null)[]): Buffer {
+  const nulls = values.reduce<number>((count, value) => (value === null ? count + 1 : count), 0);
+  const buffer = Buffer.allocUnsafe(HEADER_BYTES + 6 * values.length - 2 * nulls);
+  header(buffer, OID_INT2, values.length, nulls > 0);
   let offset = HEADER_BYTES;
   for (const value of values) {
-    buffer.writeInt32BE(2, offset);
-    offset = buffer.writeInt16BE(value, offset + 4);
+    buffer.writeInt32BE(value === null ? -1 : 2, offset);
+    offset += 4;
+    if (value !== null) offset = buffer.writeInt16BE(value, offset);
   }
   return buffer;
 }

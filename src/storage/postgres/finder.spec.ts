@@ -79,16 +79,19 @@ async function fill(databaseUrl: string): Promise<void> {
     const all = Array.from({ length: 1_000 }, (_, i) => start + i);
     const keys = all.map((i) => ({ resource, namespace: 'abé'.charAt(i % 3), name: nameOf(i) }));
     const texts = all.map((i) => textOf(random, i));
-    await client.query('select from plinth.write_batch(null, $1, $2, $3, $4, $5, $6, $7, $8, true)', [
-      String(start + 1),
-      keys.map(() => 0),
-      keys.map((key) => key.resource),
-      keys.map((key) => key.namespace),
-      keys.map((key) => key.name),
-      keys.map(() => randomUUID()),
-      keys.map(() => null),
-      keys.map((key, i) => sealing.seal(key, texts[i] as string)),
-    ]);
+    await client.query(
+      'select from plinth.write_batch(null, $1, $2, null, $3, $4, $5, $6, $7, $8, null, null, null, true)',
+      [
+        String(start + 1),
+        keys.map(() => 0),
+        keys.map((key) => key.resource),
+        keys.map((key) => key.namespace),
+        keys.map((key) => key.name),
+        keys.map(() => randomUUID()),
+        keys.map(() => null),
+        keys.map((key, i) => sealing.seal(key, texts[i] as string)),
+      ],
+    );
   }
   await client.end();
 }
@@ -265,7 +268,7 @@ describe('a selection of few of very many objects', () => {
             array_agg('{"v":1,"labels":{"app":"fill"},"filling":{"special":"many"}}'::text) as texts
           from plinth.objects where resource = $1) o
         cross join lateral plinth.write_batch(
-          null, $2, ops, resources, namespaces, names, uids, versions, texts, true) w`,
+          null, $2, ops, null, resources, namespaces, names, uids, versions, texts, null, null, null, true) w`,
         [resource, batch],
       );
     }

@@ -1,3 +1,4 @@
+import { invariant } from '../../base/machinery/invariant.js';
 import type {
   Preconditions,
   StorageCreateOptions,
@@ -87,7 +88,14 @@ export async function guaranteedUpdate(
       definedBy: options.definedBy,
     });
     if (answer.kind === 'written') {
-      const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
+      const { resourceVersion } = answer;
+      invariant(
+        current === undefined || resourceVersion > current.resourceVersion,
+        'versions only rise',
+        resourceVersion,
+        current?.resourceVersion,
+      );
+      const object = { key, uid, resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
     if (op === 'create' && answer.current === undefined) throw withoutPlace(key, options);

@@ -5,9 +5,10 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 
 /** Calls of the functions of the schema, each in the forms that lead to different plans. */
 const calls = {
-  one_write: `select * from plinth.write_batch(null, 1, '{0}', '{pods}', '{default}', '{one}', '{u}', '{null}', '{"{}"}', true)`,
-  two_writes: `select * from plinth.write_batch(null, 2, '{0,1}', '{pods,pods}', '{default,default}', '{two,n1}',
-    '{u,u}', '{null,7}', '{"{}","{}"}', true)`,
+  one_write: `select * from plinth.write_batch(null, 1, '{0}', null, '{pods}', '{default}', '{one}', '{u}', '{null}',
+    '{"{}"}', null, null, null, true)`,
+  two_writes: `select * from plinth.write_batch(null, 2, '{0,1}', '{1,1}', '{pods,pods}', '{default,default}', '{two,n1}',
+    '{u,u}', '{null,7}', '{"{}","{}"}', '{things,null}', '{d,null}', '{d,null}', true)`,
   resolve_batch: 'select * from plinth.resolve_batch(3, 1)',
   get_objects: `select * from plinth.get_objects('{pods,pods}', '{default,default}', '{n1,n2}')`,
   list_page: `select * from plinth.list_page('pods', '', '', U&'\\+10FFFF', '', null, null, 6)`,

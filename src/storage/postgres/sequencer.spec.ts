@@ -4,11 +4,15 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { InvariantError } from '../../base/machinery/invariant.js';
 import type { StorageKey } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import { remove } from '../testing/storage-contract.js';
 import { COUNTER, type WriterMessage, type WriterTask } from '../testing/writer-process.js';
+import { guaranteedUpdate } from './guaranteed-update.js';
 import { createPostgresStorage } from './postgres-storage.js';
+import { silentObserver } from './postgres-storage-options.js';
+import { type QueuedWrite, WriteQueue } from './write-queue.js';
 
 const WRITER = new URL('../testing/writer-process.js', import.meta.url);
 
@@ -147,11 +151,12 @@ describe('write_batch', () => {
 
   const create = (batch: number, name: string): Promise<pg.QueryResult> =>
     client.query(
-      `select * from plinth.write_batch(null, $1, '{0}', '{things}', '{}'::text[] || ''::text, array[$2], '{u}', '{null}', '{1}', true)`,
+      `select * from plinth.write_batch(null, $1, '{0}', null, '{things}', '{}'::text[] || ''::text, array[$2], '{u}', '{null}',
+        '{1}', null, null, null, true)`,
       [batch, name],
     );
 
-  it('refuses a batch that was given up, and tells what a batch wrote', async () => {
+  it('refuses a batch that was given up, and reports what a batch wrote', async () => {
     await create(1, 'a');
     const wrote = await client.query('select name from plinth.resolve_batch(1, 0)');
     assert.deepEqual(wrote.rows, [{ name: 'a' }]);
@@ -184,6 +189,80 @@ describe('write_batch', () => {
     await create(4, 'd');
     assert.equal((await scans()) - before, 0, 'a sequential scan of plinth.objects');
     await client.query('rollback');
+  });
+});
+
+describe('invariants of the sequencer', () => {
+  let server: TestPostgres;
+  before(async () => {
+    server = await startTestPostgres();
+  });
+  after(() => server.stop());
+
+  const keyOf = (name: string): StorageKey => ({ resource: 'things', namespace: '', name });
+
+  /** A store, and the faults that it reports. */
+  const open = async () => {
+    const databaseUrl = await server.createTestDatabase();
+    const faults: unknown[] = [];
+    const backgroundError = (_where: string, error: unknown) => void faults.push(error);
+    const storage = await createPostgresStorage({ databaseUrl, observer: { ...silentObserver, backgroundError } });
+    return { databaseUrl, storage, faults };
+  };
+
+  it('keep two writes of a key from sharing a batch: none of them is made, and others go on', async (test) => {
+    const { storage, faults } = await open();
+    const everything = function (this: WriteQueue): QueuedWrite[] {
+      return (this as unknown as { writes: QueuedWrite[] }).writes.splice(0);
+    };
+    const take = test.mock.method(WriteQueue.prototype, 'take', everything);
+    const answers = await Promise.allSettled(['1', '2'].map((json) => storage.create(keyOf('a'), 'u', json)));
+    take.mock.restore();
+    for (const answer of answers) {
+      assert.ok(answer.status === 'rejected' && answer.reason instanceof InvariantError, JSON.stringify(answer));
+    }
+    assert.ok(faults.length === 1 && faults[0] instanceof InvariantError);
+    assert.equal(await storage.get(keyOf('a')), undefined);
+    await storage.create(keyOf('a'), 'u', '3');
+    await storage.stop();
+  });
+
+  it('doubt a version that is not newer than all before it, and check the history before the next write', async () => {
+    const { databaseUrl, storage, faults } = await open();
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query('alter function plinth.write_batch rename to true_batch');
+    const { rows } = await client.query<{ parameters: string; returned: string }>(
+      `select pg_get_function_arguments(oid) as parameters, pg_get_function_result(oid) as returned from pg_proc
+       where proname = 'true_batch'`,
+    );
+    const passed = Array.from({ length: 14 }, (_, i) => `$${i + 1}`).join(', ');
+    await client.query(
+      `create function plinth.write_batch(${rows[0]?.parameters}) returns ${rows[0]?.returned} language sql as $$
+         select index, case index when 0 then coalesce(version, 0) + 1000 else version end, current_uid,
+           current_version, current_data from plinth.true_batch(${passed}) $$`,
+    );
+    await assert.rejects(storage.create(keyOf('a'), 'u', '1'), (error: StorageError) => {
+      assert.equal(error.code, 'UnknownOutcome');
+      return error.cause instanceof InvariantError;
+    });
+    assert.ok(faults.length === 1 && faults[0] instanceof InvariantError);
+    await client.query('drop function plinth.write_batch; alter function plinth.true_batch rename to write_batch');
+    await client.end();
+    const { resourceVersion } = (await storage.get(keyOf('a'))) ?? {};
+    const next = await storage.create(keyOf('b'), 'u', '2');
+    assert.ok(resourceVersion !== undefined && next.resourceVersion > resourceVersion);
+    await storage.stop();
+  });
+
+  it('refuse an update whose version is not newer than the one it replaces', async () => {
+    const current = { key: keyOf('a'), uid: 'u', resourceVersion: 5n, json: '1' };
+    const store = {
+      get: async () => current,
+      write: async () => ({ kind: 'written', resourceVersion: 5n }) as const,
+    };
+    const update = guaranteedUpdate(store, current.key, {}, () => ({ kind: 'write', json: '2', uid: 'u' }));
+    await assert.rejects(update, InvariantError);
   });
 });
 

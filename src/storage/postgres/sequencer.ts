@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { Backoff } from '../../base/machinery/backoff.js';
+import type { InvariantError } from '../../base/machinery/invariant.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
-import { Backoff, untilAborted } from '../wait.js';
+import { batchColumns } from './batch-columns.js';
 import { newBatchId } from './batch-id.js';
-import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import type { Writer } from './database.js';
 import type { EpochKeeper } from './epoch-keeper.js';
 import { isStorableKey, keyString } from './keys.js';
@@ -14,13 +16,10 @@ import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from '
 import { type QueuedWrite, WriteQueue } from './write-queue.js';
 import { WriterHealth } from './writer-health.js';
 import type { WriterLock } from './writer-lock.js';
-import { answerBatch, sealedCurrents, type WrittenBatch } from './written-batch.js';
+import { answerBatch, type BatchOutcome, sealedCurrents, type WrittenBatch } from './written-batch.js';
 
-const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
 /** How long nothing is notified after the server's queue of notifications was full. */
 const QUIET_MS = 10_000;
-const CREATE_IN_LIVE_NAMESPACE = 3;
-const GROUP_FACTOR = 4;
 
 /**
  * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and share the
@@ -68,7 +67,7 @@ export class Sequencer implements Writer {
     this.options = options;
     this.epochs = epochs;
     this.onEnd = onEnd;
-    this.backoff = new Backoff(20, 1_000);
+    this.backoff = new Backoff({ firstMs: 20, longestMs: 1_000 }, Math.random);
     this.queue = new WriteQueue(options.writeWaitMs, () => this.lastError, options.sealing);
   }
 
@@ -197,7 +196,7 @@ export class Sequencer implements Writer {
     } catch (error) {
       opened?.destroy();
       this.lastError = error;
-      await untilAborted(this.backoff.next(), this.stopping.signal);
+      await systemTimers.wait(this.backoff.next(), this.stopping.signal);
       return undefined;
     }
   }
@@ -207,16 +206,19 @@ export class Sequencer implements Writer {
     const id = newBatchId();
     // Taken now: during the batch the log may raise #known beyond the versions of the batch.
     const before = this.known;
+    let columns: ReturnType<typeof batchColumns>;
+    try {
+      columns = batchColumns(batch);
+    } catch (error) {
+      // Nothing was sent. The writes of other batches go on.
+      this.options.observer.backgroundError('write queue', error);
+      for (const entry of batch) entry.reject(error as InvariantError);
+      return undefined;
+    }
     const values = [
       this.epochs.current?.epoch.toString() ?? null,
       id,
-      smallintArray(opCodes(batch)),
-      textArray(batch.map((entry) => entry.write.key.resource)),
-      textArray(batch.map((entry) => entry.write.key.namespace)),
-      textArray(batch.map((entry) => entry.write.key.name)),
-      textArray(batch.map(({ write }) => uidText(write))),
-      bigintArray(batch.map(({ write }) => expectedVersion(write))),
-      textArray(batch.map((entry) => entry.stored)),
+      ...columns,
       String(performance.now() >= this.quietUntil && this.mayHaveOthers()),
     ];
     const waits = batch.map((entry) => this.queue.waited(entry, began));
@@ -233,12 +235,33 @@ export class Sequencer implements Writer {
     this.backoff.reset();
     const sealed = sealedCurrents(batch, rows);
     if (sealed.length > 0) await this.options.sealing.prepare(sealed);
-    const { refused, states, written } = answerBatch(batch, rows, this.options.sealing);
-    this.queue.refuseOutdated(states);
-    if (written !== undefined) this.observe(written.newest);
+    const outcome = this.answer(session, batch, rows);
     ended();
-    this.options.observer.batch(batch.length, refused, performance.now() - began);
-    return written;
+    if (outcome === undefined) return undefined;
+    this.options.observer.batch(batch.length, outcome.refused, performance.now() - began);
+    return outcome.written;
+  }
+
+  /** Undefined when the answer can't be true. */
+  private answer(session: Session, batch: readonly QueuedWrite[], rows: readonly Row[]): BatchOutcome | undefined {
+    let outcome: BatchOutcome;
+    try {
+      outcome = answerBatch(batch, rows, this.options.sealing);
+    } catch (error) {
+      // Versions of this history mean nothing any more: the next batch begins with a check of the history.
+      this.options.observer.backgroundError('answer to a batch', error);
+      session.destroy();
+      this.rejectUnknown(batch, 'the answer to the write contradicts the history; it may have been made', error);
+      return undefined;
+    }
+    this.queue.refuseOutdated(outcome.states);
+    if (outcome.written !== undefined) this.observe(outcome.written.newest);
+    return outcome;
+  }
+
+  private rejectUnknown(batch: readonly QueuedWrite[], message: string, cause: unknown): void {
+    for (const { write, reject } of batch)
+      reject(new StorageError('UnknownOutcome', message, { key: write.key, cause }));
   }
 
   private async failed(
@@ -259,11 +282,11 @@ export class Sequencer implements Writer {
       case 'reconnect':
         session.destroy();
         this.queue.putBack(batch);
-        await untilAborted(this.backoff.next(), this.stopping.signal);
+        await systemTimers.wait(this.backoff.next(), this.stopping.signal);
         return undefined;
       case 'retry':
         this.queue.putBack(batch);
-        await untilAborted(this.backoff.next(), this.stopping.signal);
+        await systemTimers.wait(this.backoff.next(), this.stopping.signal);
         return undefined;
       case 'epoch':
         this.queue.putBack(batch);
@@ -308,7 +331,7 @@ export class Sequencer implements Writer {
     } catch (error) {
       this.lastError = error;
       session.destroy();
-      await untilAborted(this.backoff.next(), this.stopping.signal);
+      await systemTimers.wait(this.backoff.next(), this.stopping.signal);
     }
   }
 
@@ -318,7 +341,7 @@ export class Sequencer implements Writer {
     } catch (error) {
       this.lastError = error;
       this.options.observer.backgroundError('add partitions', error);
-      await untilAborted(this.backoff.next(), this.stopping.signal);
+      await systemTimers.wait(this.backoff.next(), this.stopping.signal);
     }
   }
 
@@ -341,19 +364,12 @@ export class Sequencer implements Writer {
         const kind = failureKind(error);
         if (kind === 'forgotten') break;
         if (kind !== 'retry') session.destroy();
-        await untilAborted(this.backoff.next(), this.stopping.signal);
+        await systemTimers.wait(this.backoff.next(), this.stopping.signal);
         if (this.stopping.signal.aborted) break;
       }
     }
     this.options.observer.resolved('unknown');
-    for (const entry of batch) {
-      entry.reject(
-        new StorageError('UnknownOutcome', 'the database connection broke during the write; it may have been made', {
-          key: entry.write.key,
-          cause: this.lastError,
-        }),
-      );
-    }
+    this.rejectUnknown(batch, 'the database connection broke during the write; it may have been made', this.lastError);
     return undefined;
   }
 
@@ -380,29 +396,4 @@ export class Sequencer implements Writer {
     this.observe(newest);
     return { newest, resources: new Set(batch.map((entry) => entry.write.key.resource)), stretch: undefined };
   }
-}
-
-/** Tied writes have the number of their group in the code. */
-function opCodes(batch: readonly QueuedWrite[]): number[] {
-  const groups = new Map<readonly QueuedWrite[], number>();
-  return batch.map(({ write, tied }) => {
-    if (tied === undefined || tied.length === 1) return opCode(write);
-    const group = groups.get(tied) ?? groups.size + 1;
-    groups.set(tied, group);
-    return opCode(write) + GROUP_FACTOR * group;
-  });
-}
-
-function opCode({ op, inLiveNamespace }: Write): number {
-  return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
-}
-
-/** A create under a definition includes that definition, too. */
-function uidText({ op, uid, definedBy }: Write): string {
-  if (op !== 'create' || definedBy === undefined) return uid;
-  return [uid, definedBy.resource, definedBy.name, definedBy.uid].join('\n');
-}
-
-function expectedVersion({ op, expected, definedBy }: Write): bigint | null {
-  return op === 'create' && definedBy !== undefined ? 0n : expected;
 }

@@ -56,10 +56,14 @@ describe('Session', () => {
     const words = ['', 'plain', 'q"u\\o{t},e', 'é漢😀', null, 'NULL', '\n'];
     const numbers = [0n, -1n, 9_223_372_036_854_775_807n, null];
     const statement = { name: 'arrays', text: 'select to_json($1::text[]), $2::int8[], $3::int2[]' };
-    const [row] = await session.run(statement, [textArray(words), bigintArray(numbers), smallintArray([1, -2])], 5_000);
+    const [row] = await session.run(
+      statement,
+      [textArray(words), bigintArray(numbers), smallintArray([1, null, -2])],
+      5_000,
+    );
     assert.deepEqual(JSON.parse(row?.[0] ?? ''), words);
     assert.equal(row?.[1], '{0,-1,9223372036854775807,NULL}');
-    assert.equal(row?.[2], '{1,-2}');
+    assert.equal(row?.[2], '{1,NULL,-2}');
     const [empty] = await session.run(statement, [textArray([]), bigintArray([]), smallintArray([])], 5_000);
     assert.equal(empty?.[1], '{}');
   });

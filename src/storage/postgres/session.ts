@@ -31,7 +31,7 @@ export interface SessionOptions {
 }
 
 /**
- * How long the server goes on, in milliseconds, unless it is told to end earlier. The server does not notice that the
+ * How long the server goes on, in milliseconds, unless somebody cancels the statement earlier. The server does not notice that the
  * caller has given up: without a limit, every such call leaves behind a session that waits for a lock or computes. Not
  * used behind a pooler, where the limits would stay on a connection that serves others.
  */

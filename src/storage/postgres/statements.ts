@@ -10,7 +10,7 @@ import type { Row, Statement } from './session.js';
 
 export const WRITE_BATCH: Statement = {
   name: 'write-batch',
-  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+  text: 'select index, version, current_uid, current_version, current_data from plinth.write_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
 };
 
 /** Fails when a write would fail. */

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { InvariantError } from '../../base/machinery/invariant.js';
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
@@ -15,7 +16,7 @@ export interface QueuedWrite {
   /** The writes that are made together with this one, including itself; undefined for a write on its own. */
   readonly tied: readonly QueuedWrite[] | undefined;
   readonly resolve: (answer: TiedWriteAnswer) => void;
-  readonly reject: (error: StorageError) => void;
+  readonly reject: (error: StorageError | InvariantError) => void;
   /** Set when a batch with this write failed because of some value in it. From then on the write is sent by itself. */
   alone: boolean;
   /** Whether a batch was taken while this write was already waiting. */
@@ -35,7 +36,7 @@ const LONG_CHARACTERS = 256 * 1024;
 /** Above this many namespaces, those without a waiting write are forgotten. */
 const MOST_TURNS = 1_000;
 
-/** Writes that are made together, or one on its own, and their needs. */
+/** Writes that are made together, or one on its own, and the length of their texts. */
 interface Group {
   readonly entries: readonly QueuedWrite[];
   readonly characters: number;
@@ -195,7 +196,7 @@ export class WriteQueue {
     return this.wasLong ? long : groups.filter((group) => !isLong(group));
   }
 
-  /** Sends the batch; the remaining writes note that they were passed over. */
+  /** Takes the batch out of the queue, and marks the writes that stay behind. */
   private leave(batch: readonly QueuedWrite[]): void {
     const taken = new Set(batch);
     this.batches += 1;

@@ -1,3 +1,4 @@
+import { invariant } from '../../base/machinery/invariant.js';
 import { isSealed, type SealedText, type Sealing } from '../encryption/sealing.js';
 import type { Change, StoredObject, Write } from '../storage.interface.js';
 import type { StorageError } from '../storage-error.js';
@@ -42,7 +43,11 @@ export function sealedCurrents(batch: readonly QueuedWrite[], rows: readonly Row
   return found;
 }
 
-/** Reads the rows of `plinth.write_batch` and answers every writer of the batch. */
+/**
+ * Reads the rows of `plinth.write_batch` and answers every writer of the batch.
+ *
+ * @throws InvariantError when a version is not newer than all before it; not all writers are answered then
+ */
 export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[], sealing: Sealing): BatchOutcome {
   let newest = 0n;
   let refused = 0;
@@ -75,6 +80,7 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[],
       continue;
     }
     const resourceVersion = BigInt(version);
+    invariant(after === undefined || resourceVersion > after, 'versions only rise', resourceVersion, after);
     if (resourceVersion > newest) newest = resourceVersion;
     changes.push(changeOf(write, resourceVersion));
     states.set(

@@ -146,7 +146,7 @@ describe('who may read views', () => {
         'select * from plinth.objects',
         'select * from plinth.changes',
         'select plinth.log_bounds()',
-        "select plinth.write_batch(null, 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', true)",
+        "select plinth.write_batch(null, 1, '{}', null, '{}', '{}', '{}', '{}', '{}', '{}', null, null, null, true)",
         'select * from plinth.sql_views',
         "update cluster.pods set name = 'x'",
         "insert into cluster.pods (name) values ('x')",

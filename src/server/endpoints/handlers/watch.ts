@@ -16,12 +16,10 @@ import {
   selectsConverted,
   storedSelection,
 } from '../../../objects/registry/store/selection.js';
+import type { Store } from '../../../objects/registry/store/store.js';
 import { toStatusError } from '../../../objects/registry/store/to-status-error.js';
 import {
-  type Change,
-  type ChangeBatch,
-  type ChangeSubscription,
-  followChanges,
+  type ListPage,
   type ListPosition,
   plainObject,
   type StoredObject,
@@ -35,15 +33,12 @@ import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { wantsWebSocket } from '../web-sockets.js';
-import { piecesOf } from './change-pieces.js';
 import { EventStream, type WatchStream } from './event-stream.js';
-import { countEvents, WatchEncoder } from './watch-encoder.js';
+import { WatchEncoder } from './watch-encoder.js';
 import { WatchEnding } from './watch-ending.js';
+import { WatchPump } from './watch-pump.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
-const bookmarkIntervalMs = 60_000;
-/** A last bookmark is sent this long before the end, so that a client can resume without a gap. */
-const bookmarkBeforeEndMs = 2_000;
 /** Initial events are written in pieces of about this size. */
 const initialBytes = 128 * 1024;
 
@@ -122,35 +117,23 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
-    for (let page = state; page !== undefined; ) {
-      let characters = 0;
-      const items = await initialObjects(resource, page.items, context.signal);
-      for (const item of items) {
-        if (selection.isOfConverted && !selectsConverted(selection, item)) continue;
-        const text = encoder.initialText(item);
-        if (text !== undefined) series.sent(stream.pushText(text));
-        else {
-          const event = encoder.encodeInitial(item, items === page.items ? page.forms : undefined);
-          const bytes = event instanceof Promise ? await event : event;
-          stream.push(bytes);
-          series.sent(bytes.length);
-        }
-        characters += item.json.length;
-        if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
-        await stream.flush();
-        if (performance.now() >= endsAt) return;
-        characters = 0;
-        // A fast client never makes the loop wait, and encoding blocks the process.
-        await longPieces.turn();
-      }
-      const after: ListPosition | undefined = page.items.at(-1)?.key;
-      page = page.more && after !== undefined ? await store.list({ ...query, at: from, after }) : undefined;
-    }
+    const events = { request, selection, encoder, stream, series, query, endsAt };
+    if (state !== undefined && !(await sendInitialEvents(events, state))) return;
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
     // From here on the watch uses hardly any resources.
     context.seat?.leave();
-    await pump(services, stream, series, subscription, ending, encoder, options, from, endsAt - performance.now());
+    const pump = new WatchPump(services, {
+      stream,
+      series,
+      subscription,
+      ending,
+      encoder,
+      from,
+      sendsBookmarks: options.bookmarks,
+      timeoutMs: endsAt - performance.now(),
+    });
+    await pump.run();
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
@@ -163,6 +146,50 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     stream.end();
     services.metrics.watchEnded(resource.definition, labels);
   }
+}
+
+interface InitialEvents {
+  readonly request: ResourceRequest;
+  readonly selection: Selection;
+  readonly encoder: WatchEncoder;
+  readonly stream: WatchStream;
+  readonly series: WatchSeries;
+  /** How the objects are listed. */
+  readonly query: Parameters<Store['list']>[0];
+  /** When the time of the watch is over, by `performance.now`. */
+  readonly endsAt: number;
+}
+
+/** Sends the objects of a list as ADDED, page by page. False: the time of the watch is over. */
+async function sendInitialEvents(events: InitialEvents, first: ListPage): Promise<boolean> {
+  const { request, selection, encoder, stream, series, query, endsAt } = events;
+  const { resource, store, context } = request;
+  for (let page: ListPage | undefined = first; page !== undefined; ) {
+    let characters = 0;
+    const items: readonly StoredObject[] = await initialObjects(resource, page.items, context.signal);
+    for (const item of items) {
+      if (selection.isOfConverted && !selectsConverted(selection, item)) continue;
+      const text = encoder.initialText(item);
+      if (text !== undefined) series.sent(stream.pushText(text));
+      else {
+        const event = encoder.encodeInitial(item, items === page.items ? page.forms : undefined);
+        const bytes = event instanceof Promise ? await event : event;
+        stream.push(bytes);
+        series.sent(bytes.length);
+      }
+      characters += item.json.length;
+      if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
+      await stream.flush();
+      if (performance.now() >= endsAt) return false;
+      characters = 0;
+      // A fast client never makes the loop wait, and encoding blocks the process.
+      await longPieces.turn();
+    }
+    const after: ListPosition | undefined = page.items.at(-1)?.key;
+    const at = first.resourceVersion;
+    page = page.more && after !== undefined ? await store.list({ ...query, at, after }) : undefined;
+  }
+  return true;
 }
 
 /** The objects of a page in the requested version: the same ones if no external converter is involved. */
@@ -183,96 +210,6 @@ function selectionKey(query: URLSearchParams): string {
   // No text that represents labels has a character code of zero; a line may end in either.
   const key = `${query.get('labelSelector') ?? ''}\0${query.get('fieldSelector') ?? ''}`;
   return key.length > longestKey ? createHash('sha256').update(key).digest('base64') : key;
-}
-
-/** Sends changes until the time is over, the client leaves or the subscription ends. */
-async function pump(
-  { random, features, options: { shutdown } }: EndpointServices,
-  stream: WatchStream,
-  series: WatchSeries,
-  subscription: ChangeSubscription,
-  ending: WatchEnding,
-  encoder: WatchEncoder,
-  options: WatchOptions,
-  from: bigint,
-  remainingMs: number,
-): Promise<void> {
-  const tellsQuietPositions = features.isOn('EfficientWatchResumption');
-  let position = from;
-  let announced = from;
-  let fault: { readonly error: unknown } | undefined;
-  let isEncoding = false;
-  const writeBookmark = async () => {
-    // Wait for the event being encoded: it may contain the columns of a table.
-    if (!options.bookmarks || position <= announced || isEncoding) return;
-    announced = position;
-    const bytes = encoder.encodeBookmark(position, false);
-    series.sent(bytes.length);
-    await stream.write(bytes);
-  };
-  // An error in a timer must end this watch only.
-  const bookmark = () => {
-    writeBookmark().catch((error: unknown) => {
-      fault ??= { error };
-      subscription.close();
-    });
-  };
-  const timers = [
-    setTimeout(() => subscription.close(), Math.max(0, remainingMs)),
-    setTimeout(bookmark, Math.max(0, remainingMs - bookmarkBeforeEndMs)),
-    // Spread the bookmarks of watches that were opened together.
-    setInterval(bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
-  ];
-  const leave = () => subscription.close();
-  stream.onClose(leave);
-  if (shutdown.aborted) leave();
-  else shutdown.addEventListener('abort', leave, { once: true });
-  const send = (encoded: Buffer | undefined): Promise<void> | undefined => {
-    if (encoded === undefined) return undefined;
-    countEvents(series, encoded);
-    return stream.write(encoded);
-  };
-  const moveTo = ({ changes, position: reached }: ChangeBatch): void => {
-    if (changes.length > 0 || tellsQuietPositions) position = reached;
-    if (ending.isAt(reached)) subscription.close();
-  };
-  const sendLater = async (encoding: Promise<Buffer | undefined>, batch: ChangeBatch): Promise<void> => {
-    isEncoding = true;
-    const encoded = await encoding;
-    isEncoding = false;
-    const sending = send(encoded);
-    moveTo(batch);
-    await sending;
-  };
-  // Most batches are sent before the next watcher receives them, without a promise for each.
-  const takePiece = (batch: ChangeBatch): Promise<void> | undefined => {
-    const encoded = batch.changes.length === 0 ? undefined : encoder.encodeConverted(batch.changes);
-    if (encoded instanceof Promise) return sendLater(encoded, batch);
-    const sending = send(encoded);
-    moveTo(batch);
-    return sending;
-  };
-  const takePieces = async (pieces: readonly (readonly Change[])[], batch: ChangeBatch): Promise<void> => {
-    for (const [i, changes] of pieces.entries()) {
-      if (i > 0) await longPieces.turn();
-      if (stream.isClosed) return;
-      const isLast = i === pieces.length - 1;
-      await takePiece({ changes, position: isLast ? batch.position : (changes.at(-1) as Change).resourceVersion });
-    }
-  };
-  const take = (batch: ChangeBatch): Promise<void> | undefined => {
-    const pieces = piecesOf(batch.changes);
-    return pieces === undefined ? takePiece(batch) : takePieces(pieces, batch);
-  };
-  try {
-    await followChanges(subscription, take);
-    if (fault !== undefined) throw fault.error;
-    // The client continues elsewhere, from this version.
-    if (shutdown.aborted) await writeBookmark();
-  } finally {
-    for (const timer of timers) clearTimeout(timer);
-    shutdown.removeEventListener('abort', leave);
-  }
 }
 
 /** Restricts a watch of one object to that name; its own selectors still apply. */
