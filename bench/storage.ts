@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { migrate } from '../src/storage/postgres/migrate.js';
 import { createPostgresStorage, type PostgresStorage } from '../src/storage/postgres/postgres-storage.js';
-import type { StorageKey } from '../src/storage/storage.interface.js';
+import type { StorageKey } from '../src/storage/storage-key.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
 import { podJson } from './pod-json.js';
 

@@ -1,4 +1,5 @@
-// Fails when an import in src breaks the rows of layers.js, or when docs/flow.md does not show them; `--write` writes them there.
+// Fails when an import in src breaks the rows of layers.js or closes a circle of files, or when docs/flow.md does not show
+// the rows; `--write` writes them there.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,50 @@
 /** What is wrong with the rows themselves, and with the imports by them: one line for each. Paths are below src. */
 export function layerProblems(layers, sources) {
   const rows = new Map(layers.map((row) => [row.folder, row]));
-  return [...rowProblems(layers), ...sources.flatMap((source) => sourceProblems(rows, source))];
+  return [
+    ...rowProblems(layers),
+    ...sources.flatMap((source) => sourceProblems(rows, source)),
+    ...importCircles(sources).map((circle) => `src/${circle.join(', ')}: these files import each other in a circle`),
+  ];
+}
+
+/** Files that import each other in a circle, by value or for a type: a list for each circle, in order of their names. */
+export function importCircles(sources) {
+  const withoutEnd = (path) => path.replace(/\.[cm]?[jt]sx?$/, '');
+  const files = new Map(sources.map(({ file }) => [withoutEnd(file), file]));
+  const imports = new Map(
+    sources.map((source) => [
+      source.file,
+      source.imports.map((path) => files.get(withoutEnd(path))).filter((file) => file !== undefined),
+    ]),
+  );
+  return connected(imports)
+    .filter((files) => files.length > 1)
+    .map((files) => files.sort());
+}
+
+/** The strongly connected parts of a graph, by Tarjan's algorithm. */
+function connected(edges) {
+  const order = new Map();
+  const lowest = new Map();
+  const open = new Set();
+  const parts = [];
+  const visit = (node) => {
+    const index = order.size;
+    order.set(node, index);
+    lowest.set(node, index);
+    open.add(node);
+    for (const next of edges.get(node) ?? []) {
+      if (!order.has(next)) visit(next);
+      if (open.has(next)) lowest.set(node, Math.min(lowest.get(node), lowest.get(next)));
+    }
+    if (lowest.get(node) !== index) return;
+    const part = [...open].filter((other) => order.get(other) >= index);
+    for (const other of part) open.delete(other);
+    parts.push(part);
+  };
+  for (const node of edges.keys()) if (!order.has(node)) visit(node);
+  return parts;
 }
 
 /** The rows as a table in Markdown. */
@@ -37,10 +80,16 @@ function sourceProblems(rows, { file, imports }) {
     const target = rowOf(rows, path.replace(/\.([cm]?)js$/, '.$1ts'));
     if (target === undefined) return [`src/${file}: ${path} has no row in scripts/layers.js`];
     if (own.separate && target === own) return separateProblems(own, file, path);
-    if (target === own || allowed.has(target.folder) || (own.of ?? own.folder) === (target.of ?? target.folder))
-      return [];
+    if (target === own || allowed.has(target.folder) || isPartAbove(rows, own, target, file)) return [];
     return [`src/${file}: ${own.folder} may not import ${target.folder} (${path})`];
   });
+}
+
+/** Whether both are parts of one folder, or the folder itself, and the target stands above; its modules see all parts. */
+function isPartAbove(rows, own, target, file) {
+  if ((own.of ?? own.folder) !== (target.of ?? target.folder)) return false;
+  const order = [...rows.values()];
+  return file.endsWith('.module.ts') || order.indexOf(target) < order.indexOf(own);
 }
 
 /** Folders below a row with `separate` don't import each other, such as the groups of the API. */

@@ -1,10 +1,10 @@
 /**
  * Which folder of `src` may import which: the layers of the program, from what all others use to the commands. A folder
  * may import itself and what its row names, which stands above it. So no import goes up, and no two folders import each
- * other. Types count like values.
+ * other. No files import each other in a circle, either. Types count like values.
  *
  * A row can be for a part of a folder; the longest name that fits counts. Others import that part only if they name it.
- * Parts `of` a folder and the folder itself may import each other. Folders below a row that is `separate` don't import each
+ * A part `of` a folder also imports the folder and its parts above. Folders below a row that is `separate` don't import each
  * other. `wiring` is what only modules of Nest (`*.module.ts`) import in addition, which say what a folder needs and when it
  * starts. Specs put together what they test, and what only they use is in folders named `testing`: both are free.
  *
@@ -26,8 +26,8 @@ export const layers = [
 
   { folder: 'base/database', imports: ['base/machinery', 'base/config'] },
   { folder: 'storage', imports: [...base, 'base/database'] },
+  { folder: 'storage/feed', of: 'storage', imports: [...base, 'base/database'] },
   { folder: 'storage/postgres', of: 'storage', imports: [...base, 'base/database'] },
-  { folder: 'storage/feed', of: 'storage', imports: base },
   { folder: 'storage/cacher', of: 'storage', imports: base },
   { folder: 'storage/hub', of: 'storage', imports: base },
 

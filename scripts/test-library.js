@@ -1,6 +1,6 @@
 // Bundles the library for tests into dist/testing/: as a module and for require (Jest), with its types.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where the program's bundle has the process of a test's server (bundle.js). */
@@ -17,7 +17,11 @@ export async function buildTestLibrary(root, compiler) {
   const source = join(root, 'src', 'tools', 'test-clusters', 'library');
   const { status } = spawnSync(process.execPath, [compiler, '-p', source], { cwd: root, stdio: 'inherit' });
   if (status !== 0) throw new Error('the types of the library for tests were not written');
-  // Nothing that users see is declared elsewhere.
+  // Users see one file of declarations.
+  const declarations = (name) => readFileSync(join(folder, name), 'utf8').trimEnd();
+  const ofTypes = /^(?:import|export) type .* from '\.\/types\.js';\n/gm;
+  const own = declarations('index.d.ts').replaceAll(ofTypes, '').trimStart();
+  writeFileSync(join(folder, 'index.d.ts'), `${declarations('types.d.ts')}\n${own}\n`);
   for (const name of readdirSync(folder)) if (name !== 'index.d.ts') rmSync(join(folder, name));
   copyFileSync(join(folder, 'index.d.ts'), join(folder, 'index.d.cts'));
   const { build } = await import('esbuild');

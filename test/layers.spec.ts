@@ -14,6 +14,8 @@ describe('layers', () => {
   const broken = [
     ['base/machinery/names.ts', 'server/large/large-request-thread.js', 'base/machinery may not import server/large'],
     ['storage/storage.interface.ts', 'objects/quota/charges.js', 'storage may not import objects/quota'],
+    ['storage/feed/change-feed.ts', 'storage/postgres/finder.js', 'storage/feed may not import storage/postgres'],
+    ['storage/until-ready.ts', 'storage/postgres/finder.js', 'storage may not import storage/postgres'],
     ['storage/postgres/finder.ts', 'tools/backup/make-backup.js', 'storage/postgres may not import tools/backup'],
     [
       'storage/cacher/cacher.ts',
@@ -37,7 +39,7 @@ describe('layers', () => {
   }
 
   const allowed = [
-    ['storage/feed/change-feed.ts', 'storage/postgres/finder.js'],
+    ['storage/postgres/postgres-storage.ts', 'storage/feed/change-feed.js'],
     ['tools/console/console-server.ts', 'tools/console/ui/table.js'],
     ['server/admission/admission.module.ts', 'storage/storage.module.js'],
     ['modules/policy/policy-api.module.ts', 'modules/api-group-modules.js'],
@@ -48,6 +50,19 @@ describe('layers', () => {
       assert.deepEqual(problemsOf(layers, [{ file, imports: [path] }]), []);
     });
   }
+
+  it('refuses circles of files, also by types and through several files', () => {
+    const sources = [
+      { file: 'base/machinery/a.ts', imports: ['base/machinery/b.js'] },
+      { file: 'base/machinery/b.ts', imports: ['base/machinery/c/index.js', 'base/machinery/d.js'] },
+      { file: 'base/machinery/c/index.ts', imports: ['base/machinery/a.js'] },
+      { file: 'base/machinery/d.ts', imports: ['base/machinery/e.js'] },
+      { file: 'base/machinery/e.tsx', imports: [] },
+    ];
+    assert.deepEqual(problemsOf(layers, sources), [
+      'src/base/machinery/a.ts, base/machinery/b.ts, base/machinery/c/index.ts: these files import each other in a circle',
+    ]);
+  });
 
   it('refuses rows that name a row below, and two rows for a folder', () => {
     const rows = [

@@ -1,6 +1,6 @@
 import type { FieldSelector } from '../base/machinery/field-selector.js';
 import type { LabelSelector, Labels } from '../base/machinery/label-selector.js';
-import type { StorageKey } from './storage.interface.js';
+import type { StorageKey } from './storage-key.js';
 
 /**
  * The attributes of one state of an object that selection needs; extracted once per state. Objects with equal

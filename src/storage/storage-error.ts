@@ -1,4 +1,4 @@
-import type { StorageKey } from './storage.interface.js';
+import type { StorageKey } from './storage-key.js';
 
 /**
  * A failure inside storage. The registry turns it into an API error.

@@ -1,15 +1,6 @@
 import type { SelectionPredicate } from './selection-predicate.js';
 import type { StorageError } from './storage-error.js';
-
-/**
- * Where an object lives. `resource` is the storage name of a kind: `<plural>` for the core group and
- * `<plural>.<group>` for named groups; `namespace` is the empty string for cluster-scoped objects.
- */
-export interface StorageKey {
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+import type { StorageKey } from './storage-key.js';
 
 /**
  * One object at one version. `json` is exactly the text that was written (never re-encoded) and carries no

@@ -19,9 +19,9 @@ import { CachedStorage } from './cacher/cached-storage.js';
 import { HeapBudget, liveBytes } from './cacher/memory-budget.js';
 import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
 import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.js';
+import { type SettledStorageOptions, storageSettings } from './postgres/storage-settings.js';
 import { StartPatience } from './start-patience.js';
 import { STORAGE, type Storage } from './storage.interface.js';
-import { type SettledStorageOptions, storageSettings } from './storage-settings.js';
 import { watchBacklogCharacters } from './watch-backlog-characters.js';
 import { WAY_TO_DATABASE } from './way-to-database.module.js';
 

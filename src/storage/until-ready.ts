@@ -1,8 +1,8 @@
 import { DatabaseUrlError } from '../base/database/database-url-error.js';
 import { noTls } from '../base/database/open-stream.js';
+import { noPassword, sqlState } from '../base/database/sql-state.js';
 import { Backoff } from '../base/machinery/backoff.js';
 import { systemTimers } from '../base/machinery/timers.js';
-import { noPassword, sqlState } from './postgres/postgres-errors.js';
 import { StorageError, type StorageErrorCode } from './storage-error.js';
 
 export interface UntilReadyOptions {

@@ -9,9 +9,10 @@ import { encodeForStorage, toServed, toStored } from '../../src/objects/registry
 import { parseSelection } from '../../src/objects/registry/store/selection.js';
 import { EndpointServices } from '../../src/server/endpoints/endpoint-services.js';
 import { WatchEncoder } from '../../src/server/endpoints/handlers/watch-encoder.js';
+import type { IncludeObject } from '../../src/server/endpoints/negotiation/include-object.js';
 import { itemForm, metadataItem, shownItem, tableRow } from '../../src/server/endpoints/negotiation/item-form.js';
 import { servedObject } from '../../src/server/endpoints/negotiation/respond.js';
-import { type IncludeObject, partialMetadata, tableOf } from '../../src/server/endpoints/negotiation/transform.js';
+import { partialMetadata, tableOf } from '../../src/server/endpoints/negotiation/transform.js';
 import { FormBlocks } from '../../src/storage/cacher/form-blocks.js';
 import type { StoredObject } from '../../src/storage/storage.interface.js';
 import { testNames } from '../support/definition-tester.js';

@@ -2,9 +2,9 @@ import type { ApiObject } from '../../src/base/machinery/api-object.js';
 import { formatGroupResource } from '../../src/base/machinery/group-version.js';
 import { StatusError } from '../../src/base/machinery/status-error.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
+import type { AdmissionDependencies } from '../../src/server/admission/admission-dependencies.js';
 import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
 import type { AdmissionAttributes } from '../../src/server/admission/attributes.js';
-import type { AdmissionDependencies } from '../../src/server/admission/build-admission.js';
 import { admissionAttributes, type TestRequest } from './admission-attributes.js';
 
 /** The environment of a plugin under test. */

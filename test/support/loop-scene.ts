@@ -8,7 +8,7 @@ import { systemTimers, type Timers } from '../../src/base/machinery/timers.js';
 import { groupName, vendorNames } from '../../src/base/machinery/vendor.js';
 import { Logger } from '../../src/base/observability/logger.js';
 import { keepRunning } from '../../src/loops/controllers/control-loop.js';
-import type { ControllersOptions } from '../../src/loops/controllers/controllers.js';
+import type { ControllersOptions } from '../../src/loops/controllers/controllers-options.js';
 import { type DeepPartial, LoopClient } from '../../src/loops/controllers/frame/loop-client.js';
 import { ReconcileContext } from '../../src/loops/controllers/frame/reconcile-context.js';
 import { makeLoops } from '../../src/loops/controllers/loop-table.js';

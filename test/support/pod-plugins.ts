@@ -1,5 +1,5 @@
+import type { AdmissionDependencies } from '../../src/server/admission/admission-dependencies.js';
 import type { AdmissionPlugin } from '../../src/server/admission/admission-plugin.js';
-import type { AdmissionDependencies } from '../../src/server/admission/build-admission.js';
 import { podPlugins } from '../../src/server/admission/pods/pod-plugins.js';
 import type { TestRequest } from './admission-attributes.js';
 import { admissionParts, admit, type TestWorld } from './admission-parts.js';

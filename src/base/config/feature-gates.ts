@@ -1,9 +1,7 @@
 import { describeDeprecation, describeEnd } from './deprecation.js';
+import type { FeatureStage } from './feature-stage.js';
 import { releaseGateNeeds, releaseGates } from './release-gates.js';
 import { nearest } from './suggest.js';
-
-/** How far a feature has come; the names are those of the metric `kubernetes_feature_enabled`. */
-export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED';
 
 interface FeatureDeclaration {
   readonly stage: FeatureStage;

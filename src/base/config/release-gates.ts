@@ -1,4 +1,4 @@
-import type { FeatureStage } from './feature-gates.js';
+import type { FeatureStage } from './feature-stage.js';
 
 /** Gates of the release that share stage, default and lock. */
 interface GateGroup {

@@ -7,7 +7,6 @@ import type {
   LostVersions,
   Storage,
   StorageCreateOptions,
-  StorageKey,
   StorageUsage,
   StoredObject,
   TiedWriteAnswer,
@@ -17,6 +16,7 @@ import type {
   WatchScope,
   Write,
 } from '../../storage/storage.interface.js';
+import type { StorageKey } from '../../storage/storage-key.js';
 import { TermOver } from './frame/reconcile-context.js';
 
 /**

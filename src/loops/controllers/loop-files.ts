@@ -8,7 +8,7 @@ import { signSecretToken } from '../../server/authentication/service-account/sec
 import { readSigningKey, type SigningKey } from '../../server/authentication/service-account/token-issuer.js';
 import { KeyFileError } from '../../server/authentication/service-account/verification-keys.js';
 import { CertificatePool } from '../../server/authentication/x509/certificate-pool.js';
-import type { ControllersOptions } from './controllers.js';
+import type { ControllersOptions } from './controllers-options.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 import { loadSigningAuthorities, signingAuthorityFiles } from './signing-authorities.js';
 

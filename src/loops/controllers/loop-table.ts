@@ -12,7 +12,7 @@ import { AttachDetachController } from './attach-detach/attach-detach.controller
 import { BootstrapSignerController } from './bootstrap-signer/bootstrap-signer.controller.js';
 import { ClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.controller.js';
 import type { ControlLoop } from './control-loop.js';
-import type { ControllersOptions } from './controllers.js';
+import type { ControllersOptions } from './controllers-options.js';
 import { CronJobController } from './cron-job/cron-job.controller.js';
 import { CsrApprovingController } from './csr-approving/csr-approving.controller.js';
 import { CsrCleanerController } from './csr-cleaner/csr-cleaner.controller.js';

@@ -1,6 +1,6 @@
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Threshold } from './housekeeping/eviction.js';
-import type { ServerCertificates } from './server/agent-server.js';
+import type { ServerCertificates } from './server/agent-server-dependencies.js';
 import type { AuthenticationSettings } from './server/authentication.js';
 import type { AuthorizationSettings } from './server/authorization.js';
 import type { StaticPodOptions } from './sources/static-pods.js';

@@ -2,7 +2,7 @@ import { formatTime } from '../../base/machinery/clock.js';
 import type { ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
 import type { PodCondition, PodPhase, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
 import type { ContainerRun } from './container-run.js';
-import type { PodState } from './pod-machine.js';
+import type { PodState } from './pod-state.js';
 
 /** The conditions as last reported, with the times of their changes. */
 export type Conditions = Map<string, { readonly status: string; readonly since: number }>;

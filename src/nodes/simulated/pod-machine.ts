@@ -4,6 +4,7 @@ import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } f
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
 import { PodResizing, type RoomCheck } from './pod-resizing.js';
+import type { PodEnd, PodState } from './pod-state.js';
 
 export interface MachineDependencies {
   readonly backOff: BackOff;
@@ -14,23 +15,6 @@ export interface MachineDependencies {
   readonly tell: (happening: ContainerEvent) => void;
   /** Whether the node has room for a pod that wants more. Default: it has. */
   readonly room?: RoomCheck;
-}
-
-/** Why a pod ended, apart from its containers. */
-export interface PodEnd {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** The readable state of a pod, from which its status is made. */
-export interface PodState {
-  readonly plan: PodPlan;
-  readonly inits: readonly ContainerRun[];
-  readonly apps: readonly ContainerRun[];
-  readonly isInitialized: boolean;
-  readonly hasFailedInit: boolean;
-  readonly isStopping: boolean;
-  readonly end: PodEnd | undefined;
 }
 
 /**

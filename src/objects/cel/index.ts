@@ -21,6 +21,7 @@ export {
   policyEnvironment,
   policyEnvironmentInSteps,
 } from './admission/policy-environment.js';
+export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './budget.js';
 export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
 export { CompileWork } from './compile-work.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
@@ -30,7 +31,6 @@ export {
   deviceExpressionCostLimit,
   deviceMatches,
 } from './devices/device-expressions.js';
-export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './evaluation.js';
 export { type FunctionTable, functionTable, LibraryBuilder } from './function-table.js';
 export {
   type AnswerSource,

@@ -1,5 +1,6 @@
+import type { Budget } from './budget.js';
 import { CelError } from './cel-error.js';
-import type { Budget, Evaluation } from './evaluation.js';
+import type { Evaluation } from './evaluation.js';
 import { compareValues, equals } from './values/equality.js';
 import { Span, Timestamp } from './values/time.js';
 import {

@@ -1,10 +1,10 @@
+import { Budget, expressionCostLimit } from './budget.js';
 import { CelCompileError } from './cel-error.js';
 import { type CompileWork, expressionWork, faultyCharactersPerPart, faultyExpressionWork } from './compile-work.js';
 import type { Compiled } from './compiler/compiled.js';
 import { Compiler, TooManyIssues } from './compiler/compiler.js';
 import type { CelEnvironment } from './compiler/environment.js';
 import type { Range } from './cost-estimate.js';
-import { Budget, expressionCostLimit } from './evaluation.js';
 import type { Expression } from './syntax/expression.js';
 import { parseExpression } from './syntax/parser.js';
 import { type CelType, isAssignable, typeName } from './values/cel-type.js';

@@ -1,23 +1,14 @@
-import type { AdmissionOptions, AdmissionPluginName } from '../../base/config/admission.options.js';
+import type { AdmissionPluginName } from '../../base/config/admission.options.js';
 import { selectedAdmissionPlugins } from '../../base/config/admission.options.js';
 import { parseServiceAddresses } from '../../base/config/admission-webhook.options.js';
 import type { FeatureGates } from '../../base/config/feature-gates.js';
 import { OptionsError } from '../../base/config/parse-options.js';
-import type { Authorizer } from '../../base/machinery/authorizer.js';
-import type { Clock } from '../../base/machinery/clock.js';
-import type { VendorNames } from '../../base/machinery/vendor.js';
-import type { Logger } from '../../base/observability/logger.js';
 import { type ConversionTransport, useConversionTransport } from '../../base/outgoing/conversion-transports.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
 import { sharedServiceResolver } from '../../base/outgoing/service-resolver.js';
-import type { NamespaceLister } from '../../objects/registry/informers/namespace-lister.js';
-import type { SharedListers } from '../../objects/registry/informers/shared-listers.js';
-import type { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import { ensureObject } from '../../objects/registry/store/ensure-object.js';
-import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
-import type { ObjectReader } from '../../objects/registry/store/storage-reader.js';
 import { AdmissionChain } from './admission-chain.js';
-import type { AdmissionMetrics } from './admission-metrics.js';
+import type { AdmissionDependencies } from './admission-dependencies.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { PluginConfigurations } from './plugin-configurations.js';
 import { AlwaysAdmit } from './plugins/always/always-admit.js';
@@ -47,33 +38,7 @@ import { StorageObjectInUseProtection } from './plugins/storage-object-in-use-pr
 import { ValidatingAdmissionPolicyPlugin } from './plugins/validating-admission-policy/validating-admission-policy-plugin.js';
 import { ValidatingAdmissionWebhook } from './plugins/validating-admission-webhook/validating-admission-webhook.js';
 import { podPlugins } from './pods/pod-plugins.js';
-import type { HookCallCounter } from './webhooks/hook-metrics.js';
 import { webhookRuntime } from './webhooks/webhook-runtime.js';
-
-/** The inputs of the plugins' decisions. */
-export interface AdmissionDependencies {
-  readonly names: VendorNames;
-  readonly authorizer: Authorizer;
-  readonly namespaces: Pick<NamespaceLister, 'state' | 'get'>;
-  /** The present state of single objects, for what memory does not have yet. */
-  readonly objects: ObjectReader;
-  /** Objects in memory. Only factories may request them. */
-  readonly listers: Pick<SharedListers, 'of'>;
-  /** The same for data derived from all objects of a resource together. */
-  readonly countingListers: Pick<SharedListers, 'counting'>;
-  /** Objects in memory of resources that only a request names. */
-  readonly laterListers: Pick<SharedListers, 'later'>;
-  /** Complete only once the program has started. */
-  readonly registry: ResourceRegistry;
-  readonly stores: ResourceStores;
-  /** The plugins' flags. */
-  readonly options: AdmissionOptions;
-  readonly configuration: Pick<PluginConfigurations, 'of'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: AdmissionMetrics;
-  readonly hookCalls: HookCallCounter;
-}
 
 /** Makes a plugin. Throws an OptionsError with all faults of its configuration. */
 type PluginFactory = (dependencies: AdmissionDependencies) => AdmissionPlugin;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { type Clock, formatTime } from '../../base/machinery/clock.js';
-import type { Storage, StorageKey, StoredObject } from '../../storage/storage.interface.js';
+import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { StorageError } from '../../storage/storage-error.js';
+import type { StorageKey } from '../../storage/storage-key.js';
 
 /** Storage resource of the leases; no API shows it. */
 export const leaseResource = 'serverleases.internal';

@@ -6,7 +6,7 @@ import { AuditEvent, type AuditInfo } from './audit-event.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditBackend } from './backends/backend.js';
 import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
-import { type AuditedRequest, maxUserAgentLength, RequestAudit } from './request-audit.js';
+import { type AuditedRequest, maxUserAgentLength, RequestAudit, type RequestAuditor } from './request-audit.js';
 import { sourceAddresses } from './source-addresses.js';
 
 /** Injection token of the {@link Auditor}; undefined when no requests are audited. */
@@ -22,7 +22,7 @@ export interface AuditorDependencies {
 }
 
 /** Decides by the policy what is recorded of a request, and passes its events to the backends (specification 6.2). */
-export class Auditor {
+export class Auditor implements RequestAuditor {
   constructor(private readonly dependencies: AuditorDependencies) {}
 
   get names(): VendorNames {

@@ -1,12 +1,21 @@
 import type { AuditTrail } from '../../base/machinery/audit-trail.js';
 import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditInfo, ResponseInfo } from './audit-event.js';
-import type { Auditor } from './auditor.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
-import type { AuditStage, PolicyRule } from './policy.js';
+import type { AuditStage, AuditSubject, PolicyRule } from './policy.js';
 import { requestIdOf } from './request-id.js';
 import { sourceAddresses } from './source-addresses.js';
+
+/** Decides what is recorded of a request, and takes its events. */
+export interface RequestAuditor {
+  readonly names: VendorNames;
+  /** The rule for a request; undefined: nothing of it is recorded. */
+  ruleFor(subject: AuditSubject): PolicyRule | undefined;
+  /** Passes an event on; rejects, or throws, a 500 when `mustSucceed` and it was not accepted. */
+  emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined;
+}
 
 /** Longer ones are cut, as upstream does. */
 export const maxUserAgentLength = 1024;
@@ -102,7 +111,7 @@ export class RequestAudit implements AuditTrail {
   private patience: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly auditor: Pick<Auditor, 'names' | 'ruleFor' | 'emit'>,
+    private readonly auditor: RequestAuditor,
     private readonly request: AuditedRequest,
   ) {}
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LargeEvent } from './handlers/watch-form.js';
+import type { LargeEvent } from './handlers/watch-event.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 
 /** Does the work on large objects elsewhere, so that it does not hold the event loop of this process. */

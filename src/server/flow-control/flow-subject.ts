@@ -1,9 +1,14 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
-import type { SchemaInEffect } from './schema-in-effect.js';
+import type { FlowSeries } from './flow-series.js';
 
 /** The request behind a ticket, as far as reports and counts need it. */
 export interface FlowSubject {
-  readonly schema: SchemaInEffect;
+  /** The schema that sorted it. */
+  readonly schema: {
+    readonly name: string;
+    readonly series: FlowSeries;
+    readonly level: { readonly counts: { dispatched: number } };
+  };
   readonly distinguisher: string;
   readonly user: UserInfo;
   readonly info: RequestInfo;

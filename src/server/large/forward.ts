@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { writePieces } from '../endpoints/negotiation/compression.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
-import type { LargeRequestAnswer } from './large-request-messages.js';
-import type { LargeRequestThread } from './large-request-thread.js';
+import type { LargeRequestAnswer, LargeRequestMessage } from './large-request-messages.js';
 
 /** Headers that belong to the connection or that are set anew for the other thread. */
 const ownFields: ReadonlySet<string> = new Set([
@@ -21,9 +20,13 @@ const ownFields: ReadonlySet<string> = new Set([
 /** Bytes written to the connection at once. */
 const sliceBytes = 256 * 1024;
 
+interface AnswersRequests {
+  answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer>;
+}
+
 /** Has a request answered by the other thread and writes the answer. Passes the body along if it was read. */
 export async function forward(
-  thread: LargeRequestThread,
+  thread: AnswersRequests,
   context: HttpRequestContext,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -9,7 +9,7 @@ import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import type { StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
 import type { StorageErrorDetails } from '../../storage/storage-error.js';
 import type { FollowedRule, TrailPart } from '../audit/request-audit.js';
-import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import type { LargeEvent } from '../endpoints/handlers/watch-event.js';
 
 /** The settings that the thread needs to answer as its process would. */
 export interface LargeRequestThreadSettings {

@@ -9,11 +9,11 @@ import {
   type ListScope,
   plainObject,
   type Storage,
-  type StorageKey,
   type StoredObject,
   type UpdateDecision,
   type UpdateOptions,
 } from '../../storage/storage.interface.js';
+import type { StorageKey } from '../../storage/storage-key.js';
 import type { HookCallCounter } from '../admission/webhooks/hook-metrics.js';
 import {
   type FromThread,

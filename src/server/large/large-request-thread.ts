@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { serviceUnavailableError, timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
 import { tenantOf } from '../../base/machinery/tenant-of.js';
 import type { Logger } from '../../base/observability/logger.js';
-import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import type { LargeEvent } from '../endpoints/handlers/watch-event.js';
 import type { LargeRequests } from '../endpoints/large-requests.interface.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import { FairQueue } from './fair-queue.js';

@@ -4,7 +4,7 @@ import { timeoutError } from '../../base/machinery/status-error.js';
 import { yieldToMainThread } from '../../base/machinery/yield-to-main-thread.js';
 import { traced } from '../../base/observability/trace-scope.js';
 import type { StoredObject, UpdateDecision } from '../../storage/storage.interface.js';
-import type { LargeEvent } from '../endpoints/handlers/watch-form.js';
+import type { LargeEvent } from '../endpoints/handlers/watch-event.js';
 import type {
   FromThread,
   LargeRequestMessage,

@@ -10,7 +10,6 @@ import type {
   LostVersions,
   Storage,
   StorageCreateOptions,
-  StorageKey,
   StoredObject,
   TiedWriteAnswer,
   UpdateDecision,
@@ -19,6 +18,7 @@ import type {
   WatchScope,
   Write,
 } from '../../storage/storage.interface.js';
+import type { StorageKey } from '../../storage/storage-key.js';
 import { ThrownInThread } from './packed-error.js';
 
 /** Calls the other thread. */

@@ -1,5 +1,6 @@
 import type { AttributeSource, ObjectAttributes } from '../selection-predicate.js';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { StoredObject } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 
 /**
  * Bytes of an entry besides its text: its fields, name and version, its place in the order and in indexes, and what the

@@ -10,7 +10,6 @@ import type {
   LostVersions,
   Storage,
   StorageCreateOptions,
-  StorageKey,
   StorageUsage,
   StoredObject,
   TiedWriteAnswer,
@@ -21,6 +20,7 @@ import type {
   Write,
 } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import { Cacher, type SharedAmongCaches } from './cacher.js';
 import { FormBlocks } from './form-blocks.js';

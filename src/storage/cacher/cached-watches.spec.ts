@@ -5,7 +5,8 @@ import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { createPostgresStorage } from '../postgres/postgres-storage.js';
 import { selects } from '../selection-predicate.js';
-import { type Change, type ChangeSubscription, followChanges, type StorageKey } from '../storage.interface.js';
+import { type Change, type ChangeSubscription, followChanges } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import {
   describeChange,
   ManualTimers,

@@ -1,16 +1,9 @@
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { LateWatcher, WatchBacklog } from '../feed/watch-backlog.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
-import type {
-  Change,
-  ChangeBatch,
-  ChangeSubscription,
-  ListPage,
-  Storage,
-  StorageKey,
-  WatchScope,
-} from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, ListPage, Storage, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';

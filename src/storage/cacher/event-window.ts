@@ -1,4 +1,5 @@
-import type { Change, StorageKey } from '../storage.interface.js';
+import type { Change } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import type { CacheEntry } from './cache-entry.js';
 
 /** How much of the recent past a cache keeps. */

@@ -1,7 +1,8 @@
 import type { Steps } from '../../base/machinery/turns.js';
 import { comparePositions } from '../key-order.js';
 import { type SelectionPredicate, selects } from '../selection-predicate.js';
-import type { ListPosition, StorageKey } from '../storage.interface.js';
+import type { ListPosition } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import type { CacheEntry } from './cache-entry.js';
 import type { EventWindow, PastState } from './event-window.js';
 import type { KeyFilter, OrderedEntries } from './ordered-entries.js';

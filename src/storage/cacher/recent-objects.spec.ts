@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { StoredObject } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { RecentObjects } from './recent-objects.js';
 
 function key(name: string): StorageKey {

@@ -1,5 +1,6 @@
 import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { StoredObject } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 
 /** The most that is remembered. */
 export interface RecentLimits {

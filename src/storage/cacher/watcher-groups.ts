@@ -1,6 +1,7 @@
 import { attributesOfChange } from '../change-attributes.js';
 import type { AttributeSource } from '../selection-predicate.js';
-import type { Change, StorageKey, WatchScope } from '../storage.interface.js';
+import type { Change, WatchScope } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { indexedValue, termsOf } from './attribute-index.js';
 import { type CacheWatcher, sizedBatch } from './cache-watcher.js';
 import { concerns } from './list-walk.js';

@@ -1,6 +1,6 @@
 import { readableStoredText } from '../../base/machinery/json/stored-text.js';
-import type { StorageKey } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import type { Provider } from './provider.js';
 import { isSealed, type SealedText, type Sealing, unreadable } from './sealing.js';
 

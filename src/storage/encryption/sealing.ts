@@ -1,6 +1,6 @@
 import { readableStoredText } from '../../base/machinery/json/stored-text.js';
-import type { StorageKey } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 
 /**
  * How the database stores the text of an object. Plain text is stored unchanged, as a JSON object; encrypted text is a

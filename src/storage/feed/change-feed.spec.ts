@@ -10,8 +10,9 @@ import { createPostgresStorage, type PostgresStorage } from '../postgres/postgre
 import { resolveOptions, silentObserver } from '../postgres/postgres-storage-options.js';
 import { Reader } from '../postgres/reader.js';
 import { SessionPool } from '../postgres/session-pool.js';
-import type { ChangeSubscription, StorageKey } from '../storage.interface.js';
+import type { ChangeSubscription } from '../storage.interface.js';
 import type { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import { collectUpTo, failsWith, put, remove } from '../testing/storage-contract.js';
 import { untilListening } from '../testing/until-listening.js';
 import { ChangeFeed, type ChangeFeedOptions, type WakeSource } from './change-feed.js';

@@ -288,9 +288,10 @@ export class ChangeFeed {
       return;
     }
     this.cursor = cursor;
+    const { log, limits, backlog } = this;
+    const source = { log, limits, backlog, onEnd: (ended: Subscription) => this.leave(ended) };
     for (const { scope, from, resolve } of this.joiners.splice(0)) {
-      const onEnd = (ended: Subscription) => this.leave(ended);
-      const subscription = new Subscription(scope, from, cursor, this.log, this.limits, onEnd, this.backlog);
+      const subscription = new Subscription(scope, from, cursor, source);
       const peers = this.byResource.get(scope.resource);
       if (peers === undefined) {
         this.byResource.set(scope.resource, new Set([subscription]));

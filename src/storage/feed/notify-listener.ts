@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { quoteName } from '../../base/database/sql-text.js';
 import { Backoff } from '../../base/machinery/backoff.js';
 import { systemTimers } from '../../base/machinery/timers.js';
-import { quoteName } from '../postgres/sql-text.js';
 import { OtherListeners } from './other-listeners.js';
 
 /** Times in milliseconds. */

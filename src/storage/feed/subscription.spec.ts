@@ -19,7 +19,7 @@ const changeAt = (resourceVersion: bigint): Change => ({
 /** A subscription that has joined at version 1, and the batches its consumer receives. */
 function subscribed(): { readonly subscription: Subscription; readonly got: ChangeBatch[] } {
   const limits = { changes: 10, characters: 1_000 };
-  const subscription = new Subscription({ resource: 'things' }, 1n, 1n, noLog, limits, () => undefined);
+  const subscription = new Subscription({ resource: 'things' }, 1n, 1n, { log: noLog, limits, onEnd: () => undefined });
   const got: ChangeBatch[] = [];
   const follow = async () => {
     for (let batch = await subscription.next(); batch !== undefined; batch = await subscription.next()) got.push(batch);

@@ -10,6 +10,16 @@ export interface BufferLimits {
   readonly characters: number;
 }
 
+/** What the subscriptions of a feed share. */
+export interface SubscriptionSource {
+  readonly log: ChangeLog;
+  readonly limits: BufferLimits;
+  /** Called once, when the subscription is closed or fails. */
+  readonly onEnd: (subscription: Subscription) => void;
+  /** Default: what the subscription has not received is counted nowhere else. */
+  readonly backlog?: WatchBacklog | undefined;
+}
+
 /**
  * One consumer of the feed. First state `history`: versions in (from, joined] come from the log, page by page as the
  * consumer asks. Then `live`: the changes that the feed has delivered since it joined come from a bounded buffer. A
@@ -23,6 +33,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
   private readonly log: ChangeLog;
   private readonly limits: BufferLimits;
   private readonly onEnd: (subscription: Subscription) => void;
+  private readonly backlog: WatchBacklog | undefined;
   private historyFrom: bigint;
   private first: ChangeBatch | undefined;
   private buffer: Change[] = [];
@@ -41,19 +52,12 @@ export class Subscription implements ChangeSubscription, LateWatcher {
     | undefined;
 
   /** `from`: the last version that the consumer has. */
-  constructor(
-    scope: WatchScope,
-    from: bigint,
-    joined: bigint,
-    log: ChangeLog,
-    limits: BufferLimits,
-    onEnd: (subscription: Subscription) => void,
-    private readonly backlog?: WatchBacklog,
-  ) {
+  constructor(scope: WatchScope, from: bigint, joined: bigint, { log, limits, onEnd, backlog }: SubscriptionSource) {
     this.scope = scope;
     this.log = log;
     this.limits = limits;
     this.onEnd = onEnd;
+    this.backlog = backlog;
     this.historyFrom = from;
     this.joined = joined;
     this.position = from > joined ? from : joined;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { errorText } from '../../base/machinery/startup-error.js';
 import { MigrationError } from '../postgres/schema-texts.js';
-import type { StorageKey } from '../storage.interface.js';
 import { StorageError, type StorageErrorCode } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 
 /** An error on its way between processes. */
 export interface SentError {

@@ -1,5 +1,5 @@
+import { sqlState } from '../../base/database/sql-state.js';
 import { StorageError } from '../storage-error.js';
-import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session, type Statement } from './session.js';
 

@@ -8,7 +8,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { onlyViews } from '../../base/config/sql-projection.js';
-import type { StorageKey } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { failsWith } from '../testing/storage-contract.js';
 import { fence } from './fence.js';
 import { migrate } from './migrate.js';

@@ -1,5 +1,5 @@
+import { sqlState } from '../../base/database/sql-state.js';
 import { schemaProblem } from './migrate.js';
-import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';

@@ -2,7 +2,6 @@ import { invariant } from '../../base/machinery/invariant.js';
 import type {
   Preconditions,
   StorageCreateOptions,
-  StorageKey,
   StoredObject,
   UpdateDecision,
   UpdateOptions,
@@ -11,6 +10,7 @@ import type {
   WriteAnswer,
 } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 
 /** Limits the rounds of one update. Only hundreds of writers of one object reach this limit. */
 const MOST_ROUNDS = 500;
@@ -73,9 +73,7 @@ export async function guaranteedUpdate(
     }
 
     const uid = decision.kind === 'write' ? decision.uid : (current?.uid ?? '');
-    if (current !== undefined && uid !== current.uid) {
-      throw new StorageError('Invalid', 'an update can not change the uid of an object', { key });
-    }
+    checkUid(key, uid, current);
     const op = decision.kind === 'delete' ? 'delete' : current === undefined ? 'create' : 'update';
     const answer: WriteAnswer = await store.write({
       op,
@@ -89,12 +87,7 @@ export async function guaranteedUpdate(
     });
     if (answer.kind === 'written') {
       const { resourceVersion } = answer;
-      invariant(
-        current === undefined || resourceVersion > current.resourceVersion,
-        'versions only rise',
-        resourceVersion,
-        current?.resourceVersion,
-      );
+      checkNewer(resourceVersion, current);
       const object = { key, uid, resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
@@ -112,6 +105,17 @@ export function withoutPlace(key: StorageKey, { definedBy }: StorageCreateOption
     return new StorageError('NoDefinition', message, { key });
   }
   return new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
+}
+
+function checkUid(key: StorageKey, uid: string, current: StoredObject | undefined): void {
+  if (current === undefined || uid === current.uid) return;
+  throw new StorageError('Invalid', 'an update can not change the uid of an object', { key });
+}
+
+/** @throws InvariantError when a write did not replace its object by a newer one */
+function checkNewer(version: bigint, current: StoredObject | undefined): void {
+  const isNewer = current === undefined || version > current.resourceVersion;
+  invariant(isNewer, 'versions only rise', version, current?.resourceVersion);
 }
 
 function checkPreconditions(

@@ -1,6 +1,6 @@
+import { sqlState } from '../../base/database/sql-state.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 import type { HistoryQuery } from './history-queries.js';
-import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { type Row, Session, type StatementValue } from './session.js';
 

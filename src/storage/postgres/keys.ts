@@ -1,6 +1,7 @@
 import { compareBytewise, comparePositions } from '../key-order.js';
-import type { ListPosition, ListScope, StorageKey } from '../storage.interface.js';
+import type { ListPosition, ListScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 
 /** A half-open range of keys in (namespace, name) byte order, and a name to filter by when it spans namespaces. */
 export interface KeyRange {

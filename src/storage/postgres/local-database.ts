@@ -1,3 +1,4 @@
+import { quoteText } from '../../base/database/sql-text.js';
 import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
 import type { Database, DatabaseEvents } from './database.js';
 import { EpochKeeper } from './epoch-keeper.js';
@@ -7,7 +8,6 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, type ServerLimits, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { quoteText } from './sql-text.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 import { WriterLock } from './writer-lock.js';
 

@@ -1,4 +1,5 @@
-import { sqlState } from './postgres-errors.js';
+import { sqlState } from '../../base/database/sql-state.js';
+import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
 import {
@@ -10,7 +11,6 @@ import {
   type SchemaTexts,
 } from './schema-texts.js';
 import { Session } from './session.js';
-import { quoteName, quoteText } from './sql-text.js';
 
 export interface MigrationResult {
   /** Versions that this call applied, in order; empty when there was nothing to do. */

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { sqlState } from '../../base/database/sql-state.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import { StorageError } from '../storage-error.js';
 
@@ -30,8 +31,20 @@ export type FailureKind =
 /** The address leads to a server that was demoted or has not been promoted yet. */
 export const standbyReason = 'the database is a standby and takes no writes';
 
-/** The server asks for a password, and the URL has none. */
-export const noPassword = 'the database asks for a password, and the URL has none';
+/** The reason of a failure that lasts until an operator acts, in words for clients; undefined for other failures. */
+export function reasonForClients(error: unknown): string | undefined {
+  if (error instanceof StorageError) return error.reason;
+  return sqlState(error) === '25006' ? standbyReason : undefined;
+}
+
+/** Wraps the error of a statement; a StorageError passes unchanged. */
+export function unavailable(error: unknown, what: string): StorageError {
+  if (error instanceof StorageError) return error;
+  return new StorageError('Unavailable', `${what}: ${errorText(error)}`, {
+    cause: error,
+    reason: reasonForClients(error),
+  });
+}
 
 const RETRY = new Set(['40001', '40P01', '55P03', '57014', '23505', 'PL001', '55000', '55006']);
 const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']);
@@ -53,24 +66,4 @@ export function failureKind(error: unknown): FailureKind {
   if (RECONNECT.has(code)) return 'reconnect';
   if (code.startsWith('22') || code.startsWith('54')) return 'data';
   return 'fatal';
-}
-
-/** The SQLSTATE of a database error; undefined for socket and driver errors. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
-}
-
-/** The reason of a failure that lasts until an operator acts, in words for clients; undefined for other failures. */
-export function reasonForClients(error: unknown): string | undefined {
-  if (error instanceof StorageError) return error.reason;
-  return sqlState(error) === '25006' ? standbyReason : undefined;
-}
-
-/** Wraps the error of a statement; a StorageError passes unchanged. */
-export function unavailable(error: unknown, what: string): StorageError {
-  if (error instanceof StorageError) return error;
-  return new StorageError('Unavailable', `${what}: ${errorText(error)}`, {
-    cause: error,
-    reason: reasonForClients(error),
-  });
 }

@@ -10,7 +10,6 @@ import type {
   LostVersions,
   Storage,
   StorageCreateOptions,
-  StorageKey,
   StoredObject,
   TiedWriteAnswer,
   UpdateDecision,
@@ -21,6 +20,7 @@ import type {
   WriteAnswer,
 } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import type { Database, DatabaseEvents } from './database.js';
 import type { Epoch } from './epoch-keeper.js';
 import { Finder } from './finder.js';

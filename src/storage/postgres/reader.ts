@@ -8,10 +8,10 @@ import type {
   ListPosition,
   ListQuery,
   ListScope,
-  StorageKey,
   StoredObject,
 } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch-keeper.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';

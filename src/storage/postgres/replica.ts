@@ -1,9 +1,9 @@
 import { environment } from '../../base/config/environment.js';
+import { sqlState } from '../../base/database/sql-state.js';
+import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
-import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
-import { quoteName, quoteText } from './sql-text.js';
 
 export interface ReplicaSettings {
   readonly databaseUrl: string;

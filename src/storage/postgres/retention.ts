@@ -1,5 +1,5 @@
+import { sqlState } from '../../base/database/sql-state.js';
 import { systemTimers } from '../../base/machinery/timers.js';
-import { sqlState } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import type { SessionPool } from './session-pool.js';

@@ -5,9 +5,9 @@ import { connectDatabase } from '../../base/database/connect-database.js';
 import { type DatabaseTarget, databaseTargets } from '../../base/database/database-targets.js';
 import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { type Protection, protectionProblem } from '../../base/database/protection.js';
+import { noPassword } from '../../base/database/sql-state.js';
 import { StorageError } from '../storage-error.js';
 import { textArray } from './binary-array.js';
-import { noPassword } from './postgres-errors.js';
 import type { StorageObserver } from './postgres-storage-options.js';
 
 /** A row of the wire protocol: text of every column, null for NULL. */

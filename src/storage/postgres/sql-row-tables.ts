@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { sqlState } from './postgres-errors.js';
+import { sqlState } from '../../base/database/sql-state.js';
+import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
-import { quoteName, quoteText } from './sql-text.js';
 
 /** The outcome of one step. `lost`: the tables can't go on and have to be filled again. */
 export interface ProjectionStep {

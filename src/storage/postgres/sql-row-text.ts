@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutName, quoteName, quoteText } from './sql-text.js';
+import { cutName, quoteName, quoteText } from '../../base/database/sql-text.js';
 
 /** A column of a table of rows, besides those that every table has. */
 export interface RowColumn {

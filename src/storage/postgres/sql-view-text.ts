@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { cutName, quoteName, quoteText } from '../../base/database/sql-text.js';
 import { type RowTable, rowTable, shownColumns } from './sql-row-text.js';
-import { cutName, quoteName, quoteText } from './sql-text.js';
 
 /** How a field of a kind is shown: `jsonb` unchanged, `text` for strings, `time` for timestamps. */
 export type SqlColumnType = 'jsonb' | 'text' | 'time';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { SqlProjection, SqlProjectionMode } from '../../base/config/sql-projection.js';
+import { sqlState } from '../../base/database/sql-state.js';
+import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
-import { sqlState } from './postgres-errors.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
 import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
 import type { RowTable } from './sql-row-text.js';
-import { quoteName, quoteText } from './sql-text.js';
 import { type SqlView, type SqlViewForms } from './sql-view-text.js';
 
 export interface SqlViewsResult {

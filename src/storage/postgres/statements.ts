@@ -1,6 +1,7 @@
 import type { Sealing } from '../encryption/sealing.js';
-import type { StorageKey, StoredObject } from '../storage.interface.js';
+import type { StoredObject } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import type { Row, Statement } from './session.js';
 
 /*

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import type { StorageKey } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { createPostgresStorage, type PostgresStorage } from './postgres-storage.js';
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });

@@ -1,5 +1,6 @@
+import { sqlState } from '../../base/database/sql-state.js';
 import { StorageError } from '../storage-error.js';
-import { sqlState, unavailable } from './postgres-errors.js';
+import { unavailable } from './postgres-errors.js';
 
 /** For this long a successful write proves that writes get through. */
 const PROVEN_MS = 5_000;

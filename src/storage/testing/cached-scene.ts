@@ -7,7 +7,8 @@ import { type CacheOptions, type DropReason, silentCacheObserver } from '../cach
 import { CachedStorage } from '../cacher/cached-storage.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import type { AttributeSource } from '../selection-predicate.js';
-import type { Change, ListQuery, StorageKey } from '../storage.interface.js';
+import type { Change, ListQuery } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { put, remove } from './storage-contract.js';
 
 /** Waits for caches as long as needed, because the tests are about the cache. */

@@ -7,7 +7,7 @@ import { Retention } from '../postgres/retention.js';
 import { SessionPool } from '../postgres/session-pool.js';
 import { sqlView } from '../postgres/sql-view-text.js';
 import { syncSqlViews } from '../postgres/sql-views.js';
-import type { StorageKey } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { put } from './storage-contract.js';
 
 export const HOUR_MS = 3_600_000;

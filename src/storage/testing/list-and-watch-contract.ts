@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Change, Storage, StorageKey, StoredObject } from '../storage.interface.js';
+import type { Change, Storage, StoredObject } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 import { collectUpTo, failsWith, names, put, remove } from './storage-helpers.js';
 
 const summary = (change: Change): string => `${change.type} ${change.key.name} ${change.json}`;

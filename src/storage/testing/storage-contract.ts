@@ -5,11 +5,11 @@ import {
   type Definer,
   endedDefinitions,
   type Storage,
-  type StorageKey,
   type TiedWriteAnswer,
   type UpdateDecision,
   type Write,
 } from '../storage.interface.js';
+import type { StorageKey } from '../storage-key.js';
 import { listAndWatchContract } from './list-and-watch-contract.js';
 import { failsWith, names, put, remove } from './storage-helpers.js';
 

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
-import type {
-  Change,
-  ChangeSubscription,
-  Storage,
-  StorageKey,
-  StoredObject,
-  UpdateResult,
-} from '../storage.interface.js';
+import type { Change, ChangeSubscription, Storage, StoredObject, UpdateResult } from '../storage.interface.js';
 import { StorageError, type StorageErrorCode } from '../storage-error.js';
+import type { StorageKey } from '../storage-key.js';
 
 /** For `assert.rejects`: a StorageError with the code. */
 export function failsWith(code: StorageErrorCode): (error: unknown) => boolean {

@@ -22,7 +22,7 @@ import {
 import { isMachineStopping } from '../../nodes/agent/shutdown.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
-import type { NodeCommandOptions } from './commands/node.command.js';
+import type { NodeCommandOptions } from './commands/node-command-options.js';
 import { accessOfNode } from './node-access.js';
 import { issueCertificate } from './pki/issue-certificate.js';
 import { nodeServerRequest } from './pki/node-pki.js';

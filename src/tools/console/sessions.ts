@@ -4,13 +4,8 @@ import type { Clock } from '../../base/machinery/clock.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { tlsOptions } from '../../base/outgoing/tls-options.js';
 import type { UserCredentials } from './login.js';
+import type { SessionUser } from './session-user.js';
 import { shareOf } from './share-of.js';
-
-/** The logged-in user, as the API server reports it. */
-export interface SessionUser {
-  readonly name: string;
-  readonly groups: readonly string[];
-}
 
 /** The two secrets of a session; neither is enough. */
 export interface SessionKeys {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SessionUser } from './sessions.js';
+import type { SessionUser } from './session-user.js';
 
 const serviceAccount = /^(system:serviceaccount:[^:]+):/;
 

@@ -6,7 +6,8 @@ import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
 import { exchange, Unsent } from '../../base/outgoing/exchange.js';
 import { readLogin, type UserCredentials } from './login.js';
-import { Sessions, type SessionUser } from './sessions.js';
+import type { SessionUser } from './session-user.js';
+import { Sessions } from './sessions.js';
 
 const connectLimitMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;

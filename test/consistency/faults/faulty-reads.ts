@@ -5,9 +5,9 @@ import type {
   ListPage,
   ListQuery,
   Storage,
-  StorageKey,
   StoredObject,
 } from '../../../src/storage/storage.interface.js';
+import type { StorageKey } from '../../../src/storage/storage-key.js';
 import type { FaultName } from './fault-names.js';
 
 /** Decides whether a fault strikes: one call in `every`. */

@@ -2,12 +2,13 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { AllocatedNames } from '../../../objects/registry/allocation/allocated-names.js';
-import type { FoundAllocation } from '../../../objects/registry/allocation/allocations.js';
+import type { FoundAllocation } from '../../../objects/registry/allocation/allocation.js';
 import { isStoredKind } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../../objects/registry/resource-registry.js';
 import { parseStored } from '../../../objects/registry/store/object-codec.js';
 import { mostPageBytes } from '../../../storage/page-size.js';
-import type { ListQuery, Storage, StorageKey } from '../../../storage/storage.interface.js';
+import type { ListQuery, Storage } from '../../../storage/storage.interface.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 import type { ControlLoop } from '../control-loop.js';
 import { EventRecorder } from '../event-recorder.js';
 

@@ -1,10 +1,6 @@
-import {
-  endedDefinitions,
-  type Storage,
-  type StorageKey,
-  type StoredObject,
-} from '../../../storage/storage.interface.js';
+import { endedDefinitions, type Storage, type StoredObject } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 
 /**
  * Marks for definitions whose clean-up has begun. Storage creates no object under a marked definition, so a create that

@@ -1,6 +1,6 @@
 import { type AddressRange, parseCidr } from '../../../base/config/network.js';
 import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
-import type { Allocation } from '../../../objects/registry/allocation/allocations.js';
+import type { Allocation } from '../../../objects/registry/allocation/allocation.js';
 import { type ReconcileContext, TermOver } from '../frame/reconcile-context.js';
 import { type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';

@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Clock } from '../../../base/machinery/clock.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
-import { type Allocation, type AllocationKind, Allocations } from '../../../objects/registry/allocation/allocations.js';
+import type { Allocation } from '../../../objects/registry/allocation/allocation.js';
+import { type AllocationKind, Allocations } from '../../../objects/registry/allocation/allocations.js';
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 

@@ -1,5 +1,6 @@
-import type { Storage, StorageKey } from '../../../storage/storage.interface.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 
 /** Storage resource of the records since when nodes of pods are missing; no API shows it. */
 export const missingNodes = 'missingnodes.internal';

@@ -1,7 +1,7 @@
 import { quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import type { PodEnd } from './pod-status.js';
+import type { PodEnd } from './pod-end.js';
 
 /** The node, as far as pods must fit it. */
 export interface AdmissionNode {

@@ -6,19 +6,10 @@ import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
 import { podAmounts } from '../containers/resources.js';
 import { containerStatuses, type StatusInput } from './container-statuses.js';
 import { podRequest } from './pod-admission.js';
+import type { PodEnd } from './pod-end.js';
 import { roleOfInit } from './pod-form.js';
 import { podPhase } from './pod-phase.js';
 import { addressesOf, usableSandbox } from './runtime-pod.js';
-
-/** Why a pod has failed beside its containers: refused by the node, evicted, over its deadline. */
-export interface PodEnd {
-  readonly reason: string;
-  readonly message: string;
-  /** The node ended it for others, which a condition says, too. */
-  readonly isDisruption?: boolean;
-  /** The node never took it: there is nothing to say of its containers. */
-  readonly isRefused?: boolean;
-}
 
 export interface PodStatusInput extends Omit<StatusInput, 'before'> {
   /** The status that was reported last, which keeps the times of conditions that did not change. */

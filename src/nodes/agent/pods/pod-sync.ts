@@ -10,9 +10,10 @@ import { RunProbes } from '../probes/prober.js';
 import { VolumeProblem } from '../volumes/volume-sources.js';
 import type { StartProblem } from './container-statuses.js';
 import { type ContainerStart, type PodActions, podActions, type RunHealth } from './pod-actions.js';
+import type { PodEnd } from './pod-end.js';
 import { declaredContainers, podUid } from './pod-form.js';
 import { containerPath, PodKiller } from './pod-killer.js';
-import { type PodEnd, podStatus } from './pod-status.js';
+import { podStatus } from './pod-status.js';
 import {
   addressesOf,
   hasExited,

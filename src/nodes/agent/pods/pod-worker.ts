@@ -1,8 +1,8 @@
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import type { EventType } from '../events.js';
+import type { PodEnd } from './pod-end.js';
 import { graceSeconds, podUid } from './pod-form.js';
 import { PodKiller } from './pod-killer.js';
-import type { PodEnd } from './pod-status.js';
 import { PodSync } from './pod-sync.js';
 import type { RuntimePod } from './runtime-pod.js';
 import { isRunning, usableSandbox } from './runtime-pod.js';

@@ -5,7 +5,7 @@ import { podUid } from '../pods/pod-form.js';
 import { isRunning, runsOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import { agentMetrics } from './agent-metrics.js';
-import type { AgentServerDependencies } from './agent-server.js';
+import type { AgentServerDependencies } from './agent-server-dependencies.js';
 import { Refusal } from './caller.js';
 import { containerMetrics } from './container-metrics.js';
 import { logQueryOf, readLog } from './log-reader.js';

@@ -1,6 +1,6 @@
+import type { Budget } from '../budget.js';
 import { CelError } from '../cel-error.js';
 import type { MessageType } from '../compiler/environment.js';
-import type { Budget } from '../evaluation.js';
 import type { FunctionTable, Overload } from '../function-table.js';
 import { apiFunctions } from '../library/index.js';
 import { type CelType, listOf, typeName, types } from '../values/cel-type.js';

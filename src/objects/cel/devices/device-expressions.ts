@@ -1,5 +1,5 @@
+import { Budget } from '../budget.js';
 import type { CelEnvironment } from '../compiler/environment.js';
-import { Budget } from '../evaluation.js';
 import { apiFunctions } from '../library/index.js';
 import { quantityType, quantityValue } from '../library/quantities.js';
 import { semanticVersionValue } from '../library/semantic-versions.js';

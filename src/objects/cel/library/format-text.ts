@@ -1,5 +1,5 @@
+import type { Budget } from '../budget.js';
 import { CelError } from '../cel-error.js';
-import type { Budget } from '../evaluation.js';
 import { valueTypeName } from '../values/cel-type.js';
 import { Span, Timestamp } from '../values/time.js';
 import { isList, isMap, listItems, mapGet, mapKeys, TypeValue, Uint, type Value } from '../values/value.js';

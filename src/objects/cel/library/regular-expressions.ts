@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
+import type { Budget } from '../budget.js';
 import { CelError } from '../cel-error.js';
-import type { Budget, Evaluation } from '../evaluation.js';
+import type { Evaluation } from '../evaluation.js';
 import type { LibraryBuilder, Overload, OverloadCode } from '../function-table.js';
 import { listOf, types } from '../values/cel-type.js';
 import { ListValue } from '../values/value.js';

@@ -1,5 +1,6 @@
+import type { Budget } from '../budget.js';
 import { CelError } from '../cel-error.js';
-import type { Budget, Evaluation } from '../evaluation.js';
+import type { Evaluation } from '../evaluation.js';
 import type { LibraryBuilder } from '../function-table.js';
 import { listOf, types } from '../values/cel-type.js';
 import { type JsonList, ListValue, listItems } from '../values/value.js';

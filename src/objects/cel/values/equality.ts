@@ -1,4 +1,4 @@
-import type { Budget } from '../evaluation.js';
+import type { Budget } from '../budget.js';
 import { Span, Timestamp } from './time.js';
 import {
   CombiningList,

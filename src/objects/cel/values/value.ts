@@ -1,5 +1,5 @@
 import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
-import type { Budget } from '../evaluation.js';
+import type { Budget } from '../budget.js';
 import type { Span, Timestamp } from './time.js';
 
 /**

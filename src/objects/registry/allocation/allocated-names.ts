@@ -1,5 +1,16 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { Allocations } from './allocations.js';
+import type { AllocationOwner, FoundAllocation } from './allocation.js';
+
+/** The allocations of names in the database, as far as the loop that repairs them needs them. */
+export interface AllocationRecords {
+  /** Every allocation as of one version, page by page. */
+  all(): AsyncIterable<FoundAllocation>;
+  find(name: string): Promise<FoundAllocation | undefined>;
+  /** Allocates a name for an object that holds it already. False when the name has an allocation by now. */
+  restore(name: string, owner: AllocationOwner): Promise<boolean>;
+  /** Frees a name whose allocation has not changed and whose owner does not hold it. Returns whether it was freed. */
+  free(allocation: FoundAllocation): Promise<boolean>;
+}
 
 /** Names of one sort that the objects of a resource hold. Each name belongs to one object only. */
 export interface AllocatedNames {
@@ -7,7 +18,7 @@ export interface AllocatedNames {
   readonly what: string;
   /** First word of the reasons of events: `ClusterIP`. */
   readonly reasonPrefix: string;
-  readonly allocations: Allocations;
+  readonly allocations: AllocationRecords;
   /** The names that an object holds. */
   namesOf(owner: ApiObject): Iterable<string>;
 }

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
-import type {
-  ListQuery,
-  Storage,
-  StorageKey,
-  StoredObject,
-  UpdateDecision,
-} from '../../../storage/storage.interface.js';
+import type { ListQuery, Storage, StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 import { decodeStored, type StoredResources } from '../store/object-codec.js';
-
-/** The object an allocation is made for. */
-export interface AllocationOwner {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
+import type { AllocationRecords } from './allocated-names.js';
+import type { Allocation, AllocationOwner, FoundAllocation } from './allocation.js';
 
 /** The kind of objects that store allocations. */
 export interface AllocationKind {
@@ -31,21 +21,6 @@ export interface AllocationKind {
   ownerOf(allocation: ApiObject): StorageKey | undefined;
   /** Whether a live owner has the name. */
   holds(owner: ApiObject, name: string): boolean;
-}
-
-/** An allocation that this process made and may take back. */
-export interface Allocation {
-  readonly name: string;
-  readonly token: string;
-}
-
-/** An allocation as a repair sees it. */
-export interface FoundAllocation {
-  readonly name: string;
-  /** Changes whenever another writer begins to rely on the allocation. */
-  readonly resourceVersion: bigint;
-  /** Where the owner lives; undefined for an object that is no allocation of ours. */
-  readonly owner: StorageKey | undefined;
 }
 
 /** Uid of the owner, token of the write that made the allocation (empty: several rely on it), milliseconds. */
@@ -75,7 +50,7 @@ const mostTries = 5;
  * Two writes under one key may allocate one name at once. Neither takes it back then: a later check finds it free. For
  * the same reason, taking back and freeing never throw for a storage error.
  */
-export class Allocations {
+export class Allocations implements AllocationRecords {
   constructor(
     private readonly storage: Storage,
     private readonly registry: StoredResources,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { Storage, StorageKey } from '../../../storage/storage.interface.js';
+import type { Storage } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 
 /**
  * Writes an object that the server itself made, with a new uid, unless the key is taken. Applies no rules of the kind.

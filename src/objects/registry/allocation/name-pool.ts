@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { Allocation, AllocationOwner, Allocations } from './allocations.js';
+import type { Allocation, AllocationOwner } from './allocation.js';
+import type { Allocations } from './allocations.js';
 
 /** A numbered set of names to allocate from. */
 export interface NameRange {

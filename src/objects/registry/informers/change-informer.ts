@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Turn } from '../../../base/machinery/turns.js';
-import type { Change, ChangeSubscription, Storage, StorageKey } from '../../../storage/storage.interface.js';
+import type { Change, ChangeSubscription, Storage } from '../../../storage/storage.interface.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 import { untilReady } from '../../../storage/until-ready.js';
 
 const retryMs = 500;

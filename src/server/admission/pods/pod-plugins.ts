@@ -1,5 +1,5 @@
+import type { AdmissionDependencies } from '../admission-dependencies.js';
 import type { AdmissionPlugin } from '../admission-plugin.js';
-import type { AdmissionDependencies } from '../build-admission.js';
 import { AlwaysPullImages } from '../plugins/always-pull-images/always-pull-images.js';
 import { DefaultTolerationSeconds } from '../plugins/default-toleration-seconds/default-toleration-seconds.js';
 import { ExecDenial } from '../plugins/exec-denial/exec-denial.js';

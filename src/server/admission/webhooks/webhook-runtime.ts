@@ -6,7 +6,7 @@ import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client
 import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { HookTransport } from '../../../base/outgoing/hook-client.js';
 import { type ServiceResolver, sharedServiceResolver } from '../../../base/outgoing/service-resolver.js';
-import type { AdmissionDependencies } from '../build-admission.js';
+import type { AdmissionDependencies } from '../admission-dependencies.js';
 import { ResourceVersions } from '../matching/resource-versions.js';
 import { HookCompiler, type WebhookConfiguration } from './hook.js';
 import { HookCaller } from './hook-caller.js';

@@ -14,8 +14,9 @@ import {
   unescapeKey,
 } from '../header-fields.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
-import { chainProblem, type PeerIdentity, peerIdentity } from '../x509/client-certificate.authenticator.js';
+import { chainProblem, peerIdentity } from '../x509/client-certificate.authenticator.js';
 import type { LiveRevocations } from '../x509/live-revocations.js';
+import type { PeerIdentity } from '../x509/peer-identity.js';
 
 /** The header fields in which a proxy names the user. Field names may be in any case. */
 export interface RequestHeaderNames {

@@ -12,23 +12,9 @@ import {
 } from '../authenticator.js';
 import { type CertificatePool, signedChain } from './certificate-pool.js';
 import type { LiveRevocations } from './live-revocations.js';
+import type { PeerIdentity } from './peer-identity.js';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
-
-/** The identity of a peer that TLS has verified. */
-export interface PeerIdentity {
-  /** Whether the client sent a certificate. */
-  readonly isPresent: boolean;
-  /** Names of the end certificate; empty when there is a problem. */
-  readonly subject: SubjectNames;
-  /** Why the certificate is not accepted; undefined when TLS accepted the chain and the end certificate is readable. */
-  readonly problem: string | undefined;
-  /** The end certificate and those above it, as far as each is verifiably signed by the next. */
-  readonly chain: readonly X509Certificate[];
-  /** Milliseconds since the epoch. The chain is valid between the two times. */
-  readonly validFrom: number;
-  readonly validUntil: number;
-}
 
 const peers = new WeakMap<TLSSocket, PeerIdentity>();
 

@@ -8,8 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { TestIdentity } from '../../../../test/support/test-authority.js';
 import { CertificateWatch } from './certificate-watch.js';
-import type { PeerIdentity } from './client-certificate.authenticator.js';
 import { LiveRevocations } from './live-revocations.js';
+import type { PeerIdentity } from './peer-identity.js';
 import { RevocationMetrics } from './revocation-metrics.js';
 
 const hourMs = 3_600_000;

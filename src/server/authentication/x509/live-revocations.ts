@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Delay } from '../../../base/config/file-poll.js';
 import { LiveFiles, type LiveFilesOptions } from '../../../base/config/live-files.js';
 import type { Expiring } from './certificate-watch.js';
-import type { PeerIdentity } from './client-certificate.authenticator.js';
+import type { PeerIdentity } from './peer-identity.js';
 import type { RevocationMetrics } from './revocation-metrics.js';
 import { type ExpiredListPolicy, Revocations } from './revocations.js';
 

@@ -17,6 +17,7 @@ import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
 import { cborShape } from '../negotiation/cbor-answer.js';
+import type { IncludeObject } from '../negotiation/include-object.js';
 import {
   type ItemForm,
   itemForm,
@@ -28,13 +29,7 @@ import {
 } from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
-import {
-  type IncludeObject,
-  includeObjectOf,
-  type ListMetadata,
-  partialMetadata,
-  tableOf,
-} from '../negotiation/transform.js';
+import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 
 /** Collects the objects of a list that can't be sent as stored text, page by page. */

@@ -11,21 +11,13 @@ import type { ByteRange, Change, KeptForms, StoredObject } from '../../../storag
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { CborFrames } from '../negotiation/cbor-answer.js';
+import type { IncludeObject } from '../negotiation/include-object.js';
 import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
-import type { IncludeObject } from '../negotiation/transform.js';
 import { convertedChanges } from './converted-changes.js';
-import {
-  encodeEvent,
-  encodeObject,
-  encodeWatched,
-  isWork,
-  type WatchEventType,
-  type WatchedText,
-  type WatchForm,
-  watchedText,
-} from './watch-form.js';
+import type { WatchEventType, WatchedText, WatchForm } from './watch-event.js';
+import { encodeEvent, encodeObject, encodeWatched, isWork, watchedText } from './watch-form.js';
 
 /** Encoded forms of a change, by event type and form; shared by all watchers of the process. */
 const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>>();

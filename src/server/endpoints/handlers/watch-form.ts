@@ -8,35 +8,8 @@ import type { AcceptedType } from '../negotiation/accept.js';
 import { cborEvent, cborShape } from '../negotiation/cbor-answer.js';
 import { protobufEvent, type TypedValue } from '../negotiation/protobuf-answer.js';
 import { servedObject, shownType } from '../negotiation/respond.js';
-import { type IncludeObject, partialMetadata, tableOf } from '../negotiation/transform.js';
-
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-
-/** The form in which a watch shows its objects. */
-export interface WatchForm {
-  readonly accepted: AcceptedType;
-  readonly include: IncludeObject;
-  /** The first table of a watch also carries the columns. */
-  readonly withColumns: boolean;
-}
-
-/** A stored state of an object. */
-export interface WatchedText {
-  readonly json: string;
-  readonly resourceVersion: bigint;
-}
-
-/** An event of a watch, for encoding in another thread. */
-export interface LargeEvent {
-  readonly type: WatchEventType;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly form: WatchForm;
-  readonly text: WatchedText;
-  /** The version of the store that the registry of the process shows. */
-  readonly definitionsAt: bigint;
-}
+import { partialMetadata, tableOf } from '../negotiation/transform.js';
+import type { WatchEventType, WatchedText, WatchForm } from './watch-event.js';
 
 /** Whether encoding the object takes noticeable time. If the stored form is requested, the text is sent unchanged. */
 export function isWork(resource: ServedResource, form: WatchForm, json: string): boolean {

@@ -19,6 +19,7 @@ import {
 import type { Store } from '../../../objects/registry/store/store.js';
 import { toStatusError } from '../../../objects/registry/store/to-status-error.js';
 import {
+  type ChangeSubscription,
   type ListPage,
   type ListPosition,
   plainObject,
@@ -111,29 +112,35 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   if (subscription === undefined) return;
 
   const stream = open();
+  const series = services.metrics.watchSeries(resource.definition, resource.served.version);
+  const watch = { request, selection, encoder, stream, series, query, endsAt };
+  await sendWatch(watch, options, state, subscription, from);
+}
+
+/** Sends the initial events, and then the changes of the subscription, until the watch ends. */
+async function sendWatch(
+  watch: OpenedWatch,
+  options: WatchOptions,
+  state: ListPage | undefined,
+  subscription: ChangeSubscription,
+  from: bigint,
+): Promise<void> {
+  const { request, encoder, stream, series, endsAt } = watch;
+  const { services, context, resource, store } = request;
   const ending = new WatchEnding(services.registry, resource, subscription);
   const labels = requestLabels(request);
-  const series = services.metrics.watchSeries(resource.definition, resource.served.version);
   services.metrics.watchStarted(resource.definition, labels);
   subscription.onFailure(() => stream.cutIfBlocked());
   try {
-    const events = { request, selection, encoder, stream, series, query, endsAt };
-    if (state !== undefined && !(await sendInitialEvents(events, state))) return;
+    if (state !== undefined && !(await sendInitialEvents(watch, state))) return;
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
     // From here on the watch uses hardly any resources.
     context.seat?.leave();
-    const pump = new WatchPump(services, {
-      stream,
-      series,
-      subscription,
-      ending,
-      encoder,
-      from,
-      sendsBookmarks: options.bookmarks,
-      timeoutMs: endsAt - performance.now(),
-    });
-    await pump.run();
+    const sendsBookmarks = options.bookmarks;
+    const timeoutMs = endsAt - performance.now();
+    const pumped = { stream, series, subscription, ending, encoder, from, sendsBookmarks, timeoutMs };
+    await new WatchPump(services, pumped).run();
   } catch (error) {
     const status = toStatusError(error, store.groupResource, '', from, 'watch');
     if (status instanceof StatusError) {
@@ -148,7 +155,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   }
 }
 
-interface InitialEvents {
+interface OpenedWatch {
   readonly request: ResourceRequest;
   readonly selection: Selection;
   readonly encoder: WatchEncoder;
@@ -161,8 +168,8 @@ interface InitialEvents {
 }
 
 /** Sends the objects of a list as ADDED, page by page. False: the time of the watch is over. */
-async function sendInitialEvents(events: InitialEvents, first: ListPage): Promise<boolean> {
-  const { request, selection, encoder, stream, series, query, endsAt } = events;
+async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<boolean> {
+  const { request, selection, encoder, stream, series, query, endsAt } = watch;
   const { resource, store, context } = request;
   for (let page: ListPage | undefined = first; page !== undefined; ) {
     let characters = 0;

@@ -13,9 +13,10 @@ import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storag
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
 import { cborShape } from './cbor-answer.js';
+import type { IncludeObject } from './include-object.js';
 import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
-import { type IncludeObject, partialMetadata, tableCells } from './transform.js';
+import { partialMetadata, tableCells } from './transform.js';
 
 /** Bytes that show an object, and that follow from the object and the program alone. */
 export interface ItemForm {

@@ -7,8 +7,7 @@ import type { TableCell } from '../../../objects/registry/resource-definition.js
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { toStored } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
-
-export type IncludeObject = 'None' | 'Metadata' | 'Object';
+import type { IncludeObject } from './include-object.js';
 
 /** `metadata` of a list answer. */
 export interface ListMetadata {

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestContext, RequestInfo, UserInfo } from '../../../base/machinery/request-context.js';
 import type { TraceSpan } from '../../../base/observability/trace-scope.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import type { LastingShare } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
-import type { ResourceRequest } from '../resource-request.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseQuery } from './parse-query.js';
 import { parseRequestInfo } from './request-info.js';
@@ -15,6 +15,13 @@ declare module 'fastify' {
     /** Set by the first hook; missing only if a request fails before any hook. */
     plinthContext?: HttpRequestContext;
   }
+}
+
+/** What a request about a resource wants of what. */
+export interface ResolvedRequest {
+  readonly resource: Pick<ServedResource, 'definition' | 'served'>;
+  readonly subresource: { readonly name: string } | undefined;
+  readonly verb: string;
 }
 
 /** Members may have any of their requests traced. */
@@ -46,8 +53,8 @@ export class HttpRequestContext implements RequestContext {
   lasting: LastingShare | undefined;
   /** Watches over answers that their client has not read. */
   unread: UnreadAnswers | undefined;
-  /** The resource of the request; undefined for an unknown path. */
-  resourceRequest: ResourceRequest | undefined;
+  /** What the request is about, for metrics; undefined for an unknown path. */
+  resourceRequest: ResolvedRequest | undefined;
   /** The group version of the request, if an extension server answers it. */
   remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
   /**

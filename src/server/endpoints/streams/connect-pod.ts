@@ -16,24 +16,17 @@ import { openTunnel } from '../remote/tunnel.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isWebSocket, offeredProtocols, type Upgrade, wantsWebSocket } from '../web-sockets.js';
 import { refusedStream } from './agent-answer.js';
+import type { AgentStream } from './agent-stream.js';
 import { agentQuery, type StreamOptions } from './connect-options.js';
 import { execOverWebSocket, translatedProtocol } from './exec-over-web-socket.js';
 import { forwardOverWebSocket, tunnelProtocol } from './forward-over-web-socket.js';
-import { type StreamEnd, watchOver } from './stream-end.js';
+import { watchOver } from './stream-end.js';
 
 /** A kind of connection to a pod. */
 export type PodTarget = Exclude<ConnectionTarget, 'proxy'>;
 
 /** Agents query the container runtime before they answer. */
 const headLimitMs = 30_000;
-
-/** The dependencies of a stream to an agent. */
-export interface AgentStream {
-  /** Sends the request, with its own headers instead of those of the client. */
-  readonly ask: (method: string, headers: OutgoingHttpHeaders) => Promise<Extract<ExchangeAnswer, { kind: 'upgrade' }>>;
-  readonly options: StreamOptions;
-  readonly end: StreamEnd;
-}
 
 /**
  * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols passes unread;

@@ -16,9 +16,9 @@ import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Upgrade } from '../web-sockets.js';
+import type { AgentStream } from './agent-stream.js';
 import { ClientWebSocket } from './client-web-socket.js';
 import type { StreamOptions } from './connect-options.js';
-import type { AgentStream } from './connect-pod.js';
 
 /** The WebSocket protocol that can end the input (a message on {@link closeChannel} names the channel that ends). */
 export const translatedProtocol = 'v5.channel.k8s.io';

@@ -4,8 +4,8 @@ import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Upgrade } from '../web-sockets.js';
+import type { AgentStream } from './agent-stream.js';
 import { ClientWebSocket } from './client-web-socket.js';
-import type { AgentStream } from './connect-pod.js';
 
 /** A WebSocket protocol whose messages are pieces of a SPDY connection. */
 const prefix = 'SPDY/3.1+';

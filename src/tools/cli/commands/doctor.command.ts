@@ -1,17 +1,6 @@
-import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
-import { DoctorOptions } from '../../../base/config/doctor.options.js';
 import { parseOptions } from '../../../base/config/parse-options.js';
-import { serverOptionGroups } from '../../../base/config/server-options.js';
 import { type Command, parseRequest } from '../command.js';
-
-/** Those of the servers and control loops too: what they are started with is what has to be right. */
-export const doctorGroups = {
-  doctor: DoctorOptions,
-  client: ApiClientOptions,
-  ...serverOptionGroups,
-  controllers: ControlLoopOptions,
-} as const;
+import { doctorGroups } from '../doctor/doctor-groups.js';
 
 const defaults = { 'cert-dir': '.plinth/pki' } as const;
 

@@ -1,34 +1,13 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { AgentApiOptions } from '../../../base/config/agent-api.options.js';
-import { AgentHousekeepingOptions } from '../../../base/config/agent-housekeeping.options.js';
-import { AgentNodeOptions } from '../../../base/config/agent-node.options.js';
-import { AgentPodsOptions } from '../../../base/config/agent-pods.options.js';
-import { AgentServerOptions } from '../../../base/config/agent-server.options.js';
-import { AgentSourcesOptions } from '../../../base/config/agent-sources.options.js';
-import { ClusterOptions } from '../../../base/config/cluster.options.js';
 import { DocumentError, readDocumentFile } from '../../../base/config/document-fields.js';
 import { kubeletConfigurationDefaults } from '../../../base/config/kubelet-configuration.js';
-import { LoggingOptions } from '../../../base/config/logging.options.js';
 import { givenText, parseOptions } from '../../../base/config/parse-options.js';
 import { stopLimit } from '../../../base/machinery/lifecycle.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
-
-const groups = {
-  agentApi: AgentApiOptions,
-  agentNode: AgentNodeOptions,
-  agentPods: AgentPodsOptions,
-  agentServer: AgentServerOptions,
-  agentSources: AgentSourcesOptions,
-  agentHousekeeping: AgentHousekeepingOptions,
-  cluster: ClusterOptions,
-  logging: LoggingOptions,
-} as const;
-
-/** The options of `plinth node`. */
-export type NodeCommandOptions = ReturnType<typeof parseOptions<typeof groups>>;
+import { nodeCommandGroups as groups } from './node-command-options.js';
 
 export const nodeCommand: Command = {
   name: 'node',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { protectionProblem } from '../../../base/database/protection.js';
+import { sqlState } from '../../../base/database/sql-state.js';
 import { errorCode, errorText } from '../../../base/machinery/startup-error.js';
 import { schemaProblem } from '../../../storage/postgres/migrate.js';
-import { sqlState } from '../../../storage/postgres/postgres-errors.js';
 import { silentObserver } from '../../../storage/postgres/postgres-storage-options.js';
 import { Session } from '../../../storage/postgres/session.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';

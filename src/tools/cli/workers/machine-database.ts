@@ -4,7 +4,7 @@ import type { Logger } from '../../../base/observability/logger.js';
 import { type MetricFamilies, Metrics, type MetricsPage } from '../../../base/observability/metrics.js';
 import { storageObserver } from '../../../base/observability/storage-observer.js';
 import { DatabaseHub } from '../../../storage/hub/database-hub.js';
-import { type SettledStorageOptions, storageSettings } from '../../../storage/storage-settings.js';
+import { type SettledStorageOptions, storageSettings } from '../../../storage/postgres/storage-settings.js';
 
 /** The label `worker` of the series of the parent. */
 const parentIndex = 0;

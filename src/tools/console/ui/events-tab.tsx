@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { type Followed, follow, waitInBrowser } from './follow.js';
+import type { Metadata } from './metadata.js';
 import { ageOf } from './rows.js';
 import { api } from './session.js';
-import type { Metadata } from './table.js';
 import { useWhileShown } from './use-follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 

@@ -1,6 +1,6 @@
 import { type Api, ApiFault } from './api.js';
 import { canList, type Kind, kindOf, pathOf } from './kinds.js';
-import type { Metadata, OwnerReference } from './table.js';
+import type { Metadata, OwnerReference } from './metadata.js';
 
 /** An object as far as relations need it. */
 export interface Known {

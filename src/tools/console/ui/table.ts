@@ -1,31 +1,12 @@
 import type { Api } from './api.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
+import type { Metadata } from './metadata.js';
 
 /** A column of a server-side table. */
 export interface Column {
   readonly name: string;
   readonly type: string;
   readonly priority: number;
-}
-
-/** `metadata` of an object. */
-export interface Metadata {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
 }
 
 export interface Row {

@@ -1,5 +1,5 @@
 import { isMap, isNode, parse, parseDocument, stringify } from 'yaml';
-import type { Metadata } from './table.js';
+import type { Metadata } from './metadata.js';
 
 /** An object of the API. Whole numbers that JavaScript can't hold are bigints. */
 export interface ApiObject {

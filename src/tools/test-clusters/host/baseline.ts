@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { quoteText } from '../../../storage/postgres/sql-text.js';
+import { quoteText } from '../../../base/database/sql-text.js';
 
 /** The result of a return to the baseline. */
 export interface BaselineResult {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HostProcess } from './host-process.js';
+import type { FixtureInput, StartAnswer, StartSettings } from './messages.js';
 import type {
   Access,
   ClusterOptions,
@@ -12,8 +13,7 @@ import type {
   LoadsKubeconfig,
   ResetOptions,
   TestCluster,
-} from './index.js';
-import type { FixtureInput, StartAnswer, StartSettings } from './messages.js';
+} from './types.js';
 import { UserAccess } from './user-access.js';
 
 const startMs = 60_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import type { Access, ApiError, KubeconfigSettings, LoadsKubeconfig } from './index.js';
+import type { Access, ApiError, KubeconfigSettings, LoadsKubeconfig } from './types.js';
 
 /** The identity of a user towards the server. */
 export type Credentials = { readonly certificate: string; readonly privateKey: string } | { readonly token: string };

@@ -4,11 +4,8 @@ import { invalidError, statedError } from '../../../../base/machinery/status-err
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { Service, ServicePort } from '../../../../objects/apis/core/v1/service.types.js';
 import type { AllocatedNames } from '../../../../objects/registry/allocation/allocated-names.js';
-import {
-  type Allocation,
-  type AllocationOwner,
-  Allocations,
-} from '../../../../objects/registry/allocation/allocations.js';
+import type { Allocation, AllocationOwner } from '../../../../objects/registry/allocation/allocation.js';
+import { Allocations } from '../../../../objects/registry/allocation/allocations.js';
 import { NamePool, type NameRange } from '../../../../objects/registry/allocation/name-pool.js';
 import type { ServiceRanges } from '../../../../objects/registry/allocation/service-ranges.js';
 import type { StoredResources } from '../../../../objects/registry/store/object-codec.js';

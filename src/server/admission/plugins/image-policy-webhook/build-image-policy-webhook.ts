@@ -1,5 +1,5 @@
 import { reviewPolicy, WebhookClient } from '../../../../base/outgoing/webhook-client.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import { readImagePolicy } from './image-policy-configuration.js';
 import { ImagePolicyWebhook } from './image-policy-webhook.js';
 

@@ -7,9 +7,9 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
 import { readStored } from '../../../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../../../objects/registry/store/resource-stores.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { claimLimitProblems, podLimitProblems, problemsText } from './limit-checks.js';
 import { applyLimitDefaults } from './limit-defaults.js';
 

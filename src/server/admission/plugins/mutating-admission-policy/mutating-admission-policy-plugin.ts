@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import { forbiddenError, StatusError } from '../../../../base/machinery/status-error.js';
 import { policyCostLimit, type Value } from '../../../../objects/cel/index.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { ExpressionRun, inEvaluationTurn } from '../../expressions/evaluate.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';

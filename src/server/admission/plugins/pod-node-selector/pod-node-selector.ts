@@ -1,8 +1,8 @@
 import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';

@@ -1,5 +1,5 @@
 import { OptionsError } from '../../../../base/config/parse-options.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import { PodSecurity } from './pod-security.js';
 import { defaultSettings, readPodSecurityConfiguration } from './pod-security-configuration.js';
 

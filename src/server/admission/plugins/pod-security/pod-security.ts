@@ -3,9 +3,9 @@ import { invalidError } from '../../../../base/machinery/status-error.js';
 import type { Namespace } from '../../../../objects/apis/core/v1/namespace.types.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { PodTemplateSpec } from '../../../../objects/apis/core/v1/pod-spec.types.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { refused } from '../../refused.js';
 import { NamespacePodReview } from './namespace-pod-review.js';
 import {

@@ -5,9 +5,9 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { PriorityClass } from '../../../../objects/apis/scheduling/v1/priority-class.types.js';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
 import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { isForPods } from '../../pods/pod-request.js';
 import { isFor, refused } from '../../refused.js';
 

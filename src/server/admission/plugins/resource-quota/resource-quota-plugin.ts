@@ -8,9 +8,9 @@ import { QuotaLedger, type QuotaRequest } from '../../../../objects/quota/quota-
 import type { UsageEvaluator } from '../../../../objects/quota/usage-evaluator.js';
 import { UsageEvaluators } from '../../../../objects/quota/usage-evaluators.js';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { readQuotaConfiguration } from './quota-configuration.js';
 
 const quotas = { group: '', resource: 'resourcequotas' };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadLister } from '../../../../objects/registry/informers/shared-listers.js';
 import type { ObjectReader } from '../../../../objects/registry/store/storage-reader.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import { accountReader, type KnownAccount } from './known-account.js';
 
 const resource = { group: '', resource: 'serviceaccounts' };

@@ -1,9 +1,9 @@
 import { addWarning } from '../../../../base/machinery/request-context.js';
 import { forbiddenError, StatusError, type StatusReason } from '../../../../base/machinery/status-error.js';
 import type { Value } from '../../../../objects/cel/index.js';
+import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
-import type { AdmissionDependencies } from '../../build-admission.js';
 import { inEvaluationTurn } from '../../expressions/evaluate.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';

@@ -1,8 +1,8 @@
-import { historyExclusions, type StorageOptions } from '../base/config/storage.options.js';
-import type { Sealing } from './encryption/sealing.js';
-import type { ResolvedOptions, StorageObserver } from './postgres/postgres-storage-options.js';
-import { resolveOptions } from './postgres/postgres-storage-options.js';
-import { watchBacklogCharacters } from './watch-backlog-characters.js';
+import { historyExclusions, type StorageOptions } from '../../base/config/storage.options.js';
+import type { Sealing } from '../encryption/sealing.js';
+import { watchBacklogCharacters } from '../watch-backlog-characters.js';
+import type { ResolvedOptions, StorageObserver } from './postgres-storage-options.js';
+import { resolveOptions } from './postgres-storage-options.js';
 
 /** The storage options with the database URL settled; `--database-url` may leave it open. */
 export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };

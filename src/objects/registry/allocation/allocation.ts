@@ -1,0 +1,23 @@
+import type { StorageKey } from '../../../storage/storage-key.js';
+
+/** The object an allocation is made for. */
+export interface AllocationOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** An allocation that this process made and may take back. */
+export interface Allocation {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** An allocation as a repair sees it. */
+export interface FoundAllocation {
+  readonly name: string;
+  /** Changes whenever another writer begins to rely on the allocation. */
+  readonly resourceVersion: bigint;
+  /** Where the owner lives; undefined for an object that is no allocation of ours. */
+  readonly owner: StorageKey | undefined;
+}

@@ -1,0 +1,1 @@
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
