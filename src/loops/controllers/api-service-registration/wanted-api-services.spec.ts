@@ -73,8 +73,11 @@ it('an APIService is wanted as long as one of its definitions is there', () => {
 it('every built-in group version has a place of its own', async () => {
   const { registry } = await registeredGroups();
   const priorities = new LocalPriorities(testNames);
+  // An extension server for metrics brings an APIService of its own, which a built-in one would be in the way of.
+  const withoutPlace = `metrics.${testNames.suffix}`;
   const unknown = registry
     .groups()
+    .filter(({ group }) => group !== withoutPlace)
     .flatMap(({ group, versions }) => versions.map((version) => [group, version] as const))
     .filter(([group, version]) => !priorities.names(group, version));
   assert.deepEqual(unknown, []);
