@@ -4,6 +4,10 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { containerStates } from '../../src/nodes/agent/cri/container-messages.js';
+import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
+import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
+import { sandboxReady } from '../../src/nodes/agent/cri/sandbox-messages.js';
 import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
 import { busyboxImage, TestContainerd } from '../support/containerd.js';
@@ -19,7 +23,7 @@ const kills = [
 ];
 const nodeName = 'killed';
 const pods = '/api/v1/namespaces/default/pods';
-const label = 'io.kubernetes.pod.uid';
+const { podUid: uidLabel, containerName: nameLabel } = runtimeLabels;
 
 interface Run {
   readonly id: string;
@@ -28,18 +32,19 @@ interface Run {
   readonly name: string;
 }
 
-/** The containers that run now, by what the runtime keeps of them. */
-async function runningContainers(containerd: TestContainerd): Promise<Run[]> {
-  const lines = (await containerd.ctr(['tasks', 'ls'])).split('\n').slice(1);
-  const running = lines.filter((line) => /\sRUNNING\s*$/.test(line)).map((line) => line.split(/\s+/)[0] ?? '');
-  const found: Run[] = [];
-  for (const id of running) {
-    const text = await containerd.ctr(['containers', 'info', id]).catch(() => undefined);
-    if (text === undefined) continue;
-    const { Labels: labels = {} } = JSON.parse(text) as { Labels?: Record<string, string> };
-    found.push({ id, uid: labels[label] ?? '', name: labels['io.kubernetes.container.name'] ?? '' });
+/** The containers and sandboxes that run now, by what the runtime says of them. */
+async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
+  const runtime = await CriRuntime.open(endpoint, endpoint, 60_000);
+  try {
+    const containers = (await runtime.listContainers()).filter(({ state }) => state === containerStates.running);
+    const sandboxes = (await runtime.listSandboxes()).filter(({ state }) => state === sandboxReady);
+    return [
+      ...containers.map(({ id, labels }) => ({ id, uid: labels[uidLabel] ?? '', name: labels[nameLabel] ?? '' })),
+      ...sandboxes.map(({ id, labels }) => ({ id, uid: labels[uidLabel] ?? '', name: '' })),
+    ];
+  } finally {
+    runtime.close();
   }
-  return found;
 }
 
 const script = (text: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', text] });
