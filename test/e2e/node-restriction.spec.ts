@@ -213,10 +213,14 @@ describe('NodeRestriction', () => {
   });
 
   it('lets a node report capacity and conditions of its claims only', async () => {
-    const path = `${core}/persistentvolumeclaims/data/status`;
+    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' };
+    await created(`${core}/persistentvolumeclaims`, { metadata: { name: 'resized' }, spec: claim });
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'resized' } }];
+    await created(`${core}/pods`, pod('of-resized', 'n1', { volumes }));
+    const path = `${core}/persistentvolumeclaims/resized/status`;
     const patch = (body: object, node = 'n1') => other.patch(path, 'merge', body, as(node));
-    const resized = await patch({ status: { capacity: { storage: '2Gi' } } });
-    assert.equal(resized.status, 200, resized.text);
+    const resize = async () => (await patch({ status: { capacity: { storage: '2Gi' } } })).status === 200;
+    await eventually(resize, 'the relationship of the node with the claim');
     refused(await patch({ status: { phase: 'Lost' } }), /other than status\.capacity and status\.conditions$/);
     refused(await patch({ status: { capacity: { storage: '3Gi' } } }, 'n2'), /no relationship found/);
   });
