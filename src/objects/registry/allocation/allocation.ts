@@ -13,6 +13,13 @@ export interface Allocation {
   readonly token: string;
 }
 
+/** What was allocated in a range at one time. Those who use it add what they have found taken since. */
+export interface AllocationSurvey {
+  readonly taken: Set<string>;
+  /** Names that nobody seems to use: their allocations have settled, and their owners may be gone. */
+  readonly settled: readonly string[];
+}
+
 /** An allocation as a repair sees it. */
 export interface FoundAllocation {
   readonly name: string;

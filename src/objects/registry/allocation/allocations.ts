@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
+import { Turn } from '../../../base/machinery/turns.js';
 import type { ListQuery, Storage, StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 import type { StorageKey } from '../../../storage/storage-key.js';
 import { decodeStored, type StoredResources } from '../store/object-codec.js';
 import type { AllocationRecords } from './allocated-names.js';
-import type { Allocation, AllocationOwner, FoundAllocation } from './allocation.js';
+import type { Allocation, AllocationOwner, AllocationSurvey, FoundAllocation } from './allocation.js';
 
 /** The kind of objects that store allocations. */
 export interface AllocationKind {
@@ -107,14 +108,16 @@ export class Allocations implements AllocationRecords {
    * Lists the names that are allocated, and those that nobody seems to use. Reads every allocation, so it is only for
    * the rare case of a full range.
    */
-  async survey(): Promise<{ readonly taken: ReadonlySet<string>; readonly settled: readonly string[] }> {
+  async survey(): Promise<AllocationSurvey> {
     const taken = new Set<string>();
     const settled: string[] = [];
     const page = await this.storage.list({ resource: this.kind.resource });
+    const turn = new Turn();
     for (const item of page.items) {
       taken.add(item.key.name);
       const mark = this.markOf(item);
       if (mark !== undefined && this.clock.now() - mark.at > settledAfterMs) settled.push(item.key.name);
+      if (turn.isOver) await turn.next();
     }
     return { taken, settled };
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import pg from 'pg';
 import {
   addressResource,
@@ -213,6 +213,39 @@ describe('service allocation', () => {
         await process.create('s6', {});
       },
       ranges,
+    );
+  });
+
+  it('asks the database little for the ports of a range that is nearly full, or full', async () => {
+    await withProcesses(
+      1,
+      async (process) => {
+        const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `p${i}`, port: 80 + i }));
+        const spec = { type: 'NodePort', clusterIP: undefined, ports: ports(20) };
+        for (let i = 0; i < 5; i++) await process.create(`s${i}`, spec);
+        const creates = mock.method(process.context.storage, 'create');
+        const lists = mock.method(process.context.storage, 'list');
+        try {
+          await process.create('last', { ...spec, ports: ports(8) });
+          // One of them is the service and one its address.
+          assert.ok(creates.mock.callCount() < 20, `${creates.mock.callCount()} creates for 8 ports`);
+          assert.ok(lists.mock.callCount() <= 2, `${lists.mock.callCount()} surveys`);
+          const more = Array.from({ length: 30 }, (_, i) => process.create(`more${i}`, { ...spec, ports: ports(1) }));
+          for (const outcome of await Promise.allSettled(more)) {
+            assert.match(
+              String((outcome as PromiseRejectedResult).reason),
+              /failed to allocate a nodePort: range is full/,
+            );
+          }
+          assert.ok(lists.mock.callCount() <= 12, `${lists.mock.callCount()} surveys`);
+        } finally {
+          creates.mock.restore();
+          lists.mock.restore();
+        }
+        await process.delete('s0');
+        await process.create('again', { ...spec, ports: ports(20) });
+      },
+      { addresses: '10.0.0.0/16', ports: '30000-30107' },
     );
   });
 
