@@ -92,7 +92,13 @@ export class LoopScene {
     admission?: WriteAdmission,
     settings: Pick<
       ControllersOptions,
-      'autoscaler' | 'metrics' | 'terminatedPodThreshold' | 'legacyTokenPeriodMs' | 'nodeRanges' | 'serviceRange'
+      | 'autoscaler'
+      | 'metrics'
+      | 'terminatedPodThreshold'
+      | 'legacyTokenPeriodMs'
+      | 'nodeRanges'
+      | 'serviceRange'
+      | 'rootAuthority'
     > = {},
   ): Promise<RunningLoops> {
     if (timers instanceof ManualTimers) this.clocks.add(timers);

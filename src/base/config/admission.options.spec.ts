@@ -21,7 +21,7 @@ const specified = names(`
   DefaultTolerationSeconds* PodTolerationRestriction EventRateLimit ExtendedResourceToleration
   PersistentVolumeLabel DefaultStorageClass* StorageObjectInUseProtection*
   OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize* RuntimeClass* CertificateApproval*
-  CertificateSigning* CertificateSubjectRestriction* DefaultIngressClass* DenyServiceExternalIPs
+  CertificateSigning* ClusterTrustBundleAttest* CertificateSubjectRestriction* DefaultIngressClass* DenyServiceExternalIPs
   NodeDeclaredFeatureValidator* PodResizeValidator* DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
   ValidatingAdmissionPolicy* ValidatingAdmissionWebhook* ResourceQuota* AlwaysDeny
 `);
@@ -32,7 +32,11 @@ describe('admission options', () => {
     assert.deepEqual(admissionPluginNames, all);
     const defaults = specified.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
     assert.deepEqual(selectedAdmissionPlugins(parse().admission), defaults);
-    assert.equal(defaults.length, 22, 'the 18 of the specification, the two of policies and the two of resized pods');
+    assert.equal(
+      defaults.length,
+      23,
+      'the 18 of the specification, two of policies, two of resized pods and one of trust bundles',
+    );
   });
 
   it('add to and remove from the default plugins, in a fixed order', () => {

@@ -34,6 +34,7 @@ const admissionPlugins = [
   { name: 'RuntimeClass', isDefault: true },
   { name: 'CertificateApproval', isDefault: true },
   { name: 'CertificateSigning', isDefault: true },
+  { name: 'ClusterTrustBundleAttest', isDefault: true },
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },

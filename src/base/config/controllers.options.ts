@@ -10,6 +10,8 @@ export const controllerDefaults = {
   podgc: true,
   'ttl-after-finished': true,
   'storage-version-migrator': true,
+  'storage-version-migration': true,
+  'podcertificaterequest-cleaner-controller': true,
   'allocation-repair': true,
   'clusterrole-aggregation': true,
   'pvc-protection': true,
@@ -51,6 +53,7 @@ export const controllerDefaults = {
   'serviceaccount-token': true,
   'legacy-serviceaccount-token-cleaner-controller': true,
   'root-ca-cert-publisher': true,
+  'kube-apiserver-serving-clustertrustbundle-publisher-controller': true,
   scheduler: true,
   bootstrapsigner: false,
   /** Upstream's name for the same loop: it signs with the key that upstream's tools expect. */

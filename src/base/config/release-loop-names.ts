@@ -28,7 +28,7 @@ const here: Readonly<Record<string, string>> = {
   'serviceaccount-controller': 'serviceaccount',
   'serviceaccount-token-controller': 'serviceaccount-token',
   'statefulset-controller': 'statefulset',
-  'storage-version-migrator-controller': 'storage-version-migrator',
+  'storage-version-migrator-controller': 'storage-version-migration',
   'token-cleaner-controller': 'tokencleaner',
   'ttl-after-finished-controller': 'ttl-after-finished',
   'ttl-controller': 'ttl',

@@ -40,6 +40,7 @@ import { NodeIpamController } from './node-ipam/node-ipam.controller.js';
 import { NodeLifecycleController, type NodeLifecycleDependencies } from './node-lifecycle/node-lifecycle.controller.js';
 import { NodeTtlController } from './node-ttl/node-ttl.controller.js';
 import { PersistentVolumeBinderController } from './persistent-volume-binder/persistent-volume-binder.controller.js';
+import { PodCertificateCleaner } from './pod-certificate-cleaner/pod-certificate-cleaner.controller.js';
 import { PodGcController } from './pod-gc/pod-gc.controller.js';
 import { PvProtectionController } from './pv-protection/pv-protection.controller.js';
 import { PvcProtectionController } from './pvc-protection/pvc-protection.controller.js';
@@ -54,9 +55,11 @@ import { ServiceAccountTokenController } from './service-account-token/service-a
 import { SqlProjectionController } from './sql-projection/sql-projection.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { StatefulSetController } from './stateful-set/stateful-set.controller.js';
+import { StorageVersionMigrationController } from './storage-version-migration/storage-version-migration.controller.js';
 import { StoredFormController } from './stored-form/stored-form.controller.js';
 import { TaintEvictionController } from './taint-eviction/taint-eviction.controller.js';
 import { TokenCleanerController } from './token-cleaner/token-cleaner.controller.js';
+import { TrustBundlePublisher } from './trust-bundle-publisher/trust-bundle-publisher.controller.js';
 import { TtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.controller.js';
 import { ValidatingAdmissionPolicyStatusController } from './validating-admission-policy-status/validating-admission-policy-status.controller.js';
 import { VolumeAttributesClassProtectionController } from './volume-attributes-class-protection/volume-attributes-class-protection.controller.js';
@@ -174,6 +177,9 @@ function accountLoops(
         ? without('certificates are not signed: there is no --cluster-signing-cert-file')
         : new CsrSigningController({ ...dependencies, signing }),
     csrcleaner: () => new CsrCleanerController(dependencies),
+    'podcertificaterequest-cleaner-controller': () => new PodCertificateCleaner(dependencies),
+    'kube-apiserver-serving-clustertrustbundle-publisher-controller': () =>
+      rootAuthority === undefined ? undefined : new TrustBundlePublisher({ ...dependencies, rootAuthority }),
     bootstrapsigner: () => {
       const signedWith = dependencies.names.clusterInfoKey;
       // Under both names there is one loop, or they would replace each other's signatures.
@@ -198,6 +204,7 @@ function clusterLoops({ aggregation, settleMs }: ControllersOptions, dependencie
       return new GarbageCollector({ ...dependencies, remoteOwners });
     },
     resourcequota: () => new ResourceQuotaController(dependencies),
+    'storage-version-migration': () => new StorageVersionMigrationController(dependencies),
   } satisfies Record<string, MakeLoop>;
 }
 

@@ -16,6 +16,7 @@ import { AlwaysDeny } from './plugins/always/always-deny.js';
 import { CertificateApproval } from './plugins/certificate-approval/certificate-approval.js';
 import { CertificateSigning } from './plugins/certificate-signing/certificate-signing.js';
 import { CertificateSubjectRestriction } from './plugins/certificate-subject-restriction/certificate-subject-restriction.js';
+import { ClusterTrustBundleAttest } from './plugins/cluster-trust-bundle-attest/cluster-trust-bundle-attest.js';
 import { DefaultIngressClass } from './plugins/default-class/default-ingress-class.js';
 import { DefaultStorageClass } from './plugins/default-class/default-storage-class.js';
 import { DenyServiceExternalIPs } from './plugins/deny-service-external-ips/deny-service-external-ips.js';
@@ -67,6 +68,7 @@ const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
     new PersistentVolumeClaimResize(listers, objects, names),
   CertificateApproval: ({ authorizer, names }) => new CertificateApproval(authorizer, names),
   CertificateSigning: ({ authorizer, names }) => new CertificateSigning(authorizer, names),
+  ClusterTrustBundleAttest: ({ authorizer, names }) => new ClusterTrustBundleAttest(authorizer, names),
   CertificateSubjectRestriction: ({ names }) => new CertificateSubjectRestriction(names),
   DefaultIngressClass: ({ listers, names }) => new DefaultIngressClass(listers, names),
   DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
