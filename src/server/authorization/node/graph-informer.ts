@@ -5,6 +5,7 @@ import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { ResourceSlice } from '../../../objects/apis/resource/v1/resource-slice.types.js';
 import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import { type ObjectSink, Reflector } from '../../../objects/registry/informers/reflector.js';
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
@@ -42,6 +43,10 @@ export class GraphInformer {
       reflect(
         formatGroupResource({ group: groupName('storage', names), resource: 'volumeattachments' }),
         attachmentSink(graph),
+      ),
+      reflect(
+        formatGroupResource({ group: groupName('resource', names), resource: 'resourceslices' }),
+        sliceSink(graph),
       ),
     ];
   }
@@ -159,5 +164,13 @@ function attachmentSink(graph: NodeGraph): ObjectSink {
     replace: (attachments) => graph.replacingAttachments(attachments),
     set: (name, node) => graph.setAttachment(name, node),
     delete: (name) => graph.deleteAttachment(name),
+  });
+}
+
+function sliceSink(graph: NodeGraph): ObjectSink {
+  return sinkOf((object) => (object as ApiObject as ResourceSlice & ApiObject).spec.nodeName ?? '', {
+    replace: (slices) => graph.replacingSlices(slices),
+    set: (name, node) => graph.setSlice(name, node),
+    delete: (name) => graph.deleteSlice(name),
   });
 }

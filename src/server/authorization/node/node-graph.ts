@@ -35,6 +35,7 @@ export class NodeGraph {
   private readonly podsByNode = new Map<string, Set<PodEntry>>();
   private readonly volumes = new Map<string, VolumeEntry>();
   private readonly attachments = new Map<string, string>();
+  private readonly slices = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
 
   /** Calls the listener whenever a node may have gained access to something. Returns a function that ends this. */
@@ -110,6 +111,23 @@ export class NodeGraph {
     yield* eachInSteps(attachments, ([name, node]) => this.setAttachment(name, node));
   }
 
+  /** @param node the node whose devices the slice shows; '' for devices of several nodes */
+  setSlice(name: string, node: string): void {
+    this.slices.set(name, node);
+    this.grown();
+  }
+
+  deleteSlice(name: string): void {
+    this.slices.delete(name);
+  }
+
+  *replacingSlices(slices: ReadonlyMap<string, string>): Steps {
+    yield* eachInSteps(this.slices.keys(), (name) => {
+      if (!slices.has(name)) this.slices.delete(name);
+    });
+    yield* eachInSteps(slices, ([name, node]) => this.setSlice(name, node));
+  }
+
   /** Whether a pod of the node refers to the object directly, or through a claim whose volume does. */
   refersTo(node: string, key: string): boolean {
     const target = this.targets.get(key);
@@ -138,6 +156,11 @@ export class NodeGraph {
   /** Whether the attachment is to the node. */
   isAttachedTo(node: string, attachment: string): boolean {
     return this.attachments.get(attachment) === node;
+  }
+
+  /** Whether the slice shows devices of the node alone. */
+  isSliceOf(node: string, slice: string): boolean {
+    return node !== '' && this.slices.get(slice) === node;
   }
 
   /** The number of kept entries, so tests can check that entries are removed. */

@@ -90,6 +90,36 @@ describe('the node authorizer', () => {
     for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
   });
 
+  it('lets a node read the claims of its pods, and keep the slices of its own devices', async () => {
+    const { graph, ask } = setUp();
+    const [claims, slices] = [
+      '/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims',
+      '/apis/resource.k8s.io/v1/resourceslices',
+    ];
+    graph.setPod('ns/p', { node: 'n', keys: [referenceKey('device', 'ns', 'mine')] });
+    graph.setSlice('own', 'n');
+    graph.setSlice('other', 'm');
+    graph.setSlice('shared', '');
+    const cases: readonly (readonly [string, boolean])[] = [
+      [`GET ${claims}/mine`, true],
+      [`GET ${claims}/other`, false],
+      [`GET ${claims}`, false],
+      [`PUT ${claims}/mine/status`, false],
+      [`POST ${slices}`, true],
+      [`GET ${slices}/own`, true],
+      [`PATCH ${slices}/own`, true],
+      [`DELETE ${slices}/other`, false],
+      [`PUT ${slices}/shared`, false],
+      [`GET ${slices}`, false],
+      [`DELETE ${slices}`, false],
+      [`GET ${slices}?fieldSelector=spec.nodeName%3Dn`, true],
+      [`DELETE ${slices}?fieldSelector=spec.nodeName%3Dn`, true],
+      [`DELETE ${slices}?fieldSelector=spec.nodeName%3Dm`, false],
+      [`GET ${slices}?watch=1&fieldSelector=spec.driver%3Dn`, false],
+    ];
+    for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
+  });
+
   it('lets a node read its own pods and its own node, by selector or by name', async () => {
     const { graph, authorizer, ask } = setUp();
     const pods = '/api/v1/namespaces/ns/pods';

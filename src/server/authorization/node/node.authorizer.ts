@@ -66,7 +66,9 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     const { graph, names } = dependencies;
     const refers = (kind: ReferenceKind) => (node: string, namespace: string, name: string) =>
       graph.refersTo(node, referenceKey(kind, namespace, name));
-    const [storage, coordination] = ['storage', 'coordination'].map((group) => groupName(group, names));
+    const [storage, coordination, devices] = ['storage', 'coordination', 'resource'].map((group) =>
+      groupName(group, names),
+    );
     const resource = (name: string, group = '') => formatGroupResource({ group, resource: name });
     this.rules = new Map<string, Rule>([
       ['nodes', ownNode],
@@ -81,6 +83,8 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
         this.getting((node, _namespace, name) => graph.isAttachedTo(node, name)),
       ],
       [resource('csinodes', storage), ownCsiNode],
+      [resource('resourceclaims', devices), this.getting(refers('device'))],
+      [resource('resourceslices', devices), (node, attributes) => this.ownSlices(node, attributes)],
       [resource('leases', coordination), (node, attributes) => this.ownLease(node, attributes)],
     ]);
   }
@@ -174,6 +178,26 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
       return no('can only access node lease with the same name as the requesting node');
     }
     return allow;
+  }
+
+  /** The slices of the node's own devices; admission looks at new ones. */
+  private ownSlices(node: string, attributes: AuthorizerAttributes): Decision {
+    const { verb, subresource, selectors } = attributes;
+    if (subresource !== '') return no('cannot authorize ResourceSlice subresources');
+    if (verb === 'create') return allow;
+    if (['get', 'update', 'patch', 'delete'].includes(verb)) {
+      const { graph } = this.dependencies;
+      return this.connected(node, attributes, (_, _namespace, slice) => graph.isSliceOf(node, slice));
+    }
+    if (!['watch', 'list', 'deletecollection'].includes(verb)) {
+      return no(
+        'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
+      );
+    }
+    const isOwn = askedFields(selectors).some(
+      ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
+    );
+    return isOwn ? allow : no('can only list/watch/deletecollection resourceslices with nodeName field selector');
   }
 
   private connected(node: string, attributes: AuthorizerAttributes, isConnected: Connection): Decision {

@@ -5,7 +5,7 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 
 /** Kinds of objects in its own namespace that a pod may refer to. */
-export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'account';
+export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'device' | 'account';
 
 /** A reference as one text. It is unique because kinds contain no slash. */
 export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
@@ -42,7 +42,7 @@ export function podReferences(pod: Pod & ApiObject, mirror: string): PodReferenc
 }
 
 /** The keys of all objects that a pod refers to, mirror pod or not; each once. */
-export function referencedKeys({ metadata, spec }: Pod & ApiObject): readonly string[] {
+export function referencedKeys({ metadata, spec, status }: Pod & ApiObject): readonly string[] {
   const namespace = metadata.namespace ?? '';
   const keys = new Set<string>();
   const refer = (kind: ReferenceKind, name: string | undefined | null) => {
@@ -54,6 +54,10 @@ export function referencedKeys({ metadata, spec }: Pod & ApiObject): readonly st
   for (const container of spec.containers ?? []) visitContainer(container, refer);
   for (const container of spec.ephemeralContainers ?? []) visitContainer(container, refer);
   for (const volume of spec.volumes ?? []) visitVolume(volume, metadata.name ?? '', refer);
+  // Claims to devices: those that it names, and those that were made for it.
+  for (const { resourceClaimName } of spec.resourceClaims ?? []) refer('device', resourceClaimName);
+  for (const { resourceClaimName } of status?.resourceClaimStatuses ?? []) refer('device', resourceClaimName);
+  refer('device', status?.extendedResourceClaimStatus?.resourceClaimName);
   return [...keys];
 }
 

@@ -44,6 +44,7 @@ export class NodeRestriction implements AdmissionPlugin {
       ['persistentvolumeclaims', claimProblem],
       ['serviceaccounts', (node, attributes) => this.tokenProblem(node, attributes)],
       [`leases.${coordination}`, (node, attributes) => this.leaseProblem(node, attributes)],
+      [`resourceslices.${groupName('resource', names)}`, sliceProblem],
       [`csinodes.${storage}`, (node, attributes) => ownNameProblem(node, attributes, 'CSINode')],
     ]);
   }
@@ -168,8 +169,25 @@ function podStatusProblem(node: string, { object, oldObject }: AdmissionAttribut
     return `node ${JSON.stringify(node)} cannot update labels through pod status`;
   }
   // They name the resource claims that the pod uses: a node could claim others for itself.
-  if (isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) return undefined;
-  return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
+  if (!isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) {
+    return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
+  }
+  if (!isDeepStrictEqual(extendedClaim(object), extendedClaim(oldObject))) {
+    return `node ${JSON.stringify(node)} cannot update extended resource claim status`;
+  }
+  return undefined;
+}
+
+function extendedClaim(pod: ApiObject | undefined): unknown {
+  return (pod as ReadPod | undefined)?.status?.extendedResourceClaimStatus ?? null;
+}
+
+/** New slices are for devices of the node, and of the slices of a collection it deletes only these. */
+function sliceProblem(node: string, { operation, object, oldObject }: AdmissionAttributes): Problem {
+  if (operation !== 'CREATE' && operation !== 'DELETE') return undefined;
+  const slice = (operation === 'CREATE' ? object : oldObject) as { spec?: { nodeName?: string } } | undefined;
+  if (slice?.spec?.nodeName === node) return undefined;
+  return `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`;
 }
 
 function claimStatuses(pod: ApiObject | undefined): readonly unknown[] {

@@ -19,7 +19,10 @@ export interface ReadPod extends ApiObject {
       readonly ephemeral?: object | null;
     }[];
   };
-  readonly status?: { readonly resourceClaimStatuses?: readonly unknown[] };
+  readonly status?: {
+    readonly resourceClaimStatuses?: readonly unknown[];
+    readonly extendedResourceClaimStatus?: unknown;
+  };
 }
 
 /** The fields of a node that the plugin reads. */
