@@ -16,6 +16,7 @@ import { AUTHORIZATION, type Authorization } from '../../server/authorization/bu
 import type { RunningServer } from '../../start-server.js';
 import type { OpenDatabase } from '../../storage/postgres/postgres-storage.js';
 import { exposureProblem, warnOfExposure } from './exposure.js';
+import { unservedPolicies } from './unserved-policies.js';
 
 /** The served API, in this process or in its workers. */
 export interface Serving extends Running {
@@ -122,6 +123,8 @@ export async function serveAlone(
       missing: '--service-account-signing-key-file',
     });
   }
+  const withoutPolicies = unservedPolicies(options.admission, server.get(ResourceRegistry));
+  if (withoutPolicies !== undefined) logger.warn(withoutPolicies);
   const { anonymous } = server.get<Authentication>(AUTHENTICATION);
   const anonymousAuth = anonymous.isEnabled && anonymous.paths.length === 0;
   const { modes: authorizationMode } = server.get<Authorization>(AUTHORIZATION);
