@@ -42,6 +42,7 @@ it('the weights are those of the field', () => {
     NodeResourcesFit: 1,
     NodeResourcesBalancedAllocation: 1,
     ImageLocality: 1,
+    DynamicResources: 2,
   });
 });
 
