@@ -73,10 +73,10 @@ export const suites = {
 
 /** What depends on the database: `--suite all` also runs it on one with the settings that it comes with. */
 export const onStockDatabase = [
-  'src/storage/',
+  'src/storage/postgres/',
+  'src/storage/feed/',
   'src/loops/controllers/sql-views',
   'e2e/writes-and-watches.',
-  'e2e/list-contract.',
 ];
 
 /**
