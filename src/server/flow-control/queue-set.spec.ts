@@ -33,7 +33,8 @@ function setOf(limit: number, how: Queuing | 'reject' = queuing) {
 function outcomesOf(limit: number, flows: readonly SimulatedFlow[], forMs = 60_000): Map<string, FlowOutcome> {
   const { time, set } = setOf(limit);
   const outcomes = simulate(set, time, flows, forMs);
-  assert.ok(set.seatsInUse <= limit || set.running === 1);
+  // A few narrow requests may have extra seats.
+  assert.ok(set.seatsInUse <= limit + Math.max(1, limit / 10) || set.running === 1);
   return outcomes;
 }
 
@@ -223,6 +224,21 @@ describe('a queue set', () => {
     assert.ok([third, again].every(({ state }) => state === 'running'));
     for (const one of [first, second]) set.leave(one);
     assert.equal(ticket('e').state, 'running');
+  });
+
+  it('lets a flow of narrow requests go on with its part of the extra seats while wide ones have all others', () => {
+    const { set, ticket } = setOf(100, { queues: 512, handSize: 1, queueLengthLimit: 50 });
+    for (let i = 0; i < 12; i++) ticket('lists', wide(10));
+    assert.equal(set.seatsInUse, 100);
+    const gets = Array.from({ length: 8 }, () => ticket('gets'));
+    const count = () => gets.filter(({ state }) => state === 'running').length;
+    assert.equal(count(), 5, 'half of the ten extra seats: two flows share them');
+    assert.equal(ticket('others').state, 'running', 'some are left for a third flow');
+    set.leave(gets[0] as Ticket<string>);
+    assert.equal(count(), 4, 'now three flows share them');
+    for (const get of gets.slice(1, 5)) set.leave(get);
+    assert.equal(count(), 3, 'the waiting ones follow without any list that ends');
+    assert.equal(set.seatsInUse, 104);
   });
 
   it('follows a new limit at once', () => {

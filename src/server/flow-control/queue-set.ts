@@ -20,7 +20,10 @@ export interface QueueSetObserver<T> {
   changed?(seatsInUse: number, seatsWaiting: number): void;
 }
 
-/** The extra seats, as a part of the limit, for narrow requests of flows that have nothing else under way. */
+/**
+ * The extra seats, as a part of the limit, for narrow requests of flows that have little under way. Flows share them, so
+ * that one which sends gets steadily does not wait until a long list of another one ends.
+ */
 const besidePart = 0.1;
 
 /**
@@ -171,7 +174,8 @@ export class QueueSet<T> {
     const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
-    ticket.isBeside = !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
+    const isNext = queue.waiting.length === 0;
+    ticket.isBeside = isNext && !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
     if (!queue.isActive) {
       this.active++;
       queue.nextDispatchR = this.r;
@@ -301,12 +305,16 @@ export class QueueSet<T> {
   }
 
   /**
-   * Whether a flow that has nothing else under way starts a narrow request, although wide ones of others occupy the
-   * seats. A few such requests have their seats beside those of the level, so that nobody waits for them.
+   * Whether a flow that has little under way starts a narrow request, although wide ones of others occupy the seats. A
+   * few such requests have their seats beside those of the level, so that nobody waits for them.
    */
-  private mayRunBeside(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
-    if (queue.isActive || initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
-    return this.beside + initialSeats <= Math.max(1, this.limit * besidePart);
+  private mayRunBeside(queue: Queue<T>, work: WorkEstimate): boolean {
+    const { initialSeats } = work;
+    if (initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
+    if (queue.isActive && !this.isInPace(queue, work)) return false;
+    const most = Math.max(1, this.limit * besidePart);
+    const part = Math.max(1, Math.floor(most / (this.active + (queue.isActive ? 0 : 1))));
+    return queue.running.size < part && this.beside + initialSeats <= most;
   }
 
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
@@ -414,16 +422,27 @@ export class QueueSet<T> {
       const { initialSeats } = ticket.work;
       if (!this.fits(initialSeats) && !this.reclaim(initialSeats)) {
         this.observer.blocked?.(ticket);
-        return;
+        break;
       }
-      this.unqueue(ticket, queue);
-      this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
-      queue.nextDispatchR += totalWork(ticket.work);
-      this.observer.unqueued?.(ticket);
-      this.start(ticket);
-      boundNextDispatch(queue);
-      ticket.onDispatch?.();
+      this.startNext(queue, ticket);
     }
+    for (const queue of this.filled) {
+      const ticket = queue.waiting[0] as Ticket<T>;
+      if (!this.mayRunBeside(queue, ticket.work)) continue;
+      ticket.isBeside = true;
+      this.startNext(queue, ticket);
+    }
+  }
+
+  /** Starts the first request of a queue. */
+  private startNext(queue: Queue<T>, ticket: Ticket<T>): void {
+    this.unqueue(ticket, queue);
+    this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
+    queue.nextDispatchR += totalWork(ticket.work);
+    this.observer.unqueued?.(ticket);
+    this.start(ticket);
+    boundNextDispatch(queue);
+    ticket.onDispatch?.();
   }
 
   /** The queue whose first request would finish first, among those that may start one; undefined if none may. */
