@@ -241,6 +241,17 @@ describe('a queue set', () => {
     assert.equal(set.seatsInUse, 104);
   });
 
+  it('lets narrow requests of a flow pass its own list, which waits for others', () => {
+    const { set, ticket } = setOf(100, { queues: 512, handSize: 1, queueLengthLimit: 50 });
+    for (let i = 0; i < 10; i++) ticket('lists', wide(10));
+    const list = ticket('mixed', wide(10));
+    const gets = Array.from({ length: 7 }, () => ticket('mixed'));
+    const count = () => gets.filter(({ state }) => state === 'running').length;
+    assert.deepEqual([list.state, count()], ['waiting', 5]);
+    set.leave(gets[0] as Ticket<string>);
+    assert.deepEqual([list.state, count()], ['waiting', 5]);
+  });
+
   it('follows a new limit at once', () => {
     const { set, ticket } = setOf(1);
     const tickets = Array.from({ length: 5 }, (_, i) => ticket(`flow-${i}`));

@@ -174,7 +174,8 @@ export class QueueSet<T> {
     const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
-    const isNext = queue.waiting.length === 0;
+    // Requests of one flow keep no order between them: a get need not wait for the list before it.
+    const isNext = narrowIn(queue) === undefined;
     ticket.isBeside = isNext && !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
     if (!queue.isActive) {
       this.active++;
@@ -427,14 +428,14 @@ export class QueueSet<T> {
       this.startNext(queue, ticket);
     }
     for (const queue of this.filled) {
-      const ticket = queue.waiting[0] as Ticket<T>;
-      if (!this.mayRunBeside(queue, ticket.work)) continue;
+      const ticket = narrowIn(queue);
+      if (ticket === undefined || !this.mayRunBeside(queue, ticket.work)) continue;
       ticket.isBeside = true;
       this.startNext(queue, ticket);
     }
   }
 
-  /** Starts the first request of a queue. */
+  /** Starts a request that waits. */
   private startNext(queue: Queue<T>, ticket: Ticket<T>): void {
     this.unqueue(ticket, queue);
     this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
@@ -493,4 +494,9 @@ export class QueueSet<T> {
     invariant(isPossible, 'seats and requests are never negative', inUse, wanted, runningCount, waitingCount);
     this.observer.changed?.(this.inUse, this.wanted);
   }
+}
+
+/** The first waiting request that takes one seat. */
+function narrowIn<T>({ waiting }: Queue<T>): Ticket<T> | undefined {
+  return waiting.find(({ work }) => work.initialSeats === 1);
 }
