@@ -56,12 +56,16 @@ export class NamePool {
 
   /** A name that is free now, without taking it; undefined when there is none. */
   async findAny(owner: AllocationOwner, except: ReadonlySet<string>): Promise<string | undefined> {
-    if (this.recent === undefined) {
+    const { recent } = this;
+    if (recent === undefined) {
       for (const name of this.blindNames()) {
         if (!except.has(name) && !(await this.allocations.isTaken(name, owner))) return name;
       }
     }
-    const { taken } = await this.survey();
+    return (recent && this.lastFree(recent, except)) ?? this.lastFree(await this.survey(), except);
+  }
+
+  private lastFree({ taken }: AllocationSurvey, except: ReadonlySet<string>): string | undefined {
     for (let offset = this.range.size - 1; offset >= 0; offset--) {
       const name = this.range.at(offset);
       if (!taken.has(name) && !except.has(name)) return name;
