@@ -2,7 +2,7 @@ import { invariant } from '../../base/machinery/invariant.js';
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { FlowHash } from './flow-hash.js';
 import { IdleTickets } from './idle-tickets.js';
-import { boundNextDispatch, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
+import { boundNextDispatch, narrowIn, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
 import type { QueueTimers } from './queue-timers.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
 
@@ -494,9 +494,4 @@ export class QueueSet<T> {
     invariant(isPossible, 'seats and requests are never negative', inUse, wanted, runningCount, waitingCount);
     this.observer.changed?.(this.inUse, this.wanted);
   }
-}
-
-/** The first waiting request that takes one seat. */
-function narrowIn<T>({ waiting }: Queue<T>): Ticket<T> | undefined {
-  return waiting.find(({ work }) => work.initialSeats === 1);
 }

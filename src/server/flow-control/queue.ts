@@ -68,3 +68,8 @@ export function boundNextDispatch<T>(queue: Queue<T>): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;
 }
+
+/** The first waiting request of a queue that takes one seat. */
+export function narrowIn<T>({ waiting }: Queue<T>): Ticket<T> | undefined {
+  return waiting.find(({ work }) => work.initialSeats === 1);
+}

@@ -17,7 +17,7 @@ const key = 'bundle';
 
 /**
  * Publishes the authorities of the API's certificate as the trust bundle of their signer, for pods that mount it, and
- * removes former ones. The name of a bundle tells its content.
+ * removes former ones. The name of a bundle contains a digest of its content.
  */
 export class TrustBundlePublisher extends ReconcileLoop {
   readonly name = 'kube-apiserver-serving-clustertrustbundle-publisher';
