@@ -97,7 +97,8 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
       }
       const grown = residentBytes(pid) - settled;
       for (const go of leave) go();
-      assert.ok(grown < 150e6, `${Math.round(grown / 1e6)} MB more for five lists of 50 MB and a watch of 90 MB`);
+      // Garbage that is not collected yet counts too: 100 to 155 MB were measured. Kept answers would be 340 MB.
+      assert.ok(grown < 220e6, `${Math.round(grown / 1e6)} MB more for five lists of 50 MB and a watch of 90 MB`);
       await inFlight(patient, 'readOnly', 1);
     });
   }
