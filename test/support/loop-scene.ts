@@ -165,6 +165,13 @@ export class LoopScene {
     return found;
   }
 
+  /** The text of an object of a core resource in the store, with its managedFields, which loops never see. */
+  async storedText(resource: string, namespace: string, name: string): Promise<string> {
+    const stored = await this.storage.get({ resource, namespace, name });
+    assert.ok(stored, `${resource} ${namespace}/${name} is missing`);
+    return stored.json;
+  }
+
   find<T extends ApiObject>(resource: string, namespace: string, name: string): Promise<T | undefined> {
     return this.of<T>(resource).get(namespace, name);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { memberText, skimObject } from './skim.js';
+import { memberText, skimObject, withoutMember } from './skim.js';
 
 const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `value ${i}`]));
 
@@ -66,5 +66,28 @@ describe('the text of a member', () => {
     assert.equal(memberText(text, start, 'no'), undefined);
     assert.equal(memberText(text, start, 'label'), undefined);
     assert.equal(memberText('{}', 0, 'labels'), undefined);
+  });
+});
+
+describe('a text without a member', () => {
+  const without = (value: object, name: string) => JSON.parse(withoutMember(JSON.stringify(value), 0, name));
+
+  it('has all others, wherever the member was', () => {
+    assert.deepEqual(without({ a: [{ a: 1 }], b: 'a', c: {} }, 'a'), { b: 'a', c: {} });
+    assert.deepEqual(without({ b: '"a":', a: { a: ']}"' }, c: { a: 1 } }, 'a'), { b: '"a":', c: { a: 1 } });
+    assert.deepEqual(without({ b: 1, c: { a: 1 }, a: null }, 'a'), { b: 1, c: { a: 1 } });
+    assert.deepEqual(without({ a: 1 }, 'a'), {});
+  });
+
+  it('is the same text when there is none', () => {
+    const text = JSON.stringify({ b: { a: 1 }, '"a': 1, ba: 2 });
+    assert.equal(withoutMember(text, 0, 'a'), text);
+    assert.equal(withoutMember('{}', 0, 'a'), '{}');
+  });
+
+  it('may begin inside of another one', () => {
+    const text = '{ "kind":"A","metadata":{"name":"a","managedFields":[{}],"uid":"u"},"managedFields":1}';
+    const expected = '{ "kind":"A","metadata":{"name":"a","uid":"u"},"managedFields":1}';
+    assert.equal(withoutMember(text, text.indexOf('{"name"'), 'managedFields'), expected);
   });
 });

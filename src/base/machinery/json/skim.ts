@@ -22,12 +22,34 @@ export function skimObject(text: string, always: readonly string[]): Record<stri
  * escapes.
  */
 export function memberText(text: string, start: number, name: string): string | undefined {
-  let i = start + 1;
-  while (text.charCodeAt(i) === quote) {
-    const keyEnd = endOfString(text, i);
-    const end = endOfValue(text, keyEnd + 2);
-    if (keyEnd - i - 1 === name.length && text.startsWith(name, i + 1)) return text.slice(keyEnd + 2, end);
-    i = end + 1;
+  const found = findMember(text, start, name);
+  return found === undefined ? undefined : text.slice(found.value, found.end);
+}
+
+/** The text without a member of the object that begins at `start`; see {@link memberText}. */
+export function withoutMember(text: string, start: number, name: string): string {
+  const found = findMember(text, start, name);
+  if (found === undefined) return text;
+  if (text.charCodeAt(found.end) === comma) return text.slice(0, found.key) + text.slice(found.end + 1);
+  const isFirst = found.key === start + 1;
+  return text.slice(0, isFirst ? found.key : found.key - 1) + text.slice(found.end);
+}
+
+/** Where a member is in a text: the quote of its name, the beginning of its value, and the index after that. */
+interface MemberPlace {
+  readonly key: number;
+  readonly value: number;
+  readonly end: number;
+}
+
+function findMember(text: string, start: number, name: string): MemberPlace | undefined {
+  let key = start + 1;
+  while (text.charCodeAt(key) === quote) {
+    const keyEnd = endOfString(text, key);
+    const value = keyEnd + 2;
+    const end = endOfValue(text, value);
+    if (keyEnd - key - 1 === name.length && text.startsWith(name, key + 1)) return { key, value, end };
+    key = end + 1;
   }
   return undefined;
 }

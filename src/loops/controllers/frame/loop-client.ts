@@ -13,7 +13,8 @@ import type { Scale } from '../../../objects/apis/autoscaling/v1/scale.types.js'
 import { partOf, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../../objects/registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
-import { parseText, type VersionedText } from '../../../objects/registry/store/object-codec.js';
+import type { VersionedText } from '../../../objects/registry/store/object-codec.js';
+import { parseWithoutManagers } from '../../../objects/registry/store/read-without-managers.js';
 import { versionViews } from '../../../objects/registry/store/version-views.js';
 import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
@@ -67,7 +68,7 @@ export class LoopClient {
 }
 
 /**
- * Objects of one resource, in their stored version. Writes pass authorization, admission and the rules of the kind like
+ * Objects of one resource, in their stored version, as a rule without managedFields. Writes pass authorization, admission and the rules of the kind like
  * those of clients, and record the field manager. Throws StatusErrors, and TermOver for writes after the end of the
  * term.
  */
@@ -138,7 +139,7 @@ export class ResourceClient<T extends ApiObject> {
 
   /**
    * Changes an object, or its part `subresource` (`status`). `change` receives a copy of the live object, which it may
-   * change, and returns the object to write, or undefined for no write. It is called again when another writer was
+   * change (without managedFields), and returns the object to write, or undefined for no write. It is called again when another writer was
    * faster.
    *
    * Resolves with the written object, or with undefined when nothing was written because `change` returned undefined or
@@ -169,7 +170,7 @@ export class ResourceClient<T extends ApiObject> {
         ...(part === undefined ? {} : { subresource: part }),
         transform: (live) => {
           if (live === undefined || live.metadata.uid !== uid) throw new Unwritten();
-          const changed = change(cloneJson(live) as T);
+          const changed = change(copyWithoutManagers(live) as T);
           if (changed === undefined) throw new Unwritten();
           const next = decode(this.resource.served.type, changed).value as ApiObject;
           this.recordOwner(live, next, part);
@@ -384,8 +385,12 @@ export class ResourceClient<T extends ApiObject> {
 
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
     const { definition, served } = this.resource;
-    // Owners of kinds with an external converter would need a call: their entries stay unchanged.
-    if (remoteConversionOf(definition) !== undefined) return;
+    if (remoteConversionOf(definition) !== undefined) {
+      // Owners of kinds with an external converter would need a call: their entries stay unchanged.
+      const kept = live?.metadata.managedFields;
+      if (kept !== undefined) next.metadata.managedFields = kept;
+      return;
+    }
     const { group } = definition;
     const entries = updateManagedFields(served.type, live, next, {
       manager,
@@ -399,7 +404,7 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   private read({ json, resourceVersion }: Pick<VersionedText, 'json' | 'resourceVersion'>): T {
-    const object = parseText(this.resource, json);
+    const object = parseWithoutManagers(this.resource, json);
     object.metadata = { ...object.metadata, resourceVersion: String(resourceVersion) };
     return object as T;
   }
@@ -414,6 +419,12 @@ export type DeepPartial<T> = T extends readonly (infer U)[]
 
 /** For clients in tests, which share one memory with everything. */
 const unlimited = new WriteLimiter();
+
+/** A copy that a loop may change. Its managedFields would be a large part of the work, and no loop reads them. */
+function copyWithoutManagers(live: ApiObject): ApiObject {
+  const { managedFields: _managedFields, ...metadata } = live.metadata;
+  return cloneJson({ ...live, metadata });
+}
 
 /** The manager of an object, as far as its owner reference shows it. */
 function managerOf(metadata: ApiObject['metadata'] | undefined): ApiObject | undefined {

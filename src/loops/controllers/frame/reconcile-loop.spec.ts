@@ -274,11 +274,28 @@ describe('ReconcileLoop', () => {
     await running;
   });
 
-  it('records who owns the fields that it writes', async () => {
-    const made = await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { x: '1' } });
-    const [entry] = made.metadata.managedFields ?? [];
-    assert.equal(entry?.manager, 'plinth');
-    assert.equal(entry?.operation, 'Update');
-    assert.deepEqual(entry?.fieldsV1, { 'f:data': { '.': {}, 'f:x': {} } });
+  it('records who owns the fields that it writes, and reads objects without that', async () => {
+    const name = { namespace: 'ns', name: 'a' };
+    const ownersOf = async () => {
+      const stored = await storage.get({ resource: 'configmaps', ...name });
+      return JSON.parse(stored?.json ?? '').metadata.managedFields as readonly object[];
+    };
+    const made = await maps.create(work, { metadata: name, data: { x: '1' } });
+    assert.equal(made.metadata.managedFields, undefined);
+    const [{ time, ...entry }] = (await ownersOf()) as [{ time: string }];
+    const fieldsV1 = { 'f:data': { '.': {}, 'f:x': {} } };
+    const shared = { manager: 'plinth', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+    assert.deepEqual(entry, { ...shared, fieldsV1 });
+    assert.match(time, /^\d{4}-.*Z$/);
+
+    const changed = await maps.update(work, made, (live) => {
+      assert.equal(live.metadata.managedFields, undefined);
+      return { ...live, data: { ...live.data, y: '2' } };
+    });
+    assert.deepEqual(changed?.data, { x: '1', y: '2' });
+    assert.equal(changed?.metadata.managedFields, undefined);
+    const [after] = (await ownersOf()) as [{ fieldsV1: object }];
+    assert.deepEqual(after.fieldsV1, { 'f:data': { '.': {}, 'f:x': {}, 'f:y': {} } });
+    assert.equal((await maps.get('ns', 'a'))?.metadata.managedFields, undefined);
   });
 });

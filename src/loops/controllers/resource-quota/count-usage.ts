@@ -5,7 +5,8 @@ import type { ResourceQuota } from '../../../objects/apis/core/v1/resource-quota
 import { type Amounts, addAmount } from '../../../objects/quota/amounts.js';
 import { countsObject } from '../../../objects/quota/quota-scopes.js';
 import type { MeasuredResource } from '../../../objects/quota/usage-evaluators.js';
-import { readStored, type StoredResources } from '../../../objects/registry/store/object-codec.js';
+import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
+import { readWithoutManagers } from '../../../objects/registry/store/read-without-managers.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../../../storage/page-size.js';
 import type { ListPosition, Storage, StoredObject } from '../../../storage/storage.interface.js';
 
@@ -60,7 +61,7 @@ export async function countUsage(
     }
     const turn = new Turn();
     for await (const item of objectsOf(storage, storageResource, query)) {
-      const read = readStored(registry, item);
+      const read = readWithoutManagers(registry, item);
       const object = read instanceof Promise ? await read : read;
       const end = evaluator.endsAt?.(object);
       if (end !== undefined && end >= query.now) endsAt = Math.min(end, endsAt ?? end);

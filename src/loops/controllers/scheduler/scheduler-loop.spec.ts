@@ -71,10 +71,10 @@ describe('SchedulerLoop', () => {
     const { message, type, source, involvedObject } = await event('Scheduled', 'large');
     assert.equal(message, 'Successfully assigned default/large to labelled');
     assert.deepEqual([type, source?.component, involvedObject.kind], ['Normal', 'default-scheduler', 'Pod']);
-    const { status, metadata } = await scene.get<StoredPod>('pods', 'default', 'large');
+    const { status } = await scene.get<StoredPod>('pods', 'default', 'large');
     const [condition] = status.conditions ?? [];
     assert.deepEqual([condition?.type, condition?.status], ['PodScheduled', 'True']);
-    assert.ok(metadata.managedFields?.some(({ subresource }) => subresource === 'binding'));
+    assert.match(await scene.storedText('pods', 'default', 'large'), /"subresource":"binding"/);
 
     await pod('none', '6');
     const text = '0/3 nodes are available: 1 node(s) had untolerated taint {own: mine}, 2 Insufficient cpu.';

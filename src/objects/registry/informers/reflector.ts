@@ -10,7 +10,8 @@ import type {
   StoredObject,
 } from '../../../storage/storage.interface.js';
 import { untilReady } from '../../../storage/until-ready.js';
-import { readStored, type StoredResources } from '../store/object-codec.js';
+import type { StoredResources } from '../store/object-codec.js';
+import { readWithoutManagers } from '../store/read-without-managers.js';
 import { FillGate } from './fill-gate.js';
 import { objectOf } from './shared-texts.js';
 
@@ -19,8 +20,8 @@ const retryMs = 500;
 const recentMs = 2 * retryMs;
 
 /**
- * Receives all objects of a resource and then every change, in order. The objects may be shared: nobody may change
- * them. One reflector makes the calls, never two at a time: long work may take turns with everything else.
+ * Receives all objects of a resource and then every change, in order, as a rule without managedFields. The objects may
+ * be shared: nobody may change them. One reflector makes the calls, never two at a time: long work may take turns with everything else.
  */
 export interface ObjectSink {
   /**
@@ -143,7 +144,7 @@ export class Reflector {
   private async readAll(items: readonly StoredObject[], objects: ApiObject[]): Promise<void> {
     const turn = new Turn();
     for (const item of items) {
-      const read = this.sink.glance?.(item) ?? this.reduced(readStored(this.registry, item), item);
+      const read = this.sink.glance?.(item) ?? this.reduced(readWithoutManagers(this.registry, item), item);
       objects.push(read instanceof Promise ? await read : read);
       if (turn.isOver) await turn.next();
     }

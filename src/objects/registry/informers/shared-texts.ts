@@ -1,13 +1,14 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Change } from '../../../storage/storage.interface.js';
-import { readStored, type StoredResources } from '../store/object-codec.js';
+import type { StoredResources } from '../store/object-codec.js';
+import { readWithoutManagers } from '../store/read-without-managers.js';
 
 const known = new WeakMap<StoredResources, Map<Change, ApiObject | Promise<ApiObject>>>();
 
 /**
  * The object of a change, read once for all callers within one turn of the event loop: several informers in a process
- * follow the same resource, and each of them receives each change at once. Nobody may change the object. A promise for
- * a large one.
+ * follow the same resource, and each of them receives each change at once. It has no managedFields, as a rule. Nobody
+ * may change the object. A promise for a large one.
  */
 export function objectOf(registry: StoredResources, change: Change): ApiObject | Promise<ApiObject> {
   let recent = known.get(registry);
@@ -17,7 +18,7 @@ export function objectOf(registry: StoredResources, change: Change): ApiObject |
   }
   let object = recent.get(change);
   if (object === undefined) {
-    object = readStored(registry, change);
+    object = readWithoutManagers(registry, change);
     if (recent.size === 0) setImmediate(() => known.delete(registry));
     recent.set(change, object);
   }

@@ -156,7 +156,8 @@ export function decodeStored(registry: StoredResources, { key, json }: Pick<Stor
   return resource === undefined ? (JSON.parse(json) as ApiObject) : parseText(resource, json);
 }
 
-async function decodeStoredInTurns(
+/** {@link decodeStored} in turns with everything else, for large objects. */
+export async function readStoredInTurns(
   registry: StoredResources,
   { key, json }: Pick<StoredObject, 'key' | 'json'>,
 ): Promise<ApiObject> {
@@ -170,7 +171,7 @@ export function readStored(
   registry: StoredResources,
   stored: Pick<StoredObject, 'key' | 'json'>,
 ): ApiObject | Promise<ApiObject> {
-  return stored.json.length > largeBytes ? decodeStoredInTurns(registry, stored) : decodeStored(registry, stored);
+  return stored.json.length > largeBytes ? readStoredInTurns(registry, stored) : decodeStored(registry, stored);
 }
 
 /** An object that can't be read by today's declaration is left unchanged, for its owner to see. */
