@@ -42,6 +42,7 @@ export const controllerDefaults = {
   endpoint: true,
   endpointslice: true,
   endpointslicemirroring: true,
+  'service-cidr-controller': true,
   nodelifecycle: true,
   nodeipam: true,
   ttl: true,

@@ -52,6 +52,7 @@ import { RootAuthorityPublisher } from './root-authority/root-authority-publishe
 import { SchedulerLoop } from './scheduler/scheduler-loop.js';
 import { ServiceAccountController } from './service-account/service-account.controller.js';
 import { ServiceAccountTokenController } from './service-account-token/service-account-token.controller.js';
+import { ServiceCidrController } from './service-cidr/service-cidr.controller.js';
 import { SqlProjectionController } from './sql-projection/sql-projection.controller.js';
 import { SqlViewsController } from './sql-views/sql-views.controller.js';
 import { StatefulSetController } from './stateful-set/stateful-set.controller.js';
@@ -143,6 +144,7 @@ function serviceLoops(dependencies: LoopDependencies) {
     endpoint: () => new EndpointsController(dependencies),
     endpointslice: () => new EndpointSliceController(dependencies),
     endpointslicemirroring: () => new EndpointSliceMirroringController(dependencies),
+    'service-cidr-controller': () => new ServiceCidrController(dependencies),
   } satisfies Record<string, MakeLoop>;
 }
 

@@ -2,14 +2,14 @@ import type { GroupResource } from '../../base/machinery/group-version.js';
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 import type { ServiceCIDR } from '../../objects/apis/networking/v1/service-cidr.types.js';
 import type { ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
-import { deleteOwn, ensureObject } from '../../objects/registry/store/ensure-object.js';
+import { ensureObject } from '../../objects/registry/store/ensure-object.js';
 import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
-import { serviceRange } from './service-cidr/service-cidr.resource.js';
+import type { StoredObject } from '../../storage/storage.interface.js';
+import { StorageError } from '../../storage/storage-error.js';
+import { defaultServiceCidrName as name, serviceRange } from './service-cidr/service-cidr.resource.js';
 
-const name = 'kubernetes';
-
-/** Makes the object of the range that services get their addresses from, unless there is one. Safe for many processes at once. */
+/** Makes the object of the range that the server's flag names, unless there is one. Safe for many processes at once. */
 export function ensureDefaultServiceCidr(
   names: VendorNames,
   stores: ResourceStores,
@@ -24,15 +24,30 @@ export async function replaceFormerServiceCidr(
   stores: ResourceStores,
   ranges: ServiceRanges,
 ): Promise<void> {
-  const place = placeOf(names);
-  const { resource } = stores.named(place.group, place.resource);
-  const stored = await stores.storage.get({ resource: resource.storageResource, namespace: '', name });
+  const { group, resource: resourceName } = placeOf(names);
+  const { resource } = stores.named(group, resourceName);
+  const key = { resource: resource.storageResource, namespace: '', name };
+  const stored = await stores.storage.get(key);
   if (stored === undefined) return;
   const { spec } = parseStored(resource, stored) as ServiceCIDR;
   // An object that a client extended, or that shows an older range: neither describes the range in use.
   if (spec.cidrs?.length === 1 && spec.cidrs[0] === serviceRange(ranges)) return;
-  await deleteOwn(stores, place, { name }, stored.uid);
+  await removeAtOnce(stores, stored);
   await ensureDefaultServiceCidr(names, stores, ranges);
+}
+
+/**
+ * Removes a stored object whatever finalizers it has: an address of a service would hold the former range for ever, and
+ * the present one could have no object.
+ */
+async function removeAtOnce({ storage }: ResourceStores, { key, uid }: StoredObject): Promise<void> {
+  try {
+    await storage.guaranteedUpdate(key, {}, (current) =>
+      current?.uid === uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
+    );
+  } catch (error) {
+    if (!(error instanceof StorageError && error.code === 'KeyNotFound')) throw error;
+  }
 }
 
 function placeOf(names: VendorNames): GroupResource {

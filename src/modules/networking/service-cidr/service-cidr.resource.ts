@@ -1,9 +1,7 @@
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
-import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Condition } from '../../../objects/apis/meta/v1/condition.types.js';
-import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
 import { type ServiceCIDR, serviceCIDR } from '../../../objects/apis/networking/v1/service-cidr.types.js';
 import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
 import { canonicalNetwork, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
@@ -30,9 +28,12 @@ const columns: readonly TableColumn<ServiceCIDR>[] = [
   ageColumn,
 ];
 
+/** The object of the range that the server's flag names. */
+export const defaultServiceCidrName = 'kubernetes';
+
 /**
- * `servicecidrs`: ranges that service addresses come from. Only the range of the server's flag is used; the condition
- * `Ready` of every other object reports that nothing comes from it.
+ * `servicecidrs`: ranges that service addresses come from. A control loop writes their condition `Ready`; the object of
+ * the flag's range has it from the start, so that it is ready where that loop does not run.
  */
 export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
   const range = serviceRange(ranges);
@@ -45,50 +46,35 @@ export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, c
     versions: [{ version: 'v1', type: serviceCIDR }],
     strategy: {
       prepareForCreate: (_context, object) => {
-        object.status.conditions = [readiness(object, range, clock)];
-      },
-      prepareForUpdate: (_context, object, old) => {
-        if (deepEqual(object.spec, old.spec)) return;
-        const others = (object.status.conditions ?? []).filter(({ type }) => type !== 'Ready');
-        object.status.conditions = [...others, readiness(object, range, clock)];
+        const { metadata, spec } = object;
+        const isDefault = metadata.name === defaultServiceCidrName && spec.cidrs?.join() === range;
+        object.status = isDefault ? { conditions: [defaultReady(clock)] } : {};
       },
       validate: (_context, object) => validateServiceCidr(object),
       validateUpdate: (_context, object, old) => validateServiceCidrUpdate(object, old),
     },
     columns,
-    subresources: [
-      statusSubresource<ServiceCIDR>({
-        validate: ({ status }) => validateConditions(status.conditions, FieldPath.of('status', 'conditions')),
-      }),
-    ],
+    subresources: [statusSubresource<ServiceCIDR>()],
   });
 }
 
-/** The range that the addresses of services come from, in canonical form. */
+/** The range that the server's flag names, in canonical form. */
 export function serviceRange({ serviceClusterIpRange }: ServiceRanges): string {
   const network = parseIpNetwork(serviceClusterIpRange);
   if (network === undefined) throw new Error(`${JSON.stringify(serviceClusterIpRange)} is not an IP network`);
   return canonicalNetwork(network);
 }
 
-function readiness({ spec: { cidrs = [] } }: ServiceCIDR, range: string, clock: Clock): Condition {
-  const isInUse = cidrs?.length === 1 && cidrs[0] === range;
-  return {
-    type: 'Ready',
-    status: isInUse ? 'True' : 'False',
-    lastTransitionTime: formatTime(clock.now()),
-    reason: isInUse ? 'NetworkServiceCIDRReady' : 'NotInUse',
-    message: isInUse
-      ? 'services get addresses from this range'
-      : `services get addresses from --service-cluster-ip-range alone, which is ${range}`,
-  };
+function defaultReady(clock: Clock): Condition {
+  const message = 'Kubernetes default Service CIDR is ready';
+  return { type: 'Ready', status: 'True', lastTransitionTime: formatTime(clock.now()), reason: '', message };
 }
 
 /** Broken rules of a new ServiceCIDR: one range, or one of each IP family. */
 function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const cidrs = object.spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
-  if (cidrs.length > maxCidrs) return [invalid(cidrsPath, object.spec, `may only hold up to ${maxCidrs} values`)];
+  if (cidrs.length > maxCidrs) return [invalid(cidrsPath, { CIDRs: cidrs }, `may only hold up to ${maxCidrs} values`)];
   const errors: FieldError[] = [];
   const networks = cidrs.map(parseIpNetwork);
   for (const [i, cidr] of cidrs.entries()) errors.push(...validateCidr(cidr, cidrsPath.index(i), true));

@@ -7,6 +7,12 @@ import {
 /** Keeps offsets exact numbers: only the first part of a larger network is used. */
 const mostAddresses = 2n ** 47n;
 
+/** Whether a text is a network of a family with room for an address. */
+export function hasRoom(cidr: string, family: IpFamily): boolean {
+  const network = parseIpNetwork(cidr);
+  return network?.family === family && network.prefix <= (family === 'ipv4' ? 30 : 127);
+}
+
 /** The addresses of a network that services may have, numbered from 0, without its own and its broadcast address. */
 export class IpRange {
   readonly family: IpFamily;

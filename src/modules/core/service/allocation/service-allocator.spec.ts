@@ -37,6 +37,15 @@ async function withProcesses(count: number, use: (...processes: Process[]) => Pr
 }
 type RangesOption = { addresses: string; ports: string };
 
+/** Stores a ServiceCIDR, as the API and its control loop would leave it. */
+async function writeRange(process: Process, name: string, cidrs: string[], metadata = {}, ready?: string) {
+  const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }];
+  const uid = randomUUID();
+  const object = { metadata: { name, uid, ...metadata }, spec: { cidrs }, status: { conditions } };
+  const key = { resource: 'servicecidrs.networking.k8s.io', namespace: '', name };
+  await process.storage.create(key, uid, JSON.stringify(object));
+}
+
 /** The message of the 422 that refuses a write. */
 async function refusal(write: Promise<unknown>): Promise<string> {
   const error = await write.then(
@@ -152,6 +161,47 @@ describe('service allocation', () => {
     });
   });
 
+  it('takes addresses from every range that has an object, in all processes', async () => {
+    await withProcesses(2, async (a, b) => {
+      await writeRange(a, 'two', ['10.98.0.0/30', 'fd00::/120']);
+      const wanted = await b.create('wanted', { clusterIP: '10.98.0.2' });
+      assert.equal(wanted.spec.clusterIP, '10.98.0.2');
+      assert.deepEqual(await a.allocated(addressResource), ['10.98.0.2']);
+      const mismatch = /failed to allocate IP 10\.98\.0\.[03]: the provided network does not match the current range/;
+      for (const clusterIP of ['10.98.0.0', '10.98.0.3']) {
+        assert.match(await refusal(a.create('edge', { clusterIP })), mismatch);
+      }
+      // Ranges in which there is no room for an address are left out.
+      await writeRange(a, 'tiny', ['10.99.0.0/31']);
+      assert.match(await refusal(a.create('tiny', { clusterIP: '10.99.0.1' })), /does not match the current range/);
+    });
+  });
+
+  it('goes on with the next range when one is full', async () => {
+    const ranges = { addresses: '10.0.0.0/30', ports: '30000-30099' };
+    const withOne = async (process: Process) => {
+      await process.create('a', {});
+      await process.create('b', {});
+      await assert.rejects(process.create('c', {}), /range is full/);
+      await writeRange(process, 'two', ['10.98.0.0/29']);
+      assert.match((await process.create('c', {})).spec.clusterIP as string, /^10\.98\.0\.[1-6]$/);
+    };
+    await withProcesses(1, withOne, ranges);
+  });
+
+  it('takes no address from a range that is being deleted or not ready, the range of the flag included', async () => {
+    await withProcesses(2, async (a, b) => {
+      await writeRange(a, 'kubernetes', ['10.0.0.0/24'], { deletionTimestamp: '2030-01-01T00:00:00Z' });
+      await writeRange(a, 'off', ['10.97.0.0/24'], {}, 'False');
+      await assert.rejects(b.create('s', {}), /range is full/);
+      for (const clusterIP of ['10.0.0.7', '10.97.0.7']) {
+        assert.match(await refusal(b.create('s', { clusterIP })), /does not match the current range/);
+      }
+      await writeRange(a, 'on', ['10.97.0.0/24'], {}, 'True');
+      assert.match((await b.create('s', {})).spec.clusterIP as string, /^10\.97\.0\./);
+    });
+  });
+
   it('frees allocations of a service that could not be written', async () => {
     await withProcesses(1, async (process) => {
       await process.create('s', {});
@@ -225,11 +275,14 @@ describe('service allocation', () => {
         for (let i = 0; i < 5; i++) await process.create(`s${i}`, spec);
         const creates = mock.method(process.context.storage, 'create');
         const lists = mock.method(process.context.storage, 'list');
+        // Each write of a service also reads the ranges of addresses.
+        const surveys = () =>
+          lists.mock.calls.filter(({ arguments: [query] }) => query.resource === nodePortResource).length;
         try {
           await process.create('last', { ...spec, ports: ports(8) });
           // One of them is the service and one its address.
           assert.ok(creates.mock.callCount() < 20, `${creates.mock.callCount()} creates for 8 ports`);
-          assert.ok(lists.mock.callCount() <= 2, `${lists.mock.callCount()} surveys`);
+          assert.ok(surveys() <= 2, `${surveys()} surveys`);
           const more = Array.from({ length: 30 }, (_, i) => process.create(`more${i}`, { ...spec, ports: ports(1) }));
           for (const outcome of await Promise.allSettled(more)) {
             assert.match(
@@ -237,7 +290,7 @@ describe('service allocation', () => {
               /failed to allocate a nodePort: range is full/,
             );
           }
-          assert.ok(lists.mock.callCount() <= 12, `${lists.mock.callCount()} surveys`);
+          assert.ok(surveys() <= 12, `${surveys()} surveys`);
         } finally {
           creates.mock.restore();
           lists.mock.restore();

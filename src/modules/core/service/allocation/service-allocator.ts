@@ -6,14 +6,16 @@ import type { Service, ServicePort } from '../../../../objects/apis/core/v1/serv
 import type { AllocatedNames } from '../../../../objects/registry/allocation/allocated-names.js';
 import type { Allocation, AllocationOwner } from '../../../../objects/registry/allocation/allocation.js';
 import { Allocations } from '../../../../objects/registry/allocation/allocations.js';
-import { NamePool, type NameRange } from '../../../../objects/registry/allocation/name-pool.js';
+import { NamePool } from '../../../../objects/registry/allocation/name-pool.js';
 import type { ServiceRanges } from '../../../../objects/registry/allocation/service-ranges.js';
 import type { StoredResources } from '../../../../objects/registry/store/object-codec.js';
 import type { Reservation } from '../../../../objects/registry/strategy.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
 import { IpRange } from './ip-range.js';
+import { keptPart } from './kept-part.js';
 import { addressAllocations, addressesOf, nodePortAllocations, nodePortsOf } from './service-allocations.js';
+import { ServiceNetworks } from './service-networks.js';
 
 const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
 const portsPath = FieldPath.of('spec', 'ports');
@@ -38,12 +40,13 @@ export interface AllocatorDependencies {
 
 /** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
+  /** The range that the server's flag names. */
   readonly range: IpRange;
   /** The names that services hold, for the control loop that repairs them. */
   readonly allocatedNames: readonly AllocatedNames[];
   private readonly addresses: Allocations;
   private readonly ports: Allocations;
-  private readonly addressPool: NamePool;
+  private readonly networks: ServiceNetworks;
   private readonly portPool: NamePool;
   private readonly firstPort: number;
   private readonly lastPort: number;
@@ -54,8 +57,13 @@ export class ServiceAllocator {
     [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);
     this.addresses = new Allocations(storage, registry, clock, addressAllocations(names), annotation);
     this.ports = new Allocations(storage, registry, clock, nodePortAllocations, annotation);
-    this.addressPool = new NamePool(this.addresses, addressRange(this.range));
-    this.portPool = new NamePool(this.ports, portRange(this.firstPort, this.lastPort - this.firstPort + 1));
+    this.networks = new ServiceNetworks({ storage, registry, names }, this.addresses, this.range);
+    const size = this.lastPort - this.firstPort + 1;
+    this.portPool = new NamePool(this.ports, {
+      size,
+      at: (offset) => String(this.firstPort + offset),
+      keptForAsking: keptPart(size, 32, 128),
+    });
     this.allocatedNames = [
       {
         what: 'cluster IP',
@@ -129,10 +137,14 @@ export class ServiceAllocator {
       }
       return;
     }
-    const address = await anyName(this.addressPool, this.addresses, owner, dryRun, taken);
-    if (address === undefined) throw full('failed to allocate a serviceIP: range is full');
-    service.spec.clusterIP = address;
-    service.spec.clusterIPs = [address];
+    for (const { pool } of await this.networks.open()) {
+      const address = await anyName(pool, this.addresses, owner, dryRun, taken);
+      if (address === undefined) continue;
+      service.spec.clusterIP = address;
+      service.spec.clusterIPs = [address];
+      return;
+    }
+    throw full('failed to allocate a serviceIP: range is full');
   }
 
   private async takeAddress(
@@ -145,7 +157,8 @@ export class ServiceAllocator {
   ): Promise<void> {
     const refuse = (reason: string): Error =>
       refusal(service, invalid(clusterIPsPath, wanted, `failed to allocate IP ${address}: ${reason}`));
-    if (this.range.offsetOf(address) === undefined) {
+    const networks = await this.networks.open();
+    if (networks.every(({ range }) => range.offsetOf(address) === undefined)) {
       if (!dryRun) throw refuse('the provided network does not match the current range');
       const { cidr } = this.range;
       throw refuse(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${cidr}`);
@@ -289,18 +302,4 @@ function parsePortRange(text: string): [number, number] {
     throw new Error(`${JSON.stringify(text)} is not a range of ports`);
   }
   return [first, last];
-}
-
-/** The length of the first part: it grows with the range, up to `most`, and is zero for a tiny range. */
-function keptPart(size: number, divisor: number, most: number): number {
-  return size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / divisor)), most, size - 1);
-}
-
-function addressRange(range: IpRange): NameRange {
-  const { size } = range;
-  return { size, at: (offset) => range.at(offset), keptForAsking: keptPart(size, 16, 256) };
-}
-
-function portRange(first: number, size: number): NameRange {
-  return { size, at: (offset) => String(first + offset), keptForAsking: keptPart(size, 32, 128) };
 }
