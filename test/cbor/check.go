@@ -176,12 +176,12 @@ func checkDynamic(ctx context.Context, client dynamic.Interface) {
 	gear := func(spec map[string]any) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cbor.example/v1", "kind": "Gear", "metadata": map[string]any{"name": "dynamic"}, "spec": spec}}
 	}
-	made, err := gears.Create(ctx, gear(map[string]any{"size": 1.0, "teeth": int64(1) << 60, "note": "AQID"}), meta.CreateOptions{})
+	made, err := gears.Create(ctx, gear(map[string]any{"size": 1.5, "teeth": int64(1) << 60, "note": "AQID"}), meta.CreateOptions{})
 	must("create", err)
 	size, isFloat, _ := unstructured.NestedFloat64(made.Object, "spec", "size")
 	teeth, isInt, _ := unstructured.NestedInt64(made.Object, "spec", "teeth")
 	note, _, _ := unstructured.NestedString(made.Object, "spec", "note")
-	expect("numbers", isFloat && size == 1 && isInt && teeth == 1<<60 && note == "AQID", made.Object)
+	expect("numbers", isFloat && size == 1.5 && isInt && teeth == 1<<60 && note == "AQID", made.Object)
 	events, err := gears.Watch(ctx, meta.ListOptions{ResourceVersion: made.GetResourceVersion()})
 	must("watch", err)
 	defer events.Stop()

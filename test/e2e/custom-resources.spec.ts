@@ -139,6 +139,8 @@ describe('a custom resource', () => {
       [scale.body.kind, scale.body.spec, scale.body.status],
       ['Scale', { replicas: 4 }, { replicas: 2, selector: 'x=y' }],
     );
+    const table = { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } };
+    assert.deepEqual((await client.get(`${path}/a/scale`, table)).body.rows[0].cells.slice(0, 3), ['a', 4, 2]);
     const scaled = await client.patch(`${path}/a/scale`, 'merge', { spec: { replicas: 6 } });
     assert.equal(scaled.status, 200, scaled.text);
     assert.equal((await client.get(`${path}/a`)).body.spec.size, 6);

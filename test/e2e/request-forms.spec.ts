@@ -90,7 +90,7 @@ describe('booleans in queries', () => {
 });
 
 describe('a scale', () => {
-  it('has no table', async () => {
+  it('has a table of its own', async () => {
     const labels = { a: 'b' };
     const spec = {
       selector: { matchLabels: labels },
@@ -99,10 +99,23 @@ describe('a scale', () => {
     const deployments = '/apis/apps/v1/namespaces/request-forms/deployments';
     assert.equal((await client.post(deployments, { metadata: { name: 'd' }, spec })).status, 201);
     const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
-    const refused = await client.get(`${deployments}/d/scale`, { headers: { accept: table } });
-    assert.equal(refused.status, 406, refused.text);
-    const plain = await client.get(`${deployments}/d/scale`, { headers: { accept: `${table},application/json` } });
-    assert.equal(plain.body.kind, 'Scale');
+    const scale = (await client.get(`${deployments}/d/scale`, { headers: { accept: table } })).body;
+    const columns = scale.columnDefinitions.map(({ name, type }: { name: string; type: string }) => [name, type]);
+    assert.deepEqual(columns, [
+      ['Name', 'string'],
+      ['Desired', 'integer'],
+      ['Available', 'integer'],
+      ['Age', 'string'],
+    ]);
+    assert.deepEqual(scale.rows[0].cells.slice(0, 3), ['d', 1, 0]);
+    assert.deepEqual([scale.rows.length, scale.rows[0].object.kind], [1, 'PartialObjectMetadata']);
+    const partial = table.replace('Table', 'PartialObjectMetadata');
+    const metadata = (await client.get(`${deployments}/d/scale`, { headers: { accept: partial } })).body;
+    assert.deepEqual([metadata.kind, metadata.metadata.name], ['PartialObjectMetadata', 'd']);
+    const list = table.replace('Table', 'PartialObjectMetadataList');
+    assert.equal((await client.get(`${deployments}/d/scale`, { headers: { accept: list } })).status, 406);
+    const include = await client.get(`${deployments}/d/scale?includeObject=x`, { headers: { accept: table } });
+    assert.equal(include.status, 400, include.text);
     assert.equal((await client.get(`${deployments}/d/status`, { headers: { accept: table } })).body.kind, 'Table');
   });
 });

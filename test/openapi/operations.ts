@@ -42,7 +42,8 @@ export async function readDocuments(client: DocumentClient): Promise<Documents> 
   const operations: Operation[] = [];
   const differences: string[] = [];
   const index = await client.send('GET', '/openapi/v3');
-  for (const { serverRelativeURL } of Object.values<Json>(index.value.paths)) {
+  // The index is labelled as plain text, as the release does it.
+  for (const { serverRelativeURL } of Object.values<Json>(JSON.parse(index.text).paths)) {
     const document = await readDocument(client, serverRelativeURL);
     for (const [path, item] of Object.entries<Json>(document.content.paths)) {
       const item2 = swagger.content.paths[path] ?? {};

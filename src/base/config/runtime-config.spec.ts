@@ -67,9 +67,9 @@ describe('--runtime-config', () => {
     assert.equal(served('api/beta', 'x.io/v1beta1=false'), false);
   });
 
-  it('serves versions that the API release no longer has only when a key has their name', () => {
+  it('serves versions that the API release does not have only when a key has their name', () => {
     const beta = { group: 'x.io', version: 'v1beta1', resource: 'things' };
-    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, { isRemoved: true });
+    const served = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(beta, { isOnlyByName: true });
     for (const pairs of [[], ['api/all'], ['api/beta'], ['x.io/v1'], ['x.io/v1beta1', 'x.io/v1beta1/things=false']])
       assert.equal(served(...pairs), false, pairs.join());
     for (const key of ['x.io/v1beta1', 'x.io/v1beta1/things']) assert.equal(served(key), true, key);

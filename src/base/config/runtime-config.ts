@@ -22,15 +22,16 @@ const keyPattern = new RegExp(`^(${label}(\\.${label})*/)?${version}(/[a-z0-9]+)
 
 interface VersionStanding {
   readonly isOffByDefault?: boolean | undefined;
-  readonly isRemoved?: boolean | undefined;
+  /** Only a key with its name switches it on. */
+  readonly isOnlyByName?: boolean | undefined;
 }
 
 /**
  * The served versions and resources, as `--runtime-config` selects them: pairs `key[=value]` where the key is
  * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one of its resources,
  * `<group>/<version>/<resource>`. The more specific key wins, whatever the order; of equal keys, the later one. Alpha
- * versions, and others that their definition says so of, are off unless switched on. Versions that the API release no
- * longer has are on only where their own key says so.
+ * versions, and others that their definition says so of, are off unless switched on. Versions that the API release does
+ * not have, or no longer has, are on only where their own key says so.
  */
 export class RuntimeConfig {
   private constructor(private readonly settings: ReadonlyMap<string, boolean>) {}
@@ -48,16 +49,16 @@ export class RuntimeConfig {
   /**
    * Whether a resource is served under a version.
    *
-   * @param standing for a version that is not alpha: whether it is off unless a key switches it on; and whether the API
-   *   release no longer has the version, so that only a key with its name does
+   * @param standing for a version that is not alpha: whether it is off unless a key switches it on; and whether only a
+   *   key with its name does
    */
   readonly isServed = (
     { group, version, resource }: GroupVersionResource,
-    { isOffByDefault = false, isRemoved = false }: VersionStanding = {},
+    { isOffByDefault = false, isOnlyByName = false }: VersionStanding = {},
   ): boolean => {
     const versionKey = group === '' ? version : `${group}/${version}`;
     const own = this.settings.get(`${versionKey}/${resource}`) ?? this.settings.get(versionKey);
-    return own ?? (!isRemoved && this.byStability(version, isOffByDefault));
+    return own ?? (!isOnlyByName && this.byStability(version, isOffByDefault));
   };
 
   private byStability(version: string, isOffByDefault: boolean): boolean {

@@ -22,7 +22,7 @@ export function nodeMetricsResource(
     singular: '',
     kind: 'NodeMetrics',
     namespaced: false,
-    versions: [{ version: 'v1beta1', type: nodeMetrics, isOffByDefault: true }],
+    versions: [{ version: 'v1beta1', type: nodeMetrics, isOnlyByName: true }],
     columns: [
       nameColumn,
       { name: 'CPU', type: 'string', description: 'Processors in use.', cell: ({ usage }) => usage?.cpu ?? '' },

@@ -43,7 +43,7 @@ export function podMetricsResource(
     singular: '',
     kind: 'PodMetrics',
     namespaced: true,
-    versions: [{ version: 'v1beta1', type: podMetrics, isOffByDefault: true }],
+    versions: [{ version: 'v1beta1', type: podMetrics, isOnlyByName: true }],
     columns: [
       nameColumn,
       { name: 'CPU', type: 'string', description: 'Processors in use.', cell: (object) => total(object, 'cpu') },

@@ -23,9 +23,11 @@ export const registryProviders: Provider[] = [
     provide: ResourceRegistry,
     inject: [RuntimeConfig, FEATURE_GATES],
     useFactory: (config: RuntimeConfig, features: FeatureGates) =>
-      new ResourceRegistry((resource, { isOffByDefault = false, neededGate, deprecated }) => {
+      new ResourceRegistry((resource, { isOffByDefault = false, isOnlyByName = false, neededGate, deprecated }) => {
         const isOpen = neededGate === undefined || features.isOn(neededGate as FeatureName);
-        return isOpen && config.isServed(resource, { isOffByDefault, isRemoved: deprecated?.isRemoved });
+        return (
+          isOpen && config.isServed(resource, { isOffByDefault, isOnlyByName: isOnlyByName || deprecated?.isRemoved })
+        );
       }),
   },
   ResourceStores,

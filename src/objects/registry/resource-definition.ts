@@ -7,31 +7,9 @@ import type { AllocatedNames } from './allocation/allocated-names.js';
 import { allVerbs, type ResourceVerb } from './resource-verb.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
 import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
+import type { TableColumn } from './table-column.js';
 
-/** A cell that shows the time from a moment, in milliseconds, until the table is made. */
-export class Since {
-  /** The texts before and after the duration. */
-  constructor(
-    readonly time: number,
-    readonly before = '',
-    readonly after = '',
-  ) {}
-}
-
-/** A cell of a table before it is shown; it follows from the object alone. */
-export type TableCell = string | number | boolean | null | Since;
-
-/** One column of the Table form. */
-export interface TableColumn<T extends ApiObject = ApiObject> {
-  readonly name: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  readonly format?: string;
-  readonly description?: string;
-  /** 0: always shown; 1: with `-o wide`. */
-  readonly priority?: number;
-  /** Receives the decoded object. */
-  readonly cell: (object: T) => TableCell;
-}
+export { Since, type TableCell, type TableColumn } from './table-column.js';
 
 /**
  * A version under which a resource is served. The first version of a definition is the stored one; the others define
@@ -58,6 +36,8 @@ export interface ServedVersion {
   readonly isServed?: boolean;
   /** Whether clients may use the version only where the server is configured to serve it. Alpha versions always are so. */
   readonly isOffByDefault?: true;
+  /** Whether that must name the version: general keys (`api/all`) do not switch on what the API release does not have. */
+  readonly isOnlyByName?: true;
   /** The feature gate without which clients may not use the version, whatever the server is configured to serve. */
   readonly neededGate?: string;
   /**

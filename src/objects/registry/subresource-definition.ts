@@ -4,6 +4,7 @@ import type { GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
 import type { ResourceVerb } from './resource-verb.js';
+import type { TableColumn } from './table-column.js';
 
 /** A kind of bodies under its served name. */
 export interface BodyKind {
@@ -40,6 +41,8 @@ export interface ViewSubresource {
   readonly body: BodyKind;
   readonly verbs: readonly PartVerb[];
   readonly read: (parent: ApiObject) => ApiObject;
+  /** The columns of its table, about what `read` returns. Default: name and creation time. */
+  readonly columns?: readonly TableColumn[];
   /** Throws a StatusError for a parent that has nothing to show; such a parent may be written into all the same. */
   readonly checkShown?: (parent: ApiObject) => void;
   readonly write: WriteIntoParent;

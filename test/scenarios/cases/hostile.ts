@@ -288,7 +288,7 @@ export const hostile: readonly Scenario[] = [
         target('Deployment', 'none'),
         target('HorizontalPodAutoscaler', 'h-1', 'autoscaling/v2'),
         target('Nothing', 'x', 'a/b'),
-        target('Node', 'x', 'v1'),
+        target('ReplicationController', 'x', 'v1'),
       ].entries()) {
         await scene.create('horizontalpodautoscalers', {
           metadata: { name: `h-${i}` },

@@ -29,7 +29,7 @@ export function deviceClassResource(names: VendorNames): ResourceDefinition {
       { version: 'v1beta2', type: deviceClassV1beta2, isOffByDefault: true },
       { version: 'v1beta1', type: deviceClassV1beta1, isOffByDefault: true },
     ],
-    strategyOptions: { generation: 'spec' },
+    strategyOptions: { generation: 'spec', returnsDeletedObject: true },
     strategy: {
       // With the rules that are declared with the type: see `validate`.
       validateName: () => [],

@@ -44,6 +44,7 @@ export function resourceClaimTemplateResource(context: ClaimContext): ResourceDe
       { version: 'v1beta2', type: resourceClaimTemplateV1beta2, isOffByDefault: true },
       v1beta1,
     ],
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       applyDefaults: ({ spec }) => applyClaimDefaults(spec.spec.devices),
       authorizeWrite: async (_request, object, old) => {

@@ -53,6 +53,7 @@ export function resourceClaimResource(context: ClaimContext): ResourceDefinition
       { version: 'v1beta2', type: resourceClaimV1beta2, isOffByDefault: true },
       v1beta1,
     ],
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       applyDefaults: ({ spec }) => applyClaimDefaults(spec.devices),
       authorizeWrite: (request, object, old) => rules.authorize(request, object, old),

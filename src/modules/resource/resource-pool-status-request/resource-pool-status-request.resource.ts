@@ -22,6 +22,7 @@ export function resourcePoolStatusRequestResource(names: VendorNames): ResourceD
     kind: 'ResourcePoolStatusRequest',
     namespaced: false,
     versions: [{ version: 'v1alpha3', type: resourcePoolStatusRequest }],
+    strategyOptions: { returnsDeletedObject: true },
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.limit ??= 100;

@@ -46,7 +46,7 @@ export function resourceSliceResource(names: VendorNames, clock: Clock): Resourc
       { version: 'v1beta2', type: resourceSliceV1beta2, isOffByDefault: true },
       { ...v1beta1, applyDefaults: (object) => applyTaintTimes(betaDevices(object)) },
     ],
-    strategyOptions: { generation: 'spec' },
+    strategyOptions: { generation: 'spec', returnsDeletedObject: true },
     strategy: {
       applyDefaults: ({ spec }) => applyTaintTimes(spec.devices),
       prepareForCreate: (_context, { spec }) => dropClosedSliceFields(spec),

@@ -28,6 +28,7 @@ export const accessDescriptions: FieldDescriptions = {
     audiences: 'Who is to accept the token; empty is the API server.',
     expirationSeconds: 'How long it should be valid, in seconds; 3600 if not given.',
     boundObjectRef: 'Object whose deletion ends the token.',
+    attestations: 'Values by well-known keys that the server is asked to vouch for.',
   },
   'authentication.TokenRequestStatus': {
     '': 'The token.',

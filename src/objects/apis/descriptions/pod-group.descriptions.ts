@@ -44,6 +44,39 @@ export const podGroupDescriptions: FieldDescriptions = {
     single: 'One by one.',
     all: 'All together.',
   },
+  'scheduling.WorkloadPodGroupBasicSchedulingPolicy': {
+    '': 'Pods are scheduled one by one.',
+  },
+  'scheduling.WorkloadPodGroupGangSchedulingPolicy': {
+    '': 'Pods are scheduled all or none.',
+    minCount: 'How many must fit before any is bound; the parallelism of the workload if not given.',
+  },
+  'scheduling.WorkloadPodGroupSchedulingPolicy': {
+    '': 'How pods of a workload are scheduled; one of the fields is set.',
+    basic: 'One by one.',
+    gang: 'All or none.',
+  },
+  'scheduling.WorkloadPodGroupSchedulingConstraints': {
+    '': 'Where pods of a workload may run.',
+    topology: 'Places that all pods must share.',
+  },
+  'scheduling.WorkloadPodGroupResourceClaim': {
+    '': 'A claim that all pods of a workload share.',
+    name: 'Name by which pods refer to it.',
+    resourceClaimName: 'An existing claim.',
+    resourceClaimTemplateName: 'Template from which the claim is made.',
+  },
+  'scheduling.WorkloadPodGroupSingleDisruptionMode': {
+    '': 'Pods are disrupted one by one.',
+  },
+  'scheduling.WorkloadPodGroupAllDisruptionMode': {
+    '': 'Pods are disrupted all together.',
+  },
+  'scheduling.WorkloadPodGroupDisruptionMode': {
+    '': 'How pods of a workload give way; one of the fields is set.',
+    single: 'One by one.',
+    all: 'All together.',
+  },
   'scheduling.PodGroupResourceClaimStatus': {
     '': 'The claim made for the group.',
     name: 'Name by which pods refer to it.',

@@ -32,6 +32,13 @@ export const workloadDescriptions: FieldDescriptions = {
     rollingUpdate: 'Pace of RollingUpdate.',
   },
   'batch.CronJobStatus': { '': 'What runs and when it last ran.' },
+  'batch.JobSchedulingConfiguration': {
+    '': 'How the pods of a job are scheduled as a group.',
+    schedulingPolicy: 'One by one, or all or none.',
+    schedulingConstraints: 'Where the pods may run.',
+    disruptionMode: 'How the pods give way.',
+    resourceClaims: 'Claims that all pods share.',
+  },
   'batch.JobStatus': {
     '': 'How far the job has come.',
     completedIndexes: 'Indexes that are done, such as 1,3-5.',

@@ -30,4 +30,8 @@ export const requiredFields: Readonly<Record<string, readonly string[]>> = {
   'networking.v1.IPAddress': ['spec'],
   'networking.v1.IPAddressSpec': ['parentRef'],
   'networking.v1.ParentReference': ['resource', 'name'],
+  'resource.v1.CapacityRequestPolicyRange': ['min'],
+  'resource.v1.CounterSet': ['name', 'counters'],
+  'resource.v1.DeviceCounterConsumption': ['counterSet', 'counters'],
+  'resource.v1.DeviceTaintRuleSpec': ['taint'],
 };

@@ -14,6 +14,7 @@ import type {
   StoredResource,
   TableColumn,
 } from '../../registry/resource-definition.js';
+import type { ResourceVerb } from '../../registry/resource-verb.js';
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
 import { type CompiledRules, compileRulesInSteps, evaluateRules } from '../rules/index.js';
@@ -98,9 +99,22 @@ export function customResource(
   return storage;
 }
 
+/** In the order in which the release lists them for custom kinds, which `kubectl api-resources` prints. */
+const customVerbs: readonly ResourceVerb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+];
+
 /** One version of a custom kind, as requests in that version see its resource. */
 class CustomVersion implements StoredResource {
   readonly type = 'stored';
+  readonly verbs = customVerbs;
   readonly group: string;
   readonly resource: string;
   readonly singular: string;

@@ -3,6 +3,8 @@ import { type FieldError, FieldPath, invalid } from '../../../base/machinery/fie
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { conflictError, invalidError, modifiedMessage } from '../../../base/machinery/status-error.js';
 import type { PartSubresource, ViewSubresource } from '../subresource-definition.js';
+import type { TableColumn } from '../table-column.js';
+import { ageColumn, nameColumn } from './default-columns.js';
 
 /** Rules of a status subresource beyond keeping the spec. */
 export interface StatusRules<T extends ApiObject> {
@@ -48,6 +50,23 @@ export interface ScaleRules<T extends ApiObject> {
 
 const replicasPath = FieldPath.of('spec', 'replicas');
 
+const scaleColumns: readonly TableColumn[] = [
+  { ...nameColumn, format: '' },
+  {
+    name: 'Desired',
+    type: 'integer',
+    description: 'Wanted number of pods.',
+    cell: ({ spec }) => (spec as { replicas?: number } | undefined)?.replicas ?? 0,
+  },
+  {
+    name: 'Available',
+    type: 'integer',
+    description: 'Number of pods that there are.',
+    cell: ({ status }) => (status as { replicas?: number } | undefined)?.replicas ?? 0,
+  },
+  ageColumn,
+];
+
 /** The `scale` subresource of a kind: a Scale that shows and sets the number of replicas. */
 export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): ViewSubresource {
   const { group, version, kind } = rules.type.kind;
@@ -56,6 +75,7 @@ export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): Vie
     name: 'scale',
     body: { kind: { group, version, kind }, type: rules.type },
     verbs: ['get', 'patch', 'update'],
+    columns: scaleColumns,
     read: (parent) => {
       const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
       const replicas = rules.replicas(parent as T);

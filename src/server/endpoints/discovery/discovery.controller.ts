@@ -71,7 +71,9 @@ export class DiscoveryController {
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const checks = new Set(this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`)));
-    const paths = [...readOnlyPaths(this.services), '/healthz', '/livez', '/readyz', ...checks];
+    // Two of them are listed with a slash at the end as well, as the release does it.
+    const listed = ['/apis/', '/healthz', '/livez', '/openapi/v3/', '/readyz', ...checks];
+    const paths = [...readOnlyPaths(this.services), ...listed];
     this.sendPlain(request, reply, { paths: paths.sort() });
   }
 

@@ -6,16 +6,15 @@ import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
- * The form in which the path shows one object; the view of a subresource has only one form. All objections are raised
- * here, before the request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the
- * form.
+ * The form in which the path shows one object, or the view of a subresource. All objections are raised here, before the
+ * request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the form.
  */
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;
-  if (subresource?.type === 'view') return negotiateValue(request);
-  const accepted = services.accept.negotiate(accept, true, hasProtobuf(resource));
+  const view = subresource?.type === 'view' ? subresource.body.kind : undefined;
+  const accepted = services.accept.negotiate(accept, true, view !== undefined || hasProtobuf(resource));
   if (accepted.as === 'PartialObjectMetadataList') {
-    const { group, kind } = resource.definition;
+    const { group, kind } = view ?? resource.definition;
     const type = `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
     const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });

@@ -5,6 +5,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
+import { defaultColumns } from '../../../objects/registry/definition/default-columns.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import {
   parseStored,
@@ -15,6 +16,7 @@ import {
   type VersionedText,
 } from '../../../objects/registry/store/object-codec.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
+import type { ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { wasSent } from '../response-writer.js';
@@ -23,7 +25,7 @@ import { answerBlocks } from './answer-blocks.js';
 import { cborBody, cborShape } from './cbor-answer.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
-import { includeObjectOf, partialMetadata, tableOf } from './transform.js';
+import { includeObjectOf, partialMetadata, tableOf, viewTable } from './transform.js';
 
 /** The destination of an answer. */
 export interface Recipient {
@@ -67,7 +69,9 @@ function sendShown(request: ResourceRequest, code: number, text: VersionedText, 
     const { json, resourceVersion = 0n } = text;
     const parent = parseStored(resource, { json, resourceVersion });
     subresource.checkShown?.(parent);
-    sendValue(request, code, subresource.read(parent), accepted, request.type);
+    const value = transformView(request, subresource, subresource.read(parent), accepted);
+    const type = accepted.as === 'PartialObjectMetadata' ? services.kinds.partialObjectMetadata : request.type;
+    sendValue(request, code, value, accepted, type);
     return;
   }
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
@@ -91,6 +95,18 @@ export function sendAnswer(request: ResourceRequest, answer: ApiObject, accepted
 export function shownType(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): KindType {
   const isWhole = accepted.as === undefined || accepted.as === 'Table';
   return isWhole ? resource.served.type : services.kinds.partialObjectMetadata;
+}
+
+function transformView(
+  { services, context }: ResourceRequest,
+  { columns = defaultColumns }: ViewSubresource,
+  shown: ApiObject,
+  accepted: AcceptedType,
+): unknown {
+  const version = accepted.asVersion ?? 'v1';
+  if (accepted.as === undefined) return shown;
+  if (accepted.as !== 'Table') return partialMetadata(services.names, shown, version);
+  return viewTable(services, columns, shown, version, includeObjectOf(context.query));
 }
 
 function transformObject(

@@ -3,7 +3,7 @@ import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { defaultColumns, shownCell } from '../../../objects/registry/definition/default-columns.js';
-import type { TableCell } from '../../../objects/registry/resource-definition.js';
+import type { TableCell, TableColumn } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { toStored } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
@@ -53,20 +53,45 @@ export function tableOf(
     cells: tableCells(resource, object).map((cell) => shownCell(cell, now)),
     object: rowObject(services.names, object, version, include),
   }));
+  return tableDocument(services.names, version, metadata, withColumns ? columns : undefined, rows);
+}
+
+/** The table of what a view of an object shows. */
+export function viewTable(
+  { names, clock }: EndpointServices,
+  columns: readonly TableColumn[],
+  shown: ApiObject,
+  version: string,
+  include: IncludeObject,
+): unknown {
+  const now = clock.now();
+  const cells = columns.map((column) => shownCell(column.cell(shown), now));
+  const metadata = { resourceVersion: shown.metadata.resourceVersion ?? '' };
+  return tableDocument(names, version, metadata, columns, [
+    { cells, object: rowObject(names, shown, version, include) },
+  ]);
+}
+
+function tableDocument(
+  names: VendorNames,
+  version: string,
+  metadata: ListMetadata | Record<string, never>,
+  columns: readonly TableColumn[] | undefined,
+  rows: readonly unknown[],
+): unknown {
   return {
     kind: 'Table',
-    apiVersion: `meta.${services.names.suffix}/${version}`,
+    apiVersion: `meta.${names.suffix}/${version}`,
     metadata,
-    columnDefinitions: withColumns
-      ? columns.map(({ name, type, format, description, priority }) => ({
-          name,
-          type,
-          format: format ?? '',
-          description: description ?? '',
-          priority: priority ?? 0,
-        }))
-      : null,
-    rows: rows.length === 0 ? [] : rows,
+    columnDefinitions:
+      columns?.map(({ name, type, format, description, priority }) => ({
+        name,
+        type,
+        format: format ?? '',
+        description: description ?? '',
+        priority: priority ?? 0,
+      })) ?? null,
+    rows,
   };
 }
 

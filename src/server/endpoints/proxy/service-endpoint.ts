@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { notFoundError, StatusError } from '../../../base/machinery/status-error.js';
+import { StatusError } from '../../../base/machinery/status-error.js';
 import { groupName } from '../../../base/machinery/vendor.js';
 import type { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
@@ -49,7 +49,7 @@ export async function findEndpoint(
   for (const { ip, port, pod } of candidates.slice(0, maxAttempts)) {
     if (await hasAddress(request, pod, ip)) return { host: ip, port };
   }
-  throw remoteUnavailableError(`no endpoints available for service ${JSON.stringify(request.name)}`);
+  throw remoteUnavailableError(`no endpoints available for service ${JSON.stringify(asked.name)}`);
 }
 
 /** Endpoints know the ports of a service by name; a number means the service's port with that number. */
@@ -79,9 +79,8 @@ async function candidatesOf(request: ResourceRequest, service: string, portName:
       .filter(({ metadata }) => metadata.labels?.[label] === service);
     if (own.length > 0) return own.flatMap((slice) => ofSlice(slice, namespace, portName));
   }
-  const { served, store } = storeOfCore(request, 'endpoints', service);
-  const found = await store.get(namespace, service);
-  return ofEndpoints(parseText(served, found.json), namespace, portName);
+  const endpoints = await readCore(request, 'endpoints', service);
+  return endpoints === undefined ? [] : ofEndpoints(endpoints, namespace, portName);
 }
 
 function ofSlice(slice: ApiObject, namespace: string, portName: string): Candidate[] {
@@ -117,14 +116,8 @@ function candidate(ip: string | undefined, port: number, ref: Reference | undefi
 }
 
 async function hasAddress(request: ResourceRequest, name: string, ip: string): Promise<boolean> {
-  const { served, store } = storeOfCore(request, 'pods', name);
-  try {
-    const { status } = parseText(served, (await store.get(request.namespace, name)).json) as unknown as ReadPod;
-    return [status?.podIP, ...(status?.podIPs ?? []).map((one) => one.ip)].includes(ip);
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return false;
-    throw error;
-  }
+  const { status } = ((await readCore(request, 'pods', name)) ?? {}) as ReadPod;
+  return [status?.podIP, ...(status?.podIPs ?? []).map((one) => one.ip)].includes(ip);
 }
 
 function shuffled(candidates: readonly Candidate[]): Candidate[] {
@@ -134,9 +127,18 @@ function shuffled(candidates: readonly Candidate[]): Candidate[] {
     .map(([, one]) => one);
 }
 
-/** The stored form of a kind of the core group; throws a 404 when it is not served. */
-function storeOfCore({ services }: ResourceRequest, resource: string, name: string) {
+/** An object of the core group in the namespace of the request; undefined when there is none, or its kind is not served. */
+async function readCore(
+  { services, namespace }: ResourceRequest,
+  resource: string,
+  name: string,
+): Promise<ApiObject | undefined> {
   const served = services.registry.findServed('', 'v1', resource);
-  if (served === undefined || !isStoredResource(served)) throw notFoundError({ group: '', resource }, name);
-  return { served, store: services.storeOf(served) };
+  if (served === undefined || !isStoredResource(served)) return undefined;
+  try {
+    return parseText(served, (await services.storeOf(served).get(namespace, name)).json);
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 404) return undefined;
+    throw error;
+  }
 }

@@ -4,10 +4,12 @@ import {
   int64,
   kind,
   list,
+  map,
   optional,
   string,
   struct,
   time,
+  wrappedList,
 } from '../../../../base/machinery/schema/index.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 
@@ -19,10 +21,14 @@ export const boundObjectReference = struct('authentication.v1.BoundObjectReferen
 });
 export type BoundObjectReference = Infer<typeof boundObjectReference>;
 
+export const attestationValue = wrappedList('authentication.v1.AttestationValue', string);
+export type AttestationValue = Infer<typeof attestationValue>;
+
 export const tokenRequestSpec = struct('authentication.v1.TokenRequestSpec', {
   audiences: always(1, list(string)),
   expirationSeconds: always(4, int64, { nullable: true }),
   boundObjectRef: always(3, boundObjectReference, { nullable: true }),
+  attestations: optional(5, map(attestationValue), { dropped: true }),
 });
 export type TokenRequestSpec = Infer<typeof tokenRequestSpec>;
 

@@ -7,6 +7,7 @@ import {
   int64,
   kind,
   list,
+  mergedBy,
   optional,
   pointer,
   required,
@@ -19,6 +20,12 @@ import { podTemplateSpec } from '../../core/v1/pod-spec.types.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 import { labelSelector } from '../../meta/v1/selector.types.js';
+import {
+  workloadPodGroupDisruptionMode,
+  workloadPodGroupResourceClaim,
+  workloadPodGroupSchedulingConstraints,
+  workloadPodGroupSchedulingPolicy,
+} from '../../scheduling/v1alpha3/workload-pod-group.types.js';
 
 export const podFailurePolicyAction = enumOf('Count', 'FailIndex', 'FailJob', 'Ignore');
 export type PodFailurePolicyAction = Infer<typeof podFailurePolicyAction>;
@@ -68,6 +75,14 @@ export type CompletionMode = Infer<typeof completionMode>;
 export const podReplacementPolicy = enumOf('Failed', 'TerminatingOrFailed');
 export type PodReplacementPolicy = Infer<typeof podReplacementPolicy>;
 
+export const jobSchedulingConfiguration = struct('batch.v1.JobSchedulingConfiguration', {
+  schedulingPolicy: pointer(1, workloadPodGroupSchedulingPolicy),
+  schedulingConstraints: pointer(2, workloadPodGroupSchedulingConstraints),
+  disruptionMode: pointer(3, workloadPodGroupDisruptionMode),
+  resourceClaims: optional(4, list(workloadPodGroupResourceClaim), mergedBy('name')),
+});
+export type JobSchedulingConfiguration = Infer<typeof jobSchedulingConfiguration>;
+
 export const jobSpec = struct(
   'batch.v1.JobSpec',
   {
@@ -87,6 +102,10 @@ export const jobSpec = struct(
     suspend: pointer(10, bool, { doc: 'Whether no pods are to run.' }),
     podReplacementPolicy: pointer(14, podReplacementPolicy, { doc: 'When a pod that goes away is replaced.' }),
     managedBy: pointer(15, string, { doc: 'Who runs the job instead of the usual controller.' }),
+    scheduling: pointer(17, jobSchedulingConfiguration, {
+      dropped: true,
+      doc: 'How the pods are scheduled as a group.',
+    }),
   },
   { doc: 'What a job runs and when it is done.' },
 );

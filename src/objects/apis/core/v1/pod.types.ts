@@ -151,7 +151,11 @@ export const podStatus = struct(
     extendedResourceClaimStatus: pointer(18, podExtendedResourceClaimStatus),
     allocatedResources: optional(19, resourceList),
     resources: pointer(20, resourceRequirements),
-    nodeAllocatableResourceClaimStatuses: optional(21, list(nodeAllocatableResourceClaimStatus)),
+    nodeAllocatableResourceClaimStatuses: optional(
+      21,
+      list(nodeAllocatableResourceClaimStatus),
+      mergedBy('resourceClaimName'),
+    ),
     volumeHealth: optional(22, list(podVolumeHealth), {
       ...keyedBy('name'),
       dropped: true,
