@@ -297,7 +297,10 @@ export interface LostVersions {
 
 /** Estimates about a resource from memory. */
 export interface StorageUsage {
-  /** The number of all its objects when they were last counted; undefined if they never were. */
+  /**
+   * How many objects are in the namespace of the key ('' for all), where memory knows it. Otherwise how many the
+   * resource had when they were last counted; undefined if they never were.
+   */
   readonly objects: number | undefined;
   /** Whether memory answers its lists. */
   readonly isInMemory: boolean;

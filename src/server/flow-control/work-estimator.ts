@@ -3,7 +3,7 @@ import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
 
 /** What is known about the objects that a request concerns. */
 export interface ResourceUsage {
-  /** How many there are; undefined if they were never counted. */
+  /** How many there are in the namespace, or, if that is unknown, in all; undefined if they were never counted. */
   readonly objects: number | undefined;
   /** Whether lists of them are answered from memory. */
   readonly isInMemory: boolean;

@@ -105,6 +105,20 @@ describe('CachedStorage', () => {
     });
   });
 
+  it('knows how many objects are in a namespace, and in all', async () => {
+    const { cached, stop } = await open();
+    const objects = (namespace: string) => cached.usage({ resource: 'things', namespace, name: '' }).objects;
+    try {
+      assert.equal(objects(''), undefined);
+      for (const name of ['x', 'y', 'z']) await cached.create({ resource: 'things', namespace: 'a', name }, name, '{}');
+      await cached.create({ resource: 'things', namespace: 'b', name: 'x' }, 'u', '{}');
+      assert.equal((await cached.list({ resource: 'things' })).items.length, 4);
+      assert.deepEqual([objects(''), objects('a'), objects('b'), objects('c')], [4, 3, 1, 0]);
+    } finally {
+      await stop();
+    }
+  });
+
   describe('updates', () => {
     it('start from the object just read or written, and end right when another process was faster', async () => {
       const url = await server.createTestDatabase();

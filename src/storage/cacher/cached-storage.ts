@@ -183,7 +183,8 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   usage(key: StorageKey): StorageUsage {
     const cacher = this.cachers.get(key.resource);
     if (cacher === undefined) return unknownUsage;
-    return { objects: cacher.knownObjects, isInMemory: cacher.cache !== undefined, watchers: cacher.watchersOf(key) };
+    const objects = cacher.knownObjects(key.namespace);
+    return { objects, isInMemory: cacher.cache !== undefined, watchers: cacher.watchersOf(key) };
   }
 
   lostVersions(): LostVersions | undefined {

@@ -122,11 +122,11 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * The number of objects when they were last counted, while the cache was filled or live; undefined if they never
-   * were.
+   * The number of objects in a namespace ('' for all) while the cache is live. Otherwise the number of all when they
+   * were last counted; undefined if they never were.
    */
-  get knownObjects(): number | undefined {
-    return this.live?.cache.objects ?? this.countedObjects;
+  knownObjects(namespace: string): number | undefined {
+    return this.live?.cache.objectsIn(namespace) ?? this.countedObjects;
   }
 
   /** The watchers that receive a change of the object. */

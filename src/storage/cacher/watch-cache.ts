@@ -46,6 +46,11 @@ export class WatchCache {
     return this.entries.size;
   }
 
+  /** How many of the objects are in a namespace ('' for all). */
+  objectsIn(namespace: string): number {
+    return this.entries.count(namespace === '' ? {} : { namespace }, undefined);
+  }
+
   /** Estimated memory, including the history. */
   get bytes(): number {
     return this.entryBytes + this.window.bytes;
