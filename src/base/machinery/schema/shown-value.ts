@@ -7,11 +7,21 @@ import type { KindType, SchemaType } from './types.js';
 export function shownValue(kind: KindType): ShownValue {
   return (path, value) => {
     const [parent, own] = typesAt(kind, path).slice(-2);
-    // A message about a field may show the struct that the field is in.
-    const isSimple = own?.type === 'scalar' || own?.type === 'enum';
-    const type = isSimple ? parent : own;
-    return (type === undefined ? undefined : structForm(type, value)) ?? value;
+    // A message about a field may show the struct that the field is in, or one element of a list.
+    const element = own?.type === 'list' ? own.element : undefined;
+    for (const type of [own, parent, element]) {
+      if (type === undefined || isSimple(type)) continue;
+      const form = structForm(type, value);
+      if (form !== undefined) return form;
+    }
+    return value;
   };
+}
+
+/** Whether a type has no form of its own: any value would pass for it. */
+function isSimple(type: SchemaType): boolean {
+  const { type: resolved } = resolveType(type);
+  return resolved === 'scalar' || resolved === 'enum';
 }
 
 /** The declarations on the way to a place, its own as the last; none where the path leads to no declared place. */

@@ -45,7 +45,7 @@ function fieldsForm(type: StructType, value: unknown): unknown {
   const given = value as Readonly<Record<string, unknown>>;
   if (type.name.startsWith('meta.v1.')) return withoutNulls(given);
   const fields = jsonFields(type);
-  if (Object.keys(given).some((key) => !fields.has(key))) return undefined;
+  if (Object.keys(given).some((key) => !fields.has(key) && !ofKinds.has(key))) return undefined;
   const forms: Record<string, unknown> = {};
   for (const field of fields.values()) {
     const form = given[field.name] === undefined ? absentForm(field) : structForm(field.type, given[field.name]);
@@ -56,6 +56,9 @@ function fieldsForm(type: StructType, value: unknown): unknown {
   }
   return forms;
 }
+
+/** An object that is part of another one shows neither. */
+const ofKinds: ReadonlySet<string> = new Set(['kind', 'apiVersion']);
 
 function absentForm({ presence, nullable, type }: Field): unknown {
   return presence === 'pointer' || nullable ? null : zeroForm(type);

@@ -132,14 +132,20 @@ function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: Fiel
     }
 }
 
-/** Broken rules that both kinds of bindings have. */
+/**
+ * Broken rules that both kinds of bindings have.
+ *
+ * @param isNameReported whether the caller reports a missing policy name
+ */
 export function validateBindingSpec(
   { policyName = '', paramRef, matchResources }: BindingSpec,
   errors: FieldError[],
+  isNameReported = false,
 ): void {
   const policyPath = specPath.child('policyName');
-  if (policyName === '') errors.push(required(policyPath));
-  else for (const message of isDns1123Subdomain(policyName)) errors.push(invalid(policyPath, policyName, message));
+  if (policyName === '') {
+    if (!isNameReported) errors.push(required(policyPath));
+  } else for (const message of isDns1123Subdomain(policyName)) errors.push(invalid(policyPath, policyName, message));
   if (paramRef !== undefined) validateParamRef(paramRef, specPath.child('paramRef'), errors);
   if (matchResources !== undefined) validateMatchResources(matchResources, specPath.child('matchResources'), errors);
 }

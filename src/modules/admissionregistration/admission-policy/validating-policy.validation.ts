@@ -122,7 +122,9 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
 /** Broken rules of the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  validateBindingSpec(spec, errors);
+  // The missing name is declared with the type, and comes behind the others.
+  const missing = spec.policyName ? [] : [required(specPath.child('policyName'))];
+  validateBindingSpec(spec, errors, missing.length > 0);
   const path = specPath.child('validationActions');
   const chosen = spec.validationActions ?? [];
   if (chosen.length === 0) errors.push(required(path));
@@ -137,5 +139,5 @@ export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBin
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
     errors.push(invalid(path, chosen, detail));
   }
-  return errors;
+  return [...errors, ...missing];
 }

@@ -59,9 +59,9 @@ export function validateDaemonSetUpdate(
   old: DaemonSet,
   options: PodValidationOptions,
 ): FieldError[] {
-  const errors = validateDaemonSet(object, options);
+  const errors: FieldError[] = [];
   checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
-  return errors;
+  return [...errors, ...validateDaemonSet(object, options)];
 }
 
 const counts = [

@@ -181,6 +181,26 @@ describe('rules of Job', () => {
     assert.equal(tester.patch(suspended, renamed).causes.length, 1);
   });
 
+  it('lets the resources of containers change while a job is at rest', () => {
+    const resources = { requests: { cpu: '1' } };
+    const sized = { spec: { template: { spec: { containers: [{ name: 'c', image: 'img:1', resources }] } } } };
+    const causesOf = (status: object, suspend = true, change: Record<string, unknown> = sized) => {
+      const { object } = tester.create({ spec: { template, suspend } });
+      return tester.patch({ ...object, status } as typeof object, change).causes.map((cause) => cause.split(' | ')[1]);
+    };
+    const startTime = '2030-01-01T00:00:00Z';
+    const conditions = [{ type: 'Suspended', status: 'True' }];
+    assert.deepEqual(causesOf({}), []);
+    assert.deepEqual(causesOf({ startTime, conditions }), []);
+    assert.deepEqual(causesOf({ startTime, conditions, active: 1 }), ['spec.template']);
+    assert.deepEqual(causesOf({ startTime }), ['spec.template']);
+    assert.deepEqual(causesOf({}, false), ['spec.template']);
+    const other = { spec: { template: { spec: { containers: [{ name: 'c', image: 'other', resources }] } } } };
+    assert.deepEqual(causesOf({}, true, other), ['spec.template.spec']);
+    const renamed = { spec: { template: { spec: { containers: [{ name: 'd', image: 'img:1', resources }] } } } };
+    assert.deepEqual(causesOf({}, true, renamed), ['spec.template.spec']);
+  });
+
   it('lets indexed jobs grow with their parallelism', () => {
     const indexed = { template, completionMode: 'Indexed', completions: 2, parallelism: 2 };
     const { object } = tester.create({ spec: indexed });

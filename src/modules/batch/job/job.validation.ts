@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { validateDomainPrefixedPath } from '../../../base/machinery/domain-prefixed-path.js';
 import { type FieldError, FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
 import type { Job, JobSpec } from '../../../objects/apis/batch/v1/job.types.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import {
   checkImmutable,
@@ -156,7 +157,7 @@ export function validateJobUpdate(job: Job, old: Job, options: PodValidationOpti
   );
   checkCompletions(job.spec, old.spec, errors);
   checkImmutable(job.spec.selector, old.spec.selector, specPath.child('selector'), errors);
-  checkImmutable(templateToKeep(job, old), old.spec.template, specPath.child('template'), errors);
+  checkTemplate(job, old, errors);
   const mode = job.spec.completionMode ?? 'NonIndexed';
   checkImmutable(mode, old.spec.completionMode ?? 'NonIndexed', specPath.child('completionMode'), errors);
   for (const field of ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'managedBy'] as const) {
@@ -179,12 +180,27 @@ function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): vo
   }
 }
 
-/** The new template, with the fields that may change before the start of the job put back to their old values. */
-function templateToKeep(job: Job, old: Job): PodTemplateSpec {
-  const { template } = job.spec;
+/** Whether a suspended job has no pods: it never ran, or has come to rest since. */
+function isAtRest({ spec, status }: Job): boolean {
+  const hasStopped = status.conditions?.some(({ type, status: value }) => type === 'Suspended' && value === 'True');
+  return spec.suspend === true && (!status.startTime || hasStopped === true) && !status.active;
+}
+
+/** The template stays the same, but for what may change while a job is at rest. */
+function checkTemplate(job: Job, old: Job, errors: FieldError[]): void {
+  const path = specPath.child('template');
   const before = old.spec.template;
-  const mayMove = old.spec.suspend === true && !old.status.startTime;
-  if (!mayMove || isDeepStrictEqual(template, before)) return template;
+  if (!isAtRest(old)) {
+    checkImmutable(job.spec.template, before, path, errors);
+    return;
+  }
+  const kept = templateToKeep(job.spec.template, before);
+  checkImmutable(kept.spec, before.spec, path.child('spec'), errors);
+}
+
+/** The new template, with the fields that may change while the job is at rest put back to their old values. */
+function templateToKeep(template: PodTemplateSpec, before: PodTemplateSpec): PodTemplateSpec {
+  if (isDeepStrictEqual(template, before)) return template;
   const spec = { ...template.spec };
   for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) copyField(spec, before.spec, field);
   if (spec.affinity !== undefined || before.spec.affinity !== undefined) {
@@ -193,10 +209,20 @@ function templateToKeep(job: Job, old: Job): PodTemplateSpec {
     if (Object.keys(affinity).length === 0 && before.spec.affinity === undefined) delete spec.affinity;
     else spec.affinity = affinity;
   }
-  const metadata = { ...template.metadata };
-  copyField(metadata, before.metadata, 'annotations');
-  copyField(metadata, before.metadata, 'labels');
-  return { metadata, spec };
+  for (const field of ['containers', 'initContainers'] as const) {
+    const wanted = spec[field];
+    const live = before.spec[field];
+    if (wanted && live && wanted.length === live.length) spec[field] = withResourcesOf(wanted, live);
+  }
+  return { ...template, spec };
+}
+
+/** Containers with the resources of their namesakes at the same place. */
+function withResourcesOf(wanted: readonly Container[], live: readonly Container[]): Container[] {
+  return wanted.map((container, i) => {
+    const { name, resources } = live[i] as Container;
+    return name === container.name ? { ...container, resources } : container;
+  });
 }
 
 function copyField<T extends object, K extends keyof T>(object: T, old: T, field: K): void {

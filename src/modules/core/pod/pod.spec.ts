@@ -492,15 +492,17 @@ describe('pods/resize', () => {
   });
 
   it('resizes whole pods, and keeps their resources when a client leaves them out', () => {
-    const pod = create({ containers: [sized], resources: { requests: { cpu: '1', memory: '1Gi' } } });
-    const changed = resize(pod, [sized], { resources: { requests: { cpu: '2', memory: '1Gi' } } });
+    // With a limit in each container the pod would have one too, which its requests must not exceed.
+    const asking = { ...container, resources: { requests: { cpu: '1', memory: '1Gi' } } };
+    const pod = create({ containers: [asking], resources: { requests: { cpu: '1', memory: '1Gi' } } });
+    const changed = resize(pod, [asking], { resources: { requests: { cpu: '2', memory: '1Gi' } } });
     assert.deepEqual(changed.causes, []);
     assert.deepEqual(specOf(changed).resources, { requests: { cpu: '2', memory: '1Gi' } });
     const silent = tester.patch(pod, { spec: { resources: null } }, 'resize');
     assert.deepEqual([silent.causes, specOf(silent).resources], [[], { requests: { cpu: '1', memory: '1Gi' } }]);
     const plain = tester.patch(pod, { spec: { resources: null } });
     assert.deepEqual([plain.causes, specOf(plain).resources], [[], { requests: { cpu: '1', memory: '1Gi' } }]);
-    const fewer = resize(pod, [sized], { resources: { requests: { cpu: '2', memory: null } } });
+    const fewer = resize(pod, [asking], { resources: { requests: { cpu: '2', memory: null } } });
     assert.deepEqual(fewer.causes, []);
   });
 

@@ -6,6 +6,7 @@ import {
   syncServiceAccount,
 } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import type { Pod, PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
+import { applyPodLevelDefaults } from '../../../objects/apis/core/v1/pod-level-resources.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
 import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
@@ -31,6 +32,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
       if (Number(object.spec.terminationGracePeriodSeconds) < 0) object.spec.terminationGracePeriodSeconds = 1;
       applyLabelKeys(object);
       for (const text of applyAppArmorAnnotations(object, options.names)) addWarning(context, text);
+      applyPodLevelDefaults(object.spec);
       object.status = { phase: 'Pending', qosClass: podQosClass(object.spec) };
       if ((object.spec.schedulingGates ?? []).length > 0) {
         object.status.conditions = [gatedCondition(object.metadata.creationTimestamp ?? null)];

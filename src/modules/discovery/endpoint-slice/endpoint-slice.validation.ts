@@ -55,11 +55,9 @@ export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): 
 /** Broken rules of a changed EndpointSlice: it keeps its address type. */
 export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
-  validateContent(slice, place, errors);
+  validateContent(slice, place, errors, old.addressType);
   errors.push(...missingAddresses(slice));
-  if (slice.addressType !== old.addressType) {
-    errors.push(invalid(addressTypePath, slice.addressType, 'field is immutable'));
-  }
+  if (slice.addressType !== old.addressType) errors.push(invalid(addressTypePath, null, 'field is immutable'));
   return errors;
 }
 
@@ -69,7 +67,13 @@ function missingAddresses({ endpoints }: EndpointSlice): FieldError[] {
   );
 }
 
-function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldError[]): void {
+/** @param addressType what the addresses must be; that of the live slice in an update */
+function validateContent(
+  slice: EndpointSlice,
+  place: PlaceField,
+  errors: FieldError[],
+  addressType = slice.addressType,
+): void {
   const ports = slice.ports ?? [];
   const seen = new Set<string>();
   if (ports.length > maxPorts) errors.push(tooMany(portsPath, ports.length, maxPorts));
@@ -78,7 +82,7 @@ function validateContent(slice: EndpointSlice, place: PlaceField, errors: FieldE
   if (endpoints.length > maxEndpoints) errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
   else {
     for (const [i, endpoint] of endpoints.entries()) {
-      validateEndpoint(endpoint, slice.addressType, place, endpointsPath.index(i), errors);
+      validateEndpoint(endpoint, addressType, place, endpointsPath.index(i), errors);
     }
   }
 }

@@ -49,7 +49,7 @@ describe('FlowSchema', () => {
     [
       { distinguisherMethod: { type: 'x' } },
       [
-        'FieldValueNotSupported | spec.distinguisherMethod.type | Unsupported value: "x": supported values: "ByNamespace", "ByUser"',
+        'FieldValueNotSupported | spec.distinguisherMethod.type | Unsupported value: {"Type":"x"}: supported values: "ByNamespace", "ByUser"',
       ],
     ],
     [

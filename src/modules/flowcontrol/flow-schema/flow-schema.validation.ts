@@ -58,7 +58,7 @@ export function validateFlowSchema({ metadata, spec }: FlowSchema): FieldError[]
   const { distinguisherMethod, priorityLevelConfiguration: level } = spec;
   if (distinguisherMethod !== undefined && !distinguishers.includes(distinguisherMethod.type)) {
     const path = specPath.child('distinguisherMethod').child('type');
-    errors.push(notSupported(path, distinguisherMethod.type, distinguishers));
+    errors.push(notSupported(path, distinguisherMethod, distinguishers));
   }
   const levelPath = specPath.child('priorityLevelConfiguration').child('name');
   if (level.name === '') errors.push(required(levelPath, 'must reference a priority level'));

@@ -73,7 +73,7 @@ function validateIpAddress(object: IPAddress): FieldError[] {
 /** Broken rules of a changed IPAddress: it keeps its parent. */
 function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
   if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return [];
-  return [invalid(parentPath, object.spec.parentRef, 'field is immutable')];
+  return [invalid(parentPath, null, 'field is immutable')];
 }
 
 function parentCell(object: IPAddress): string {

@@ -74,7 +74,7 @@ function defaultReady(clock: Clock): Condition {
 function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const cidrs = object.spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
-  if (cidrs.length > maxCidrs) return [invalid(cidrsPath, { CIDRs: cidrs }, `may only hold up to ${maxCidrs} values`)];
+  if (cidrs.length > maxCidrs) return [invalid(cidrsPath, object.spec, `may only hold up to ${maxCidrs} values`)];
   const errors: FieldError[] = [];
   const networks = cidrs.map(parseIpNetwork);
   for (const [i, cidr] of cidrs.entries()) errors.push(...validateCidr(cidr, cidrsPath.index(i), true));

@@ -138,14 +138,15 @@ export class EscalationGuard {
     const shown = missing.slice(0, maxShown);
     if (missing.length > maxShown) shown.push(`and ${missing.length - maxShown} more`);
     const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
-    const tail = held.error === '' ? '' : `; resolution errors: [${this.withResources(held.error)}]`;
+    const tail = held.error === '' ? '' : `; resolution errors: [${this.withResource(held.error, resource)}]`;
     const detail = `${who} is attempting to grant RBAC permissions not currently held:\n${shown.join('\n')}${tail}`;
     throw this.forbidden(resource, name, detail);
   }
 
-  /** Modules name the kinds of missing roles; a message about a write names resources. */
-  private withResources(error: string): string {
-    return error.replaceAll(`role.${this.group} `, `roles.${this.group} `);
+  /** Modules name the kinds of missing roles; a message about a write names the resource that is written. */
+  private withResource(error: string, resource: string): string {
+    const suffix = `.${this.group} `;
+    return error.replaceAll(`clusterrole${suffix}`, resource + suffix).replaceAll(`role${suffix}`, resource + suffix);
   }
 
   private forbidden(resource: string, name: string, detail: string): Error {

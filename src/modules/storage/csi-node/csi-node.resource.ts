@@ -63,7 +63,10 @@ function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
     if (before === undefined) continue;
     const { allocatable: _capacity, ...fixed } = driver;
     const { allocatable: _oldCapacity, ...oldFixed } = before;
-    if (!isDeepStrictEqual(fixed, oldFixed)) errors.push(invalid(driversPath, driver, 'field is immutable'));
+    if (isDeepStrictEqual(fixed, oldFixed)) continue;
+    // The capacity is no part of the difference.
+    const shown = { ...fixed, ...(before.allocatable === undefined ? {} : { allocatable: before.allocatable }) };
+    errors.push(invalid(driversPath, shown, 'field is immutable'));
   }
   return errors;
 }

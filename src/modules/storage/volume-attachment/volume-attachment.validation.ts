@@ -42,7 +42,7 @@ export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError
 /** Broken rules of a changed VolumeAttachment: its spec never changes. */
 export function validateVolumeAttachmentUpdate(object: VolumeAttachment, old: VolumeAttachment): FieldError[] {
   const errors = validateVolumeAttachmentStatus(object.status);
-  if (!isDeepStrictEqual(object.spec, old.spec)) errors.push(invalid(specPath, object.spec, 'field is immutable'));
+  if (!isDeepStrictEqual(object.spec, old.spec)) errors.push(invalid(specPath, null, 'field is immutable'));
   return errors;
 }
 

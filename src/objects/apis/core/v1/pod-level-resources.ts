@@ -4,7 +4,7 @@ import type { PodSpec } from './pod-spec.types.js';
 
 /** Whether the containers of a pod can share an amount of the resource. */
 export function isPodLevelResource(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+  return name === 'cpu' || name === 'memory' || isHugePages(name);
 }
 
 /**
@@ -12,9 +12,14 @@ export function isPodLevelResource(name: string): boolean {
  * container, if that is more.
  */
 export function requestsOfContainers(spec: PodSpec): Map<string, string> {
+  return totalOfContainers(spec, 'requests');
+}
+
+/** The limits or requests of the containers of a pod, summed up as in {@link requestsOfContainers}. */
+function totalOfContainers(spec: PodSpec, part: 'limits' | 'requests'): Map<string, string> {
   const total = new Map<string, string>();
   const add = (into: Map<string, string>, { resources }: Pick<Container, 'resources'>) => {
-    for (const [name, amount] of Object.entries(resources.requests ?? {})) {
+    for (const [name, amount] of Object.entries(resources[part] ?? {})) {
       const before = into.get(name);
       into.set(name, before === undefined ? amount : formatQuantity(addQuantities(before, amount)));
     }
@@ -38,16 +43,35 @@ export function requestsOfContainers(spec: PodSpec): Map<string, string> {
 }
 
 /**
- * Fills in the values that a pod with pod-level resources leaves open: requests are those of its containers, or else
- * its limits. Changes `spec`.
+ * Fills in the values that a pod with pod-level resources leaves open, from those of all its containers: called once
+ * admission has added its own. Changes `spec`.
  */
 export function applyPodLevelDefaults(spec: PodSpec): void {
   const { resources } = spec;
-  if (resources === undefined || (resources.limits === undefined && resources.requests === undefined)) return;
+  if (resources === undefined) return;
+  const limits = { ...resources.limits };
   const requests = { ...resources.requests };
-  for (const [name, amount] of requestsOfContainers(spec)) {
-    if (isPodLevelResource(name)) requests[name] ??= amount;
+  if (Object.keys(limits).length === 0 && Object.keys(requests).length === 0) return;
+  const limitsOfContainers = totalOfContainers(spec, 'limits');
+  for (const [name, amount] of limitsOfContainers) {
+    if (isHugePages(name) && requests[name] === undefined) limits[name] ??= amount;
   }
-  for (const [name, amount] of Object.entries(resources.limits ?? {})) requests[name] ??= amount;
+  for (const [name, amount] of requestsOfContainers(spec)) {
+    if (isPodLevelResource(name) && !isHugePages(name)) requests[name] ??= amount;
+  }
+  for (const [name, amount] of Object.entries(limits)) if (isPodLevelResource(name)) requests[name] ??= amount;
+  const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  for (const [name, asked] of Object.entries(requests)) {
+    const amount = limitsOfContainers.get(name);
+    if (!isPodLevelResource(name) || limits[name] !== undefined || amount === undefined) continue;
+    // A container without a limit may use what the pod has.
+    if (all.some((container) => container.resources.limits?.[name] === undefined)) continue;
+    limits[name] = compareQuantities(asked, amount) > 0 ? asked : amount;
+  }
+  if (Object.keys(limits).length > 0) resources.limits = limits;
   if (Object.keys(requests).length > 0) resources.requests = requests;
+}
+
+function isHugePages(name: string): boolean {
+  return name.startsWith('hugepages-');
 }

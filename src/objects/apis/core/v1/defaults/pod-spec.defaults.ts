@@ -1,5 +1,4 @@
 import type { Container } from '../container.types.js';
-import { applyPodLevelDefaults } from '../pod-level-resources.js';
 import type { PodSpec } from '../pod-spec.types.js';
 import { applyContainerDefaults } from './container.defaults.js';
 import { roundResources } from './resources.defaults.js';
@@ -32,7 +31,6 @@ export function applyPodOnlyDefaults(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
   for (const container of spec.containers ?? []) applyRequestDefaults(container);
   for (const container of spec.initContainers ?? []) applyRequestDefaults(container);
-  applyPodLevelDefaults(spec);
 }
 
 /** `serviceAccount` is the old name of `serviceAccountName`; both show the same account. Changes `spec`. */

@@ -11,8 +11,8 @@ const maxLength = 63;
 
 /** Broken rules of a CSI driver's name in a reference. Case does not matter. */
 export function validateCsiDriverName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return [required(path)];
   const errors: FieldError[] = [];
-  if (name === '') errors.push(required(path));
   if (name.length > maxLength) errors.push(tooLong(path, maxLength));
   for (const m of isDns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, m));
   return errors;
