@@ -9,6 +9,7 @@ import { connect, createServer, type TLSSocket } from 'node:tls';
 import { parseArgs } from 'node:util';
 import { Registry } from 'prom-client';
 import { AuthenticationOptions } from '../src/base/config/authentication.options.js';
+import { defaultFeatureGates } from '../src/base/config/feature-gates.js';
 import { parseOptions } from '../src/base/config/parse-options.js';
 import { systemClock } from '../src/base/machinery/clock.js';
 import { groupName, vendorNames } from '../src/base/machinery/vendor.js';
@@ -168,7 +169,7 @@ try {
   ]);
   const guards = [
     new AuthenticationGuard(authentication.authenticator, authentication, authentication.metrics, logger),
-    new ImpersonationGuard(authorizer, names),
+    new ImpersonationGuard(authorizer, names, defaultFeatureGates),
     new AuthorizationGuard(authorizer, new AuthorizationMetrics(new Registry())),
   ];
 

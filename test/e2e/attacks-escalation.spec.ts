@@ -188,7 +188,7 @@ describe('impersonation', () => {
         const credentials = { ca: cluster.pki.authority, token: alice };
         const { status, body } = await sendFields(http, `${cluster.first.url}/api/v1/secrets`, credentials, lines);
         assert.equal(status, 403, JSON.stringify(body));
-        assert.match(body.message, /User "alice" cannot impersonate resource/);
+        assert.match(body.message, /User "alice" cannot impersonate/);
       });
     }
 

@@ -93,48 +93,50 @@ for (const http of [1, 2] as const) {
       assert.deepEqual(declared.groups, ['system:unauthenticated', 'system:masters']);
     });
 
-    it('needs the right to each part', async () => {
-      const suffix = ' at the cluster scope';
-      const cannot = (resource: string, apiGroup = '') =>
-        `User "alice" cannot impersonate resource "${resource}" in API group "${apiGroup}"`;
-      assert.equal(
-        await refusal(tokens.alice, ['Impersonate-User', 'bob']),
-        `users "bob" is forbidden: ${cannot('users')}${suffix}`,
-      );
-      assert.equal(
-        await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:ns1:sa1']),
-        `serviceaccounts "sa1" is forbidden: ${cannot('serviceaccounts')} in the namespace "ns1"`,
-      );
+    it('needs a right to the user, and to what is done as that user', async () => {
+      const cannot = (mode: string, who = 'alice') =>
+        `configmaps "none" is forbidden: User "${who}" cannot impersonate-on:${mode}:get resource "configmaps" in API group "" in the namespace "default"`;
+      assert.equal(await refusal(tokens.alice, ['Impersonate-User', 'bob']), cannot('user-info'));
+      const account = (namespace: string): FieldLines => [
+        ['Impersonate-User', `system:serviceaccount:${namespace}:sa1`],
+      ];
+      assert.equal(await refusal(tokens.alice, ...account('ns1')), cannot('serviceaccount'));
       // A name that is not that of an account belongs to an ordinary user.
-      assert.match(
-        await refusal(tokens.alice, ['Impersonate-User', 'system:serviceaccount:BAD:sa1']),
-        /cannot impersonate resource "users"/,
-      );
+      assert.equal(await refusal(tokens.alice, ...account('BAD')), cannot('user-info'));
 
       const name = `impersonator-${http}`;
       await grant(
         name,
-        [{ apiGroups: [''], resources: ['users'], resourceNames: ['carol', 'alice'], verbs: ['impersonate'] }],
+        [
+          { apiGroups: [''], resources: ['users'], resourceNames: ['carol', 'alice'], verbs: ['impersonate'] },
+          { apiGroups: [group], resources: ['users'], resourceNames: ['dave'], verbs: ['impersonate:user-info'] },
+          { apiGroups: [''], resources: ['configmaps'], verbs: ['impersonate-on:user-info:get'] },
+        ],
         { kind: 'User', apiGroup: rbacGroup, name: 'bob' },
       );
-      const asBob = (text: string) => text.replaceAll('"alice"', '"bob"');
-      await eventually(
-        async () => (await refusal(tokens.bob, ['Impersonate-User', 'carol'])).startsWith('configmaps'),
-        'the right to be carol',
+      for (const user of ['carol', 'dave']) {
+        await eventually(
+          async () => (await refusal(tokens.bob, ['Impersonate-User', user])).includes(`User "${user}" cannot get`),
+          `the right to be ${user}`,
+        );
+      }
+      const secrets = '/api/v1/namespaces/default/secrets/none';
+      const onSecret = await send(tokens.bob, [['Impersonate-User', 'dave']], secrets);
+      assert.match(
+        onSecret.body.message,
+        /^secrets "none" is forbidden: User "bob" cannot impersonate-on:user-info:get/,
       );
-      assert.match(await refusal(tokens.bob, ['Impersonate-User', 'admin']), /^users "admin" is forbidden/);
-      assert.equal(
-        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Group', 'system:masters']),
-        asBob(`groups "system:masters" is forbidden: ${cannot('groups')}${suffix}`),
-      );
-      assert.equal(
-        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Uid', '7']),
-        asBob(`uids.${group} "7" is forbidden: ${cannot('uids', group)}${suffix}`),
-      );
-      assert.equal(
-        await refusal(tokens.bob, ['Impersonate-User', 'carol'], ['Impersonate-Extra-sco%2FPes', 'a']),
-        asBob(`userextras.${group} "a" is forbidden: ${cannot('userextras/sco/pes', group)}${suffix}`),
-      );
+      const other = await refusal(tokens.bob, ['Impersonate-User', 'admin']);
+      assert.match(other, new RegExp(`^users\\.${group} "admin" is forbidden: .* cannot impersonate:user-info`));
+      const parts: FieldLines = [
+        ['Impersonate-Group', 'system:masters'],
+        ['Impersonate-Uid', '7'],
+        ['Impersonate-Extra-sco%2FPes', 'a'],
+      ];
+      for (const part of parts) {
+        assert.match(await refusal(tokens.bob, ['Impersonate-User', 'carol'], part), /^users\..* "carol" is forbidden/);
+        assert.match(await refusal(tokens.bob, ['Impersonate-User', 'dave'], part), /is forbidden: User "bob" cannot/);
+      }
     });
 
     it('is refused when the fields do not name one user', async () => {

@@ -98,6 +98,20 @@ describe('a custom resource', () => {
     assert.equal(list.body.items[0].metadata.name, 'a');
   });
 
+  it('is refused in another version, with a word about its unknown fields', async () => {
+    const { client } = cluster.first;
+    const body = { ...gadget('other', { size: 1 }), extra: 1 };
+    const elsewhere = { ...body, apiVersion: body.apiVersion.replace(/[^/]*$/, 'v9') };
+    const refused = await client.post(path, elsewhere);
+    assert.match(refused.body.message, /does not match the expected API version/);
+    assert.deepEqual([refused.status, refused.headers.warning], [400, '299 - "unknown field \\"extra\\""']);
+    const strict = await client.post(`${path}?fieldValidation=Strict`, elsewhere);
+    assert.match(strict.body.message, /strict decoding error: unknown field "extra"$/);
+    const patched = await client.patch(`${path}/a`, 'merge', { apiVersion: elsewhere.apiVersion });
+    assert.equal(patched.status, 422, patched.text);
+    assert.match(patched.body.message, /"a" is invalid: apiVersion: Invalid value: ".*\/v9": must be /);
+  });
+
   it('may have finalizers without a domain, about which there is a warning once', async () => {
     const path = `${objectsPath(gadgets)}/finalized`;
     const { client } = cluster.first;

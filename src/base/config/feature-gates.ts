@@ -32,6 +32,10 @@ const featureDeclarations = {
   APIServerIdentity: { ...beta, off: 'processes keep no identity leases' },
   APIServerTracing: { ...settled, off: 'traces' },
   CBORServingAndStorage: { ...alpha, off: 'CBOR is neither read nor written; what is stored is always JSON' },
+  ConstrainedImpersonation: {
+    ...beta,
+    off: 'only the verb impersonate allows to act as others; impersonate:<mode> with impersonate-on:<mode>:<verb> counts for nothing',
+  },
   CompositePodGroup: { ...alpha, off: 'groups of groups of pods are not served' },
   ConsistentListFromCache: { ...beta, off: 'lists without a version are read from the database' },
   ComponentFlagz: { ...beta, off: '/flagz is not there' },

@@ -56,6 +56,8 @@ export interface RequestContext {
   user: UserInfo | undefined;
   /** The sender of the request, if it continues as another user by impersonation. */
   impersonator?: UserInfo | undefined;
+  /** The verb that bounds what the sender may do as that user, if one does. */
+  impersonationConstraint?: string | undefined;
   /** Set while the request can still move to another thread: see `large/large-work.ts`. */
   canLeave?: boolean;
   /** Each character of the answer takes time to write, not only each value, because the answer is YAML. */

@@ -11,6 +11,8 @@ export interface AuditInfo {
   /** Unset when the sender could not be authenticated. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
+  /** The verb that bounded the impersonation. */
+  readonly impersonationConstraint?: string | undefined;
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly requestInfo: RequestInfo;
@@ -91,6 +93,9 @@ function headOf(facts: AuditInfo): string {
     `"level":"${level}","auditID":${quoted(auditID)},"stage":"${stage}","requestURI":${quoted(requestURI)}` +
     `,"verb":${quoted(requestInfo.verb)},"user":${userText(user)}`;
   if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`;
+  if (facts.impersonationConstraint !== undefined) {
+    text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(facts.impersonationConstraint)}}`;
+  }
   if (sourceIPs.length > 0) text += `,"sourceIPs":["${sourceIPs.join('","')}"]`;
   if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`;
   if (requestInfo.isResourceRequest) text += `,"objectRef":${referenceText(facts)}`;

@@ -337,6 +337,7 @@ export class RequestAudit implements AuditTrail {
         requestURI: raw.url ?? '',
         user: impersonator ?? user,
         impersonatedUser: impersonator === undefined ? undefined : user,
+        impersonationConstraint: context.impersonationConstraint,
         sourceIPs: this.sources,
         userAgent:
           userAgent.length > maxUserAgentLength ? `${userAgent.slice(0, maxUserAgentLength)}...TRUNCATED` : userAgent,

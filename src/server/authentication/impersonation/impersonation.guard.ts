@@ -1,17 +1,13 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AUTHORIZER, type Authorizer, type AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
-import { deniedError } from '../../../base/machinery/denied-error.js';
-import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
+import { FEATURE_GATES, type FeatureGates } from '../../../base/config/feature-gates.js';
+import { AUTHORIZER, type Authorizer, attributesOf } from '../../../base/machinery/authorizer.js';
+import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../../base/machinery/status-error.js';
-import { groupName, VENDOR_NAMES, type VendorNames } from '../../../base/machinery/vendor.js';
+import { VENDOR_NAMES, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type RequestHead, removeFields } from '../header-fields.js';
-import {
-  type ImpersonationRequest,
-  impersonatedUser,
-  isImpersonationField,
-  readImpersonation,
-} from './impersonation-request.js';
+import { ImpersonationDecider } from './impersonation-decider.js';
+import { isImpersonationField, readImpersonation } from './impersonation-request.js';
 
 /**
  * Second guard: a request with `Impersonate-*` fields continues as the user they name. Its sender must be allowed to
@@ -21,13 +17,14 @@ import {
  */
 @Injectable()
 export class ImpersonationGuard implements CanActivate {
-  private readonly group: string;
+  private readonly decider: ImpersonationDecider;
 
   constructor(
-    @Inject(AUTHORIZER) private readonly authorizer: Authorizer,
+    @Inject(AUTHORIZER) authorizer: Authorizer,
     @Inject(VENDOR_NAMES) names: VendorNames,
+    @Inject(FEATURE_GATES) gates: FeatureGates,
   ) {
-    this.group = groupName('authentication', names);
+    this.decider = new ImpersonationDecider(authorizer, names, gates.isOn('ConstrainedImpersonation'));
   }
 
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {
@@ -41,42 +38,13 @@ export class ImpersonationGuard implements CanActivate {
     const wanted = readImpersonation(head);
     removeFields(head, isImpersonationField);
     if (wanted === undefined) return true;
-    const { user } = context;
-    if (user === undefined) throw unauthorizedError();
-    for (const attributes of this.questions(user, wanted)) {
-      const { decision, reason } = await this.authorizer.authorize(attributes);
-      if (decision !== 'allow') throw deniedError(attributes, reason);
-    }
-    context.impersonator = user;
-    context.user = impersonatedUser(wanted);
+    const sender = context.user;
+    if (sender === undefined) throw unauthorizedError();
+    const { user, constraint } = await this.decider.decide(wanted, attributesOf(sender, context.requestInfo));
+    context.impersonator = sender;
+    context.impersonationConstraint = constraint;
+    context.user = user;
     return true;
-  }
-
-  /** The permissions that the sender needs, in the order they are checked. */
-  private *questions(user: UserInfo, wanted: ImpersonationRequest): Generator<AuthorizerAttributes> {
-    const { account, userName, groups, uid, extra } = wanted;
-    if (account === undefined) yield this.question(user, '', 'users', userName);
-    else yield { ...this.question(user, '', 'serviceaccounts', account.name), namespace: account.namespace };
-    for (const name of groups) yield this.question(user, '', 'groups', name);
-    for (const [key, values] of extra) {
-      for (const value of values) yield { ...this.question(user, this.group, 'userextras', value), subresource: key };
-    }
-    if (uid !== '') yield this.question(user, this.group, 'uids', uid);
-  }
-
-  private question(user: UserInfo, apiGroup: string, resource: string, name: string): AuthorizerAttributes {
-    return {
-      user,
-      verb: 'impersonate',
-      isResourceRequest: true,
-      namespace: '',
-      apiGroup,
-      apiVersion: 'v1',
-      resource,
-      subresource: '',
-      name,
-      path: '',
-    };
   }
 }
 

@@ -107,7 +107,9 @@ function verbsOf(policy: AbacPolicy): readonly string[] {
 function allowsVerb(policy: AbacPolicy, verb: string): boolean {
   if (policy.readonly) return readVerbs.includes(verb);
   if (verb === 'escalate' || verb === 'bind') return isAboutEverything(policy);
-  if (namedVerbs.includes(verb)) return policy.resource !== everything || isAboutEverything(policy);
+  // `impersonate:<mode>` and `impersonate-on:<mode>:<verb>` are rights of the same sort.
+  if (namedVerbs.includes(verb) || /^impersonate(?:-on)?:/.test(verb))
+    return policy.resource !== everything || isAboutEverything(policy);
   return true;
 }
 

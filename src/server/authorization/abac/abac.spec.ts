@@ -158,6 +158,8 @@ describe('rules for users who grant rights', () => {
       assert.equal(allowed(spec, 'update', 'clusterroles', rbac), true, JSON.stringify(spec));
     }
     assert.equal(allowed(all, 'impersonate', 'groups', ''), false);
+    assert.equal(allowed(all, 'impersonate:user-info', 'users', 'authentication.k8s.io'), false);
+    assert.equal(allowed(all, 'impersonate-on:user-info:get', 'pods', ''), false);
     for (const verb of ['approve', 'sign']) {
       assert.equal(allowed(all, verb, 'signers', 'certificates.k8s.io'), false);
       assert.equal(allowed({ resource: 'signers', apiGroup: '*' }, verb, 'signers', 'certificates.k8s.io'), true);

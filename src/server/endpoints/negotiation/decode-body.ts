@@ -212,8 +212,9 @@ export function decodeValue(
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
   };
   const { metadata } = input as { metadata?: { name?: unknown } | null };
-  if (type.custom !== undefined) checkCustomIdentity(identity, expected, metadata?.name);
-  else checkIdentity(identity, expected);
+  // Of a custom kind, the fields are reported although the version is another one.
+  const otherVersion = type.custom === undefined ? undefined : otherVersionOf(identity, expected, metadata?.name);
+  if (type.custom === undefined) checkIdentity(identity, expected);
   const oversized = oversizedMetadata(metadata);
   if (oversized.length > 0) {
     throw invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', oversized);
@@ -233,10 +234,26 @@ export function decodeValue(
     if (fieldValidation === 'Strict') refuseFaults(identity, expected, texts, duplicates.lines);
     for (const fault of texts) addWarning(context, fault);
   }
+  if (otherVersion !== undefined) throw otherVersion;
   const object = decoded.value as ApiObject;
   object.kind = expected.kind;
   object.apiVersion = formatApiVersion(expected);
   return object;
+}
+
+/** The error about a version that is not the expected one; throws those about anything else. */
+function otherVersionOf(
+  identity: BodyIdentity,
+  expected: GroupVersionKind,
+  name: unknown,
+): OtherVersionError | undefined {
+  try {
+    checkCustomIdentity(identity, expected, name);
+  } catch (error) {
+    if (error instanceof OtherVersionError && identity.apiVersion !== '') return error;
+    throw error;
+  }
+  return undefined;
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { FieldPath, invalid } from '../../../base/machinery/field-error.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { invalidError, StatusError } from '../../../base/machinery/status-error.js';
+import { OtherVersionError } from './body-errors.js';
 import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
 
 /** Where an object to decode comes from, if a client patched it. */
@@ -44,11 +46,25 @@ export function decodePatched(
   try {
     object = decodeValue(context, type, expected, patched, fieldValidation);
   } catch (error) {
+    if (error instanceof OtherVersionError && type.custom !== undefined && origin !== undefined) {
+      throw otherVersion(expected, patched as Patched);
+    }
     if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
     throw error;
   }
   if (fieldValidation === 'Strict' && faults.length > 0) throw refuse(strictPrefix);
   return object;
+}
+
+interface Patched {
+  readonly apiVersion?: unknown;
+  readonly metadata?: { readonly name?: unknown } | null;
+}
+
+/** A patch of a custom object that leaves it in another version. */
+function otherVersion(expected: GroupVersionKind, { apiVersion, metadata }: Patched): StatusError {
+  const error = invalid(FieldPath.of('apiVersion'), apiVersion, `must be ${formatApiVersion(expected)}`);
+  return invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', [error]);
 }
 
 function refusedApply(expected: GroupVersionKind, patched: unknown, detail: string): StatusError {

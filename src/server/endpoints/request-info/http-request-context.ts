@@ -40,6 +40,7 @@ export class HttpRequestContext implements RequestContext {
   readonly startedAt: number;
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
+  impersonationConstraint: string | undefined;
   timer: NodeJS.Timeout | undefined;
   /** The time limit, in milliseconds; has no meaning for a long-running request. Set by the first hook. */
   timeLimitMs: number;
@@ -100,6 +101,7 @@ export class HttpRequestContext implements RequestContext {
     this.startedAt = performance.now();
     this.user = undefined;
     this.impersonator = undefined;
+    this.impersonationConstraint = undefined;
     this.timer = undefined;
     this.timeLimitMs = 0;
     this.canLeave = false;

@@ -1,0 +1,157 @@
+import type { Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import { deniedError } from '../../../base/machinery/denied-error.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import type { StatusError } from '../../../base/machinery/status-error.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { extraProblem, type ImpersonationMode, modesOf, nodeOf } from './impersonation-modes.js';
+import { type ImpersonationRequest, impersonatedUser } from './impersonation-request.js';
+
+const privilegedGroup = 'system:masters';
+const nodesGroup = 'system:nodes';
+
+/** What a permitted request goes on as. */
+export interface Impersonated {
+  readonly user: UserInfo;
+  /** The verb that bounds it, for the audit trail; undefined without bounds. */
+  readonly constraint?: string;
+}
+
+/**
+ * Decides who may act as whom: first by the rights that also say what may be done as the other user, then by the verb
+ * `impersonate`, which allows everything (specification 5.4).
+ */
+export class ImpersonationDecider {
+  private readonly group: string;
+  private readonly nodeKey: string;
+  private readonly nodeKeysKey: string;
+
+  /** @param hasModes whether rights with bounds count */
+  constructor(
+    private readonly authorizer: Authorizer,
+    names: VendorNames,
+    private readonly hasModes: boolean,
+  ) {
+    this.group = groupName('authentication', names);
+    this.nodeKey = `${names.credentialPrefix}/node-name`;
+    this.nodeKeysKey = `${names.credentialPrefix}/associated-node-keys`;
+  }
+
+  /**
+   * Throws the first refusal when nothing allows it.
+   *
+   * @param request the request itself, as its sender's
+   */
+  async decide(wanted: ImpersonationRequest, request: AuthorizerAttributes): Promise<Impersonated> {
+    let first: StatusError | undefined;
+    for (const mode of this.hasModes ? modesOf(request.user, wanted, this.nodeKey) : []) {
+      const refusal = await this.refusalOf(mode, wanted, request);
+      if (refusal === undefined) return this.bounded(mode, wanted);
+      first ??= refusal;
+    }
+    const refusal = await this.firstRefusal(this.questions(request.user, 'impersonate', wanted));
+    if (refusal !== undefined) throw first ?? refusal;
+    return { user: impersonatedUser(wanted) };
+  }
+
+  private bounded(mode: ImpersonationMode, wanted: ImpersonationRequest): Impersonated {
+    const isNode = nodeOf(wanted.userName) !== undefined;
+    const user = impersonatedUser(isNode ? { ...wanted, groups: [nodesGroup] } : wanted);
+    return { user, constraint: `impersonate:${mode}` };
+  }
+
+  private async refusalOf(
+    mode: ImpersonationMode,
+    wanted: ImpersonationRequest,
+    request: AuthorizerAttributes,
+  ): Promise<StatusError | undefined> {
+    // Which node it is has been checked: the right is about the node of whoever asks.
+    const sender = mode === 'associated-node' ? this.withoutNode(request.user) : request.user;
+    const on = await this.refusal({ ...request, user: sender, verb: `impersonate-on:${mode}:${request.verb}` });
+    return on ?? this.firstRefusal(this.boundedQuestions(sender, mode, wanted));
+  }
+
+  /** The permissions that one mode needs, and refusals of what no right of it allows. */
+  private *boundedQuestions(
+    user: UserInfo,
+    mode: ImpersonationMode,
+    wanted: ImpersonationRequest,
+  ): Generator<AuthorizerAttributes | StatusError> {
+    const verb = `impersonate:${mode}`;
+    const ask = (resource: string, name: string) => this.question(user, verb, this.group, resource, name);
+    const node = nodeOf(wanted.userName);
+    if (node !== undefined) {
+      yield ask('nodes', mode === 'associated-node' ? '*' : node);
+      return;
+    }
+    const [first, ...others] = this.questions(user, verb, wanted, this.group);
+    yield first as AuthorizerAttributes;
+    const { groups, extra } = wanted;
+    if (groups.includes(privilegedGroup)) {
+      yield deniedError(ask('groups', privilegedGroup), `impersonating the ${privilegedGroup} group is not allowed`);
+    }
+    const problem = extraProblem(extra);
+    if (problem !== undefined) yield deniedError(ask('userextras', ''), problem);
+    yield* others;
+  }
+
+  private async firstRefusal(
+    questions: Iterable<AuthorizerAttributes | StatusError>,
+  ): Promise<StatusError | undefined> {
+    for (const question of questions) {
+      const refusal = 'verb' in question ? await this.refusal(question) : question;
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  }
+
+  private async refusal(attributes: AuthorizerAttributes): Promise<StatusError | undefined> {
+    const { decision, reason } = await this.authorizer.authorize(attributes);
+    return decision === 'allow' ? undefined : deniedError(attributes, reason);
+  }
+
+  /** The permissions that the sender needs, in the order they are checked. */
+  private *questions(
+    user: UserInfo,
+    verb: string,
+    { account, userName, groups, uid, extra }: ImpersonationRequest,
+    group = '',
+  ): Generator<AuthorizerAttributes> {
+    if (account === undefined) yield this.question(user, verb, group, 'users', userName);
+    else {
+      yield { ...this.question(user, verb, group, 'serviceaccounts', account.name), namespace: account.namespace };
+    }
+    for (const name of groups) yield this.question(user, verb, group, 'groups', name);
+    for (const [key, values] of extra) {
+      for (const value of values) {
+        yield { ...this.question(user, verb, this.group, 'userextras', value), subresource: key };
+      }
+    }
+    if (uid !== '') yield this.question(user, verb, this.group, 'uids', uid);
+  }
+
+  private question(
+    user: UserInfo,
+    verb: string,
+    apiGroup: string,
+    resource: string,
+    name: string,
+  ): AuthorizerAttributes {
+    return {
+      user,
+      verb,
+      isResourceRequest: true,
+      namespace: '',
+      apiGroup,
+      apiVersion: 'v1',
+      resource,
+      subresource: '',
+      name,
+      path: '',
+    };
+  }
+
+  /** A service account without the fields of its token, but for their names. */
+  private withoutNode(user: UserInfo): UserInfo {
+    return { ...user, extra: { [this.nodeKeysKey]: Object.keys(user.extra).sort() } };
+  }
+}
