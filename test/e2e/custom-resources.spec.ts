@@ -9,6 +9,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node';
+import { readScrape, sumOf } from '../support/scrape.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { Kubectl } from './support/kubectl.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
@@ -430,4 +431,47 @@ describe('a custom kind with merge markers under the name of the vendor', () => 
     assert.equal(twice.status, 422);
     await undefine(marked, clients);
   });
+});
+
+it('shows the time of rules, the state of its cache and lists of watches in metrics', async () => {
+  const { client } = cluster.second;
+  const scrape = async () => readScrape((await client.get('/metrics')).text);
+  const rule = { rule: 'self.size < 10' };
+  const spec = { type: 'object', properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [rule] };
+  const dials = customDefinition({ plural: 'dials', kind: 'Dial' }, [
+    { name: 'v1', schema: { type: 'object', properties: { spec } } },
+  ]);
+  await define(dials, [client]);
+  const path = objectsPath(dials);
+  const made = await client.post(path, {
+    apiVersion: `${dials.spec.group}/v1`,
+    kind: 'Dial',
+    metadata: { name: 'a' },
+    spec: { size: 1 },
+  });
+  assert.equal(made.status, 201, made.text);
+  const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const watch = await client.watch(`${path}?${query}`);
+  const [first, end] = await watch.take(2);
+  assert.deepEqual([first?.type, first?.object.metadata?.name, end?.type], ['ADDED', 'a', 'BOOKMARK']);
+  watch.close();
+  const labels = { group: dials.spec.group, resource: 'dials' };
+  const series = await eventually(async () => {
+    const found = await scrape();
+    const shown = sumOf(found, 'apiserver_watch_cache_resource_version', labels);
+    return shown >= Number(made.body.metadata.resourceVersion) && found;
+  }, 'the position of the cache');
+  assert.ok(sumOf(series, 'apiserver_cel_compilation_duration_seconds_count') > 0);
+  assert.ok(sumOf(series, 'apiserver_cel_evaluation_duration_seconds_count') > 0);
+  const fills = 'apiserver_watch_cache_initialization';
+  for (const name of [
+    `${fills}s_total`,
+    `${fills}_duration_seconds_count`,
+    'apiserver_watch_list_duration_seconds_count',
+  ])
+    assert.ok(sumOf(series, name, labels) > 0, name);
+  const changed = await client.patch(`${path}/a`, 'merge', { spec: { size: 2 } });
+  assert.equal(changed.status, 200, changed.text);
+  for (const name of ['apiserver_storage_events_received_total', 'apiserver_watch_cache_events_received_total'])
+    await eventually(async () => sumOf(await scrape(), name, labels) > 0, name);
 });

@@ -294,9 +294,14 @@ describe('metrics', () => {
     const listed = { verb: 'LIST', resource: 'configmaps', scope: 'cluster' };
     assert.ok(sumOf(series, 'apiserver_response_sizes_sum', listed) >= text.length / 2);
     assert.ok(sumOf(series, 'apiserver_request_body_size_bytes_sum', { verb: 'POST', resource: 'configmaps' }) > 0);
-    assert.ok(sumOf(series, 'apiserver_watch_events_total', { kind: 'ConfigMap' }) > 0);
-    assert.ok(sumOf(series, 'apiserver_watch_events_sizes_sum', { kind: 'ConfigMap' }) > 100);
+    assert.ok(sumOf(series, 'apiserver_watch_events_total', { resource: 'configmaps' }) > 0);
+    assert.ok(sumOf(series, 'apiserver_watch_events_sizes_sum', { resource: 'configmaps' }) > 100);
     assert.ok(sumOf(series, 'apiserver_storage_objects', { resource: 'namespaces' }) >= 3);
+    const namespaces = { group: '', resource: 'namespaces' };
+    assert.ok(sumOf(series, 'apiserver_resource_objects', namespaces) >= 3);
+    assert.equal(sumOf(series, 'version_info', { component: 'kube', binary: '1.37.2', emulation: '1.37' }), 1);
+    assert.ok(sumOf(series, 'apiserver_authorization_decisions_total', { decision: 'allowed' }) > 0);
+    assert.equal(select(series, 'apiserver_audit_event_total').length, 1);
     assert.ok(sumOf(series, 'apiserver_storage_size_bytes') > 1e6);
     assert.ok(sumOf(series, 'authenticated_user_requests', { username: 'admin' }) > 0);
     assert.ok(sumOf(series, 'authentication_duration_seconds_count', { result: 'success' }) > 0);

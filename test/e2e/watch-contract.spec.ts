@@ -213,11 +213,25 @@ describe('versions that a watch can not start at', () => {
 
   it('answers 504 to one from the future', async () => {
     const path = await ownCollection(one);
-    const answers = [
-      one.get(`${path}?watch=1&resourceVersion=999999999999`),
-      two.get(`${path}?watch=1&${streaming}&resourceVersion=999999999999`),
-    ];
-    for (const answer of await Promise.all(answers)) future(answer);
+    future(await one.get(`${path}?watch=1&resourceVersion=999999999999`));
+  });
+
+  it('sends it as an event where the watch was to begin with a list', async () => {
+    const path = await ownCollection(two);
+    const { status, text } = await two.get(`${path}?watch=1&${streaming}&resourceVersion=999999999999`);
+    assert.equal(status, 200, text);
+    const { type, object } = JSON.parse(text);
+    assert.deepEqual([type, object.code, object.reason], ['ERROR', 504, 'Timeout']);
+    assert.match(object.message, /^Timeout: Too large resource version: 999999999999, current: \d+$/);
+    assert.equal(object.details.causes[0].reason, 'ResourceVersionTooLarge');
+    assert.ok(object.details.retryAfterSeconds >= 1);
+  });
+
+  it('knows the older paths only of what can be watched', async () => {
+    const paths = ['/api/v1/watch/componentstatuses', '/api/v1/watch/namespaces/default/pods/a/log'];
+    paths.push('/apis/authorization.k8s.io/v1/watch/subjectaccessreviews', '/api/v1/watch/bindings');
+    for (const path of paths) assert.equal((await one.get(path)).status, 404, path);
+    assert.equal((await one.get('/api/v1/componentstatuses?watch=1')).status, 405);
   });
 
   for (const version of ['abc', '-1', '1.5', '0x10', '99999999999999999999']) {

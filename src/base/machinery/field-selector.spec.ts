@@ -26,6 +26,9 @@ describe('parseFieldSelector', () => {
     ['empty=', true],
     ['unset=', true],
     ['metadata.name=a,empty!=x', true],
+    [',=', true],
+    ['!=', true],
+    ['==,metadata.name=b', false],
   ];
   for (const [text, expected] of cases) {
     it(`${text || '(empty)'} is ${expected}`, () => assert.equal(parseFieldSelector(text).matches(fields), expected));

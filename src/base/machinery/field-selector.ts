@@ -88,7 +88,9 @@ export function parseFieldSelector(text: string): FieldSelector {
     if (requirements.size === mostRequirements) {
       throw new SelectorError(`the field selector is too long: it may have at most ${mostRequirements} requirements`);
     }
-    requirements.set(part, parseTerm(part, text));
+    const requirement = parseTerm(part, text);
+    // Nothing compared with nothing chooses everything, whatever the operator.
+    if (requirement.field !== '' || requirement.value !== '') requirements.set(part, requirement);
   }
   if (requirements.size === 0) return everyField;
   const all = [...requirements.values()];

@@ -38,6 +38,8 @@ export interface RequestInfo {
   readonly labelSelector?: string;
   /** Path segments after the group version (and namespace). */
   readonly parts: readonly string[];
+  /** The path names the verb, as in `/api/v1/watch/pods`. */
+  readonly isVerbInPath?: boolean;
 }
 
 /**

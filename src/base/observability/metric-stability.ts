@@ -13,13 +13,15 @@ const names = {
     apiserver_authentication_config_controller_automatic_reloads_total
     apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds
     apiserver_authorization_config_controller_automatic_reloads_total
+    apiserver_cel_compilation_duration_seconds apiserver_cel_evaluation_duration_seconds
     apiserver_flowcontrol_current_executing_requests apiserver_flowcontrol_current_executing_seats
     apiserver_flowcontrol_current_inqueue_requests apiserver_flowcontrol_dispatched_requests_total
     apiserver_flowcontrol_nominal_limit_seats apiserver_flowcontrol_rejected_requests_total
     apiserver_flowcontrol_request_wait_duration_seconds
     apiserver_validating_admission_policy_check_duration_seconds
     apiserver_validating_admission_policy_check_total apiserver_watch_events_sizes
-    apiserver_watch_events_total kubernetes_build_info kubernetes_feature_enabled
+    apiserver_storage_events_received_total apiserver_watch_events_total
+    apiserver_watch_list_duration_seconds kubernetes_build_info kubernetes_feature_enabled
     registered_metrics_total
     serviceaccount_legacy_tokens_total serviceaccount_stale_tokens_total serviceaccount_valid_tokens_total
     workqueue_adds_total workqueue_depth workqueue_longest_running_processor_seconds
@@ -40,14 +42,11 @@ const names = {
     apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds
     apiserver_encryption_config_controller_automatic_reloads_total
     apiserver_flowcontrol_current_inqueue_seats apiserver_flowcontrol_current_limit_seats
-    apiserver_flowcontrol_current_r apiserver_flowcontrol_demand_seats
+    apiserver_flowcontrol_current_r
     apiserver_flowcontrol_demand_seats_average apiserver_flowcontrol_demand_seats_high_watermark
     apiserver_flowcontrol_demand_seats_smoothed apiserver_flowcontrol_demand_seats_stdev
     apiserver_flowcontrol_dispatch_r apiserver_flowcontrol_latest_s apiserver_flowcontrol_lower_limit_seats
     apiserver_flowcontrol_next_discounted_s_bounds apiserver_flowcontrol_next_s_bounds
-    apiserver_flowcontrol_priority_level_request_utilization
-    apiserver_flowcontrol_priority_level_seat_utilization
-    apiserver_flowcontrol_read_vs_write_current_requests
     apiserver_flowcontrol_request_dispatch_no_accommodation_total
     apiserver_flowcontrol_request_execution_seconds apiserver_flowcontrol_request_queue_length_after_enqueue
     apiserver_flowcontrol_seat_fair_frac apiserver_flowcontrol_target_seats
@@ -62,8 +61,12 @@ const names = {
     authorization_attempts_total authorization_duration_seconds
     etcd_request_duration_seconds etcd_request_errors_total etcd_requests_total
     ephemeral_volume_controller_create_failures_total ephemeral_volume_controller_create_total
+    apiserver_resource_objects apiserver_watch_cache_events_received_total
+    apiserver_watch_cache_initialization_duration_seconds apiserver_watch_cache_initializations_total
+    apiserver_watch_cache_resource_version
     pod_security_evaluations_total pod_security_exemptions_total rest_client_request_duration_seconds
-    rest_client_requests_total
+    rest_client_requests_total serviceaccount_invalid_legacy_auto_token_uses_total
+    serviceaccount_legacy_auto_token_uses_total serviceaccount_legacy_manual_token_uses_total version_info
   `,
 } as const;
 

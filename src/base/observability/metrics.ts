@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { ChangeLogMetrics } from './change-log-metrics.js';
+import { ExpressionMetrics } from './expression-metrics.js';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
 import { markStability } from './metric-stability.js';
@@ -87,6 +88,8 @@ export class Metrics {
   /** Calls to the database. */
   readonly storage: StorageMetrics;
   readonly changeLog: ChangeLogMetrics;
+  /** The rules of custom resources. */
+  readonly expressions: ExpressionMetrics;
   private readonly watchEvents: WatchMetrics;
   private readonly requests: RequestMetrics;
   /** Shown at each scrape: it changes twice with every request. */
@@ -175,6 +178,7 @@ export class Metrics {
     });
     this.storage = new StorageMetrics(this.registry);
     this.changeLog = new ChangeLogMetrics(this.registry);
+    this.expressions = new ExpressionMetrics(this.registry);
   }
 
   /**
@@ -265,9 +269,14 @@ export class Metrics {
     return () => this.longRunning.dec({ ...labels, component });
   }
 
-  /** Where the events of the watches of a kind are counted. */
-  watchSeries({ group, kind }: GroupResourceKind, version: string): WatchSeries {
-    return this.watchEvents.of({ group, version, kind });
+  /** Where the events of the watches of a resource are counted. */
+  watchSeries({ group, resource }: Pick<RequestLabels, 'group' | 'resource'>, version: string): WatchSeries {
+    return this.watchEvents.of({ group, version, resource });
+  }
+
+  /** A watch that began with the objects of its list has sent them all. */
+  watchListDone({ group, version, resource, scope }: RequestLabels, seconds: number): void {
+    this.watchEvents.listDone({ group, version, resource, scope }, seconds);
   }
 
   watchStarted({ group, kind }: GroupResourceKind, labels: RequestLabels): void {
@@ -299,7 +308,7 @@ export class Metrics {
     const resources = new Set(gone.map(({ group, resource }) => `${group}/${resource}`));
     const kinds = new Set(gone.map(({ group, kind }) => `${group}/${kind}`));
     this.requests.forget(({ group, resource }) => resources.has(`${group}/${resource}`));
-    this.watchEvents.forget(({ group, kind }) => kinds.has(`${group}/${kind}`));
+    this.watchEvents.forget(({ group, resource }) => resources.has(`${group}/${resource}`));
     const byResource = [this.longRunning, this.deprecated];
     for (const metric of [...byResource, this.watchers, this.endedWatches]) {
       const { values } = await metric.get();

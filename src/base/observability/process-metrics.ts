@@ -4,6 +4,10 @@ import { Gauge, type Registry } from 'prom-client';
 export interface BuildInfo {
   readonly major: string;
   readonly minor: string;
+  readonly emulationMajor: string;
+  readonly emulationMinor: string;
+  readonly minCompatibilityMajor: string;
+  readonly minCompatibilityMinor: string;
   readonly gitVersion: string;
   readonly gitCommit: string;
   readonly gitTreeState: string;
@@ -42,6 +46,20 @@ export function registerProcessMetrics(registry: Registry, build: BuildInfo): vo
       go_version: build.goVersion,
       compiler: build.compiler,
       platform: build.platform,
+    },
+    1,
+  );
+  new Gauge({
+    name: 'version_info',
+    help: 'Always 1; its labels name the release that the program answers as, and the oldest one that it gets on with.',
+    labelNames: ['binary', 'component', 'emulation', 'min_compat'],
+    registers,
+  }).set(
+    {
+      binary: build.gitVersion.replaceAll(/^v|\+.*$/g, ''),
+      component: 'kube',
+      emulation: `${build.emulationMajor}.${build.emulationMinor}`,
+      min_compat: `${build.minCompatibilityMajor}.${build.minCompatibilityMinor}`,
     },
     1,
   );

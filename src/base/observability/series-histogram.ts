@@ -11,15 +11,19 @@ export interface LatencySeries {
 export class SeriesHistogram {
   private readonly series: { readonly labels: SeriesLabels; readonly buckets: Buckets }[] = [];
 
-  /** @param bounds upper bounds of the buckets, ascending */
+  /**
+   * @param bounds upper bounds of the buckets, ascending
+   * @param options whether series are shown before anything is observed
+   */
   constructor(
     head: MetricHead,
     private readonly bounds: readonly number[],
     registry: Registry,
+    { evenEmpty = false }: { readonly evenEmpty?: boolean } = {},
   ) {
     new CollectedMetric(head, 'histogram', registry, () => {
       const values: SeriesValue[] = [];
-      for (const { labels, buckets } of this.series) buckets.appendTo(values, head.name, labels);
+      for (const { labels, buckets } of this.series) buckets.appendTo(values, head.name, labels, evenEmpty);
       return values;
     });
   }

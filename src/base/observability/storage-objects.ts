@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { groupResourceLabels } from './group-resource-labels.js';
 
 /** Numbers of stored objects by resource, and the size of the database. */
 export interface StorageCensus {
@@ -42,6 +43,16 @@ export function registerStorageObjects(
       recount();
       this.reset();
       for (const [resource, count] of last?.objects ?? []) this.set({ resource }, count);
+    },
+  });
+  new Gauge({
+    name: 'apiserver_resource_objects',
+    help: 'The same, with the group apart.',
+    labelNames: ['group', 'resource'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [resource, count] of last?.objects ?? []) this.set(groupResourceLabels(resource), count);
     },
   });
   new Gauge({

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { groupResourceLabels } from './group-resource-labels.js';
 import type { Logger } from './logger.js';
 
 /** The size of one watch cache. */
@@ -94,10 +95,20 @@ export function watchCacheObserver(
     labelNames: ['resource'],
     registers,
   });
+  const ofResource = cacheSeries(registers);
   return {
+    received: (resource: string, changes: number, position: bigint) => {
+      const labels = groupResourceLabels(resource);
+      ofResource.position.set(labels, Number(position));
+      if (changes === 0) return;
+      ofResource.storageEvents.inc(labels, changes);
+      ofResource.events.inc(labels, changes);
+    },
     read: (resource: string, fromCache: boolean) => reads.inc({ resource, result: fromCache ? 'hit' : 'miss' }),
     filled: (resource: string, objects: number, durationMs: number) => {
       fills.observe(durationMs / 1000);
+      ofResource.fills.inc(groupResourceLabels(resource));
+      ofResource.fillTimes.observe(groupResourceLabels(resource), durationMs / 1000);
       logger.debug('watch cache filled', { resource, objects, durationMs: Math.round(durationMs) });
     },
     dropped: (resource: string, reason: string) => {
@@ -113,7 +124,46 @@ export function watchCacheObserver(
       for (const result of ['hit', 'miss']) reads.remove({ resource, result });
       for (const reason of ['idle', 'budget', 'feed', 'epoch', 'gone']) drops.remove({ resource, reason });
       slow.remove({ resource });
+      for (const metric of Object.values(ofResource)) metric.remove(groupResourceLabels(resource));
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
+  };
+}
+
+/** The series of each cache under the names that the field knows. */
+function cacheSeries(registers: Registry[]) {
+  const labelNames = ['group', 'resource'] as const;
+  return {
+    storageEvents: new Counter({
+      name: 'apiserver_storage_events_received_total',
+      help: 'Changes that the watch caches of this process received from the database.',
+      labelNames,
+      registers,
+    }),
+    events: new Counter({
+      name: 'apiserver_watch_cache_events_received_total',
+      help: 'Changes that watch caches took in: the same ones.',
+      labelNames,
+      registers,
+    }),
+    position: new Gauge({
+      name: 'apiserver_watch_cache_resource_version',
+      help: 'The version that the watch cache of a resource shows.',
+      labelNames,
+      registers,
+    }),
+    fills: new Counter({
+      name: 'apiserver_watch_cache_initializations_total',
+      help: 'How often the watch cache of a resource was filled.',
+      labelNames,
+      registers,
+    }),
+    fillTimes: new Histogram({
+      name: 'apiserver_watch_cache_initialization_duration_seconds',
+      help: 'Time to fill the watch cache of a resource.',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600],
+      labelNames,
+      registers,
+    }),
   };
 }

@@ -1,19 +1,26 @@
 import type { Registry } from 'prom-client';
+import type { RequestLabels } from './request-metrics.js';
 import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
 
 /** The labels of watches. */
 export interface WatchLabels {
   readonly group: string;
   readonly version: string;
-  readonly kind: string;
+  readonly resource: string;
 }
 
-/** Counts the events of the watches of one kind. */
+/** The labels of lists that watches begin with. */
+type WatchListLabels = WatchLabels & Pick<RequestLabels, 'scope'>;
+
+/** Counts the events of the watches of one resource. */
 export interface WatchSeries {
   /** An event of this many bytes was sent. */
   sent(bytes: number): void;
 }
 
+const listBounds = [
+  0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300,
+];
 const sizeBounds = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
 
 class EventSeries implements WatchSeries {
@@ -31,19 +38,20 @@ class EventSeries implements WatchSeries {
 /** The events of watches, under the names that operators' dashboards know. They are counted for each watcher. */
 export class WatchMetrics {
   private readonly series = new Map<string, EventSeries>();
+  private readonly lists = new Map<string, { readonly labels: WatchListLabels; readonly durations: Buckets }>();
 
   constructor(registry: Registry) {
-    const labelNames = ['group', 'version', 'kind'];
+    const labelNames = ['group', 'version', 'resource'];
     const total = 'apiserver_watch_events_total';
     const sizes = 'apiserver_watch_events_sizes';
     new CollectedMetric(
-      { name: total, help: 'Events sent to watches, by kind.', labelNames },
+      { name: total, help: 'Events sent to watches, by resource.', labelNames },
       'counter',
       registry,
       () => [...this.series.values()].map(({ count, labels }) => ({ value: count, labels: { ...labels } })),
     );
     new CollectedMetric(
-      { name: sizes, help: 'Bytes of events sent to watches, by kind.', labelNames },
+      { name: sizes, help: 'Bytes of events sent to watches, by resource.', labelNames },
       'histogram',
       registry,
       () => {
@@ -52,21 +60,40 @@ export class WatchMetrics {
         return values;
       },
     );
+    const lists = 'apiserver_watch_list_duration_seconds';
+    const help = 'Time until watches that begin with the objects of their list had sent them all.';
+    new CollectedMetric({ name: lists, help, labelNames: [...labelNames, 'scope'] }, 'histogram', registry, () => {
+      const values: SeriesValue[] = [];
+      for (const { labels, durations } of this.lists.values()) durations.appendTo(values, lists, { ...labels });
+      return values;
+    });
   }
 
-  /** The series of a kind; one for all of its watches. */
-  of({ group, version, kind }: WatchLabels): WatchSeries {
-    const key = `${group}\n${version}\n${kind}`;
+  /** The series of a resource; one for all of its watches. */
+  of({ group, version, resource }: WatchLabels): WatchSeries {
+    const key = `${group}\n${version}\n${resource}`;
     let series = this.series.get(key);
     if (series === undefined) {
-      series = new EventSeries({ group, version, kind });
+      series = new EventSeries({ group, version, resource });
       this.series.set(key, series);
     }
     return series;
   }
 
-  /** Drops what was counted for kinds that are no longer served. */
+  /** Counts a list that a watch began with. */
+  listDone(labels: WatchListLabels, seconds: number): void {
+    const key = Object.values(labels).join('\n');
+    let list = this.lists.get(key);
+    if (list === undefined) {
+      list = { labels, durations: new Buckets(listBounds) };
+      this.lists.set(key, list);
+    }
+    list.durations.observe(seconds);
+  }
+
+  /** Drops what was counted for resources that are no longer served. */
   forget(isGone: (labels: WatchLabels) => boolean): void {
     for (const [key, { labels }] of this.series) if (isGone(labels)) this.series.delete(key);
+    for (const [key, { labels }] of this.lists) if (isGone(labels)) this.lists.delete(key);
   }
 }

@@ -60,6 +60,7 @@ function openTrail(
   logger: Logger,
 ): Trail | undefined {
   checkAuditVersions(options, names);
+  const auditMetrics = new AuditMetrics(metrics.registry);
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile, auditDatabase } = options;
   const hasBackend = auditLogPath !== undefined || auditWebhookConfigFile !== undefined || auditDatabase;
   if (auditPolicyFile === undefined) {
@@ -73,7 +74,7 @@ function openTrail(
     });
     return undefined;
   }
-  const parts = { names, metrics: new AuditMetrics(metrics.registry), logger, timers: systemTimers };
+  const parts = { names, metrics: auditMetrics, logger, timers: systemTimers };
   const backends = [
     buildLogBackend(options, parts),
     buildWebhookBackend(options, parts),

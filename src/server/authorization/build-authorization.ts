@@ -99,7 +99,11 @@ export function buildAuthorization(
     return buildConfigured(options.authorizationConfig, options, dependencies);
   const modes = options.authorizationMode;
   const modules = modes.map((mode) => factories[mode](options, dependencies));
-  const authorizers = modules.map(({ authorizer }) => authorizer);
+  const counters = new AuthorizationMetrics(dependencies.metrics);
+  const authorizers = modules.map(({ authorizer }, i) => {
+    const mode = modes[i] as AuthorizationMode;
+    return counters.counted(mode, mode === 'Webhook' ? 'default' : mode.toLowerCase(), authorizer);
+  });
   const hasPolicy = modes.some((mode) => mode !== 'AlwaysAllow' && mode !== 'AlwaysDeny');
   if (hasPolicy) authorizers.unshift(new PrivilegedGroupAuthorizer());
   const [only, ...others] = authorizers;

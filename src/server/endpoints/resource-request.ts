@@ -94,7 +94,10 @@ export function resolveRequest(
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
   const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
   const verb = info.verb as ResourceVerb;
-  if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) throw methodNotAllowedError();
+  if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) {
+    // The older paths of watches exist only for what can be watched.
+    throw info.isVerbInPath && verb === 'watch' ? unknownPathError() : methodNotAllowedError();
+  }
   if (subresource === undefined) {
     const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
     if (refusal !== undefined) throw methodNotAllowedError(refusal);

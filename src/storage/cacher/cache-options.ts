@@ -9,6 +9,8 @@ export interface CacheObserver {
   read(resource: string, fromCache: boolean): void;
   filled(resource: string, objects: number, durationMs: number): void;
   dropped(resource: string, reason: DropReason): void;
+  /** Changes of the database reached the cache of the resource, which shows everything up to `position` now. */
+  received(resource: string, changes: number, position: bigint): void;
   /** A watch was ended because it fell behind. */
   slowConsumer(resource: string): void;
   /** The resource is not served any more; no more calls about it will come. */
@@ -59,6 +61,7 @@ export const silentCacheObserver: CacheObserver = {
   read: () => {},
   filled: () => {},
   dropped: () => {},
+  received: () => {},
   slowConsumer: () => {},
   gone: () => {},
   backgroundError: () => {},

@@ -388,6 +388,7 @@ export class Cacher implements WatcherHome {
         if (batch === undefined) break;
         if (this.state !== live) return;
         const changes = cache.apply(batch.changes, batch.position);
+        this.options.observer.received(this.resource, changes.length, cache.position);
         for (const waiter of [...this.waiters]) if (waiter.version <= cache.position) waiter.settle(true);
         this.deliver(changes, cache.position);
       }

@@ -5,7 +5,9 @@ import { leaveCostly } from '../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../../base/machinery/schema/index.js';
 import { internalError } from '../../../base/machinery/status-error.js';
-import { inTurns } from '../../../base/machinery/turns.js';
+import { inTurns, type Steps } from '../../../base/machinery/turns.js';
+import type { ExpressionMetrics } from '../../../base/observability/expression-metrics.js';
+import type { LatencySeries } from '../../../base/observability/series-histogram.js';
 import type { Definer } from '../../../storage/storage.interface.js';
 import type {
   RemoteConversion,
@@ -84,15 +86,19 @@ export interface CustomState {
  *
  * @param definitions where definitions are stored
  * @param converter converts between the versions; undefined: only their apiVersion and unknown fields differ
+ * @param times where the time of its rules is counted
  */
 export function customResource(
   source: DefinitionSource,
   definitions: string,
   state: Readonly<CustomState>,
   converter: ObjectConverter | undefined,
+  times: ExpressionMetrics,
 ): StoredResource {
   const definedBy = { resource: definitions, name: source.name, uid: source.uid };
-  const versions = source.versions.map((version) => new CustomVersion(source, version, definedBy, state, converter));
+  const versions = source.versions.map(
+    (version) => new CustomVersion(source, version, definedBy, state, converter, times),
+  );
   const [storage] = versions as [CustomVersion, ...CustomVersion[]];
   const served = versions.map((version) => version.servedAs(storage)) as [ServedVersion, ...ServedVersion[]];
   for (const version of versions) version.join(served, storage, versions);
@@ -149,6 +155,7 @@ class CustomVersion implements StoredResource {
     readonly definedBy: Definer,
     private readonly state: Readonly<CustomState>,
     private readonly converter: ObjectConverter | undefined,
+    private readonly times: ExpressionMetrics,
   ) {
     const { group, names, isNamespaced } = source;
     const { subresources, selectableFields } = version;
@@ -333,7 +340,7 @@ class CustomVersion implements StoredResource {
   /** Compiles the expressions of the schema in turns with other work, once; undefined when they are compiled. */
   private compileRules(): Promise<void> | undefined {
     if (this.hasRules) return undefined;
-    this.compiling ??= inTurns(compileRulesInSteps(this.schema)).then((rules) => {
+    this.compiling ??= inTurns(timed(compileRulesInSteps(this.schema), this.times.compilations)).then((rules) => {
       this.rules = rules;
       this.hasRules = true;
     });
@@ -356,7 +363,25 @@ class CustomVersion implements StoredResource {
     if (this.rules === undefined) return errors;
     if (errors.some(({ type }) => blocking.has(type))) return [...errors, uncheckedRules];
     const leave = () => leaveCostly(context);
-    return [...errors, ...evaluateRules(this.rules, value, before, { leave })];
+    const begin = performance.now();
+    const broken = evaluateRules(this.rules, value, before, { leave });
+    this.times.evaluations.observe((performance.now() - begin) / 1000);
+    return [...errors, ...broken];
+  }
+}
+
+/** The steps, whose own time is observed at their end: not the time of other work in between. */
+function* timed<T>(steps: Steps<T>, durations: LatencySeries): Steps<T> {
+  let milliseconds = 0;
+  for (;;) {
+    const begin = performance.now();
+    const step = steps.next();
+    milliseconds += performance.now() - begin;
+    if (step.done === true) {
+      durations.observe(milliseconds / 1000);
+      return step.value;
+    }
+    yield step.value;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { inTurns, type Steps } from '../../../base/machinery/turns.js';
+import type { ExpressionMetrics } from '../../../base/observability/expression-metrics.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { conversionTransport } from '../../../base/outgoing/conversion-transports.js';
 import type { Storage } from '../../../storage/storage.interface.js';
@@ -45,6 +46,7 @@ export class DefinitionFollower {
     private readonly storage: Storage,
     private readonly storageName: string,
     private readonly logger: Pick<Logger, 'warn'>,
+    private readonly times: ExpressionMetrics,
   ) {
     const sink: ObjectSink = {
       reduce: (object) => inTurns(reduced(object)),
@@ -96,7 +98,7 @@ export class DefinitionFollower {
     if (before?.state === state) return;
     const converter = this.converterOf(source);
     const convert = converter && ((...asked: Parameters<WebhookConverter['convert']>) => converter.convert(...asked));
-    const resource = customResource(source, this.storageName, state, convert);
+    const resource = customResource(source, this.storageName, state, convert, this.times);
     try {
       if (before === undefined) this.registry.register(resource, at);
       else this.registry.replace(before.resource, resource, at);

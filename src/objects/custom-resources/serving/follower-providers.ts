@@ -9,6 +9,7 @@ import {
 import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { groupName, VENDOR_NAMES, type VendorNames } from '../../../base/machinery/vendor.js';
 import { Logger } from '../../../base/observability/logger.js';
+import { Metrics } from '../../../base/observability/metrics.js';
 import { StartPatience } from '../../../storage/start-patience.js';
 import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { DefinitionFollower } from './definition-follower.js';
@@ -38,10 +39,10 @@ class FollowerLifecycle implements OnApplicationBootstrap, OnApplicationShutdown
 export const followerProviders: Provider[] = [
   {
     provide: DefinitionFollower,
-    inject: [ResourceStores, VENDOR_NAMES, Logger],
-    useFactory: ({ registry, storage }: ResourceStores, names: VendorNames, logger: Logger) => {
+    inject: [ResourceStores, VENDOR_NAMES, Logger, Metrics],
+    useFactory: ({ registry, storage }: ResourceStores, names: VendorNames, logger: Logger, metrics: Metrics) => {
       const definitions = { group: groupName('apiextensions', names), resource: 'customresourcedefinitions' };
-      return new DefinitionFollower(registry, storage, formatGroupResource(definitions), logger);
+      return new DefinitionFollower(registry, storage, formatGroupResource(definitions), logger, metrics.expressions);
     },
   },
   FollowerLifecycle,

@@ -66,7 +66,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const isWebSocket = wantsWebSocket(reply.raw);
   const accepted = services.accept.negotiateStream(request.accept, hasProtobuf(resource));
   const options = parseWatchOptions(services, context);
-  const endsAt = performance.now() + options.timeoutMs;
+  const startedAt = performance.now();
+  const endsAt = startedAt + options.timeoutMs;
   const parsed = parseSelection(resource, context.query);
   const selection = request.name === '' ? parsed : withName(parsed, request.name);
   const name = request.name !== '' ? request.name : selection.name;
@@ -84,37 +85,43 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
     return;
   }
 
-  // An error before the first event is answered normally, except for a version that has expired.
   const query = {
     namespace,
     name,
     pageSize: services.options.listPageSize,
     select: storedSelection(selection),
   };
-  const state = options.sendsInitialEvents
-    ? await store.list({ ...query, notOlderThan: options.notOlderThan })
-    : undefined;
-  const from = state?.resourceVersion ?? options.from ?? (await store.head());
-  const subscribe = async () => {
+  const begin = async () => {
+    const state = options.sendsInitialEvents
+      ? await store.list({ ...query, notOlderThan: options.notOlderThan })
+      : undefined;
+    const from = state?.resourceVersion ?? options.from ?? (await store.head());
     if (state === undefined && options.from !== undefined) await store.checkDefined(from);
     const owner = context.user && tenantOf(context.user.name);
-    return store.watch(namespace, name, from, query.select, owner);
+    return { state, from, subscription: await store.watch(namespace, name, from, query.select, owner) };
   };
-  const subscription = await subscribe().catch(async (error: unknown) => {
-    if (!(error instanceof StatusError) || error.reason !== 'Expired') throw error;
-    // Clients expect an expired version as an event; as a plain answer it would look like any other failure.
+  const begun = await begin().catch(async (error: unknown) => {
+    if (!(error instanceof StatusError) || !isEvent(error, options)) throw error;
     services.metrics.watchEndedEarly(resource.definition, error.reason);
     const refused = open();
     await refused.write(encoder.encodeError(error.toStatus()))?.catch(() => undefined);
     refused.end();
     return undefined;
   });
-  if (subscription === undefined) return;
+  if (begun === undefined) return;
 
   const stream = open();
   const series = services.metrics.watchSeries(resource.definition, resource.served.version);
-  const watch = { request, selection, encoder, stream, series, query, endsAt };
-  await sendWatch(watch, options, state, subscription, from);
+  const watch = { request, selection, encoder, stream, series, query, startedAt, endsAt };
+  await sendWatch(watch, options, begun.state, begun.subscription, begun.from);
+}
+
+/**
+ * Whether an error before the first event is sent as an event instead of an answer of its own: clients look there for a
+ * version that has expired and, in a watch that begins with a list, for one that is too large.
+ */
+function isEvent({ reason }: StatusError, { sendsInitialEvents }: WatchOptions): boolean {
+  return reason === 'Expired' || (reason === 'Timeout' && sendsInitialEvents);
 }
 
 /** Sends the initial events, and then the changes of the subscription, until the watch ends. */
@@ -125,7 +132,7 @@ async function sendWatch(
   subscription: ChangeSubscription,
   from: bigint,
 ): Promise<void> {
-  const { request, encoder, stream, series, endsAt } = watch;
+  const { request, encoder, stream, series, startedAt, endsAt } = watch;
   const { services, context, resource, store } = request;
   const ending = new WatchEnding(services.registry, resource, subscription);
   const labels = requestLabels(request);
@@ -135,6 +142,7 @@ async function sendWatch(
     if (state !== undefined && !(await sendInitialEvents(watch, state))) return;
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
+    if (state !== undefined) services.metrics.watchListDone(labels, (performance.now() - startedAt) / 1000);
     // From here on the watch uses hardly any resources.
     context.seat?.leave();
     const sendsBookmarks = options.bookmarks;
@@ -163,6 +171,8 @@ interface OpenedWatch {
   readonly series: WatchSeries;
   /** How the objects are listed. */
   readonly query: Parameters<Store['list']>[0];
+  /** When the request came, by `performance.now`. */
+  readonly startedAt: number;
   /** When the time of the watch is over, by `performance.now`. */
   readonly endsAt: number;
 }

@@ -82,6 +82,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     subresource,
     name,
     parts,
+    ...(isVerbInPath ? { isVerbInPath } : {}),
     ...selectors,
   };
 }
