@@ -9,7 +9,7 @@ const volumes = { group: '', resource: 'persistentvolumes' };
 
 type PodVolume = NonNullable<ReadPod['spec']['volumes']>[number];
 
-/** Decides for which audiences a node may get tokens of a pod that it runs, as newer releases restrict it. */
+/** Decides for which audiences a node may get tokens of a pod that it runs, as release 1.37 restricts it. */
 export class TokenAudiences {
   private readonly drivers: { readonly group: string; readonly resource: string };
 
