@@ -10,7 +10,7 @@ const mostOfFloor = new Map([
   ['dist/test/e2e', 3],
 ]);
 /** Files that share a running cluster (test/e2e/support/shared-cluster.ts): each more of them spares a start. */
-const mostOfCluster = 12;
+const mostOfCluster = 16;
 const cluster = /\bsharedCluster\('(\w+)'\)/;
 /** A file that waits while it is loaded cannot be loaded within a suite, nor one that imports it. */
 const waitsAtTop =

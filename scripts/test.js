@@ -32,7 +32,6 @@ const longest = [
   'e2e/consistency.',
   'e2e/failover.',
   'e2e/http-limits.',
-  'e2e/large-yaml.',
   'e2e/node-agent.',
   'e2e/pooler.',
   'e2e/generated-kind.',

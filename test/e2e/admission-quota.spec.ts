@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
-import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, type TestServer } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let servers: readonly [TestServer, TestServer];
@@ -11,7 +12,7 @@ let count = 0;
 let namespace: string;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await sharedCluster('loops');
   servers = [cluster.first, cluster.second];
 });
 after(() => cluster?.stop());

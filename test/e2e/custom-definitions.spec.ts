@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { customDefinition, define, definitionsPath, objectsPath } from './support/custom-definitions.js';
 import { Kubectl } from './support/kubectl.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let kubectl: Kubectl;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await sharedCluster('loops');
   kubectl = new Kubectl(cluster.first.kubeconfig);
 });
 

@@ -12,12 +12,13 @@ import {
 import { readScrape, sumOf } from '../support/scrape.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { Kubectl } from './support/kubectl.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await sharedCluster('loops');
 });
 
 after(() => cluster.stop());

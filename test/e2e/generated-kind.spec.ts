@@ -29,7 +29,9 @@ let copy: string;
 let cluster: TestCluster;
 
 function run(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
-  const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _context, ...environment } = process.env;
+  // The compiler takes an eighth less of the processors if it collects its garbage less often.
+  const env: NodeJS.ProcessEnv = { ...environment, GOGC: '400' };
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', env });
   return { status, output: `${stdout}${stderr}` };
 }
@@ -41,6 +43,8 @@ function generate(...args: readonly string[]): string {
 }
 
 before(async () => {
+  // Nothing will have the paths of the copy again, so its compiled code is not worth keeping.
+  process.env.NODE_DISABLE_COMPILE_CACHE = '1';
   copy = mkdtempSync(join(tmpdir(), 'plinth-generated-'));
   removeWithUs(copy);
   mkdirSync(join(copy, 'dist'));
@@ -75,7 +79,8 @@ describe('a generated kind', () => {
       'dist/src/objects/apis/descriptions/field-descriptions.spec.js',
       'dist/test/round-trip/field-numbers.spec.js',
     ];
-    const { status, output } = run('--test', ...specs);
+    // In one process: each would load the declarations of all kinds.
+    const { status, output } = run('--test', '--test-isolation=none', ...specs);
     assert.equal(status, 0, output);
   });
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
+  const made = await cluster.first.client.post('/api/v1/namespaces', { metadata: { name: 'large-yaml' } });
+  assert.equal(made.status, 201, made.text);
 });
 after(() => cluster.stop());
 
-const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
+const revisions = '/apis/apps/v1/namespaces/large-yaml/controllerrevisions';
 const yaml = 'application/yaml';
 const apply = 'application/apply-patch+yaml';
 /** So many entries are more than is parsed in the thread that serves. */
@@ -36,7 +39,7 @@ ${'  - x\n'.repeat(entries)}`;
 describe('YAML bodies', () => {
   for (const [size, entries] of [
     ['small', 3],
-    ['large', 30_000],
+    ['large', large],
   ] as const) {
     it(`that are ${size} have the same numbers and words`, async () => {
       const { client } = cluster.first;
@@ -97,7 +100,7 @@ describe('YAML bodies', () => {
 
   it('that are large leave other requests their time', async () => {
     const { client } = cluster.first;
-    const raw = revision('large', 10 * large);
+    const raw = revision('large', 2 * large);
     let isAnswered = false;
     const posted = client.post(`${revisions}?dryRun=All`, undefined, { raw, contentType: yaml }).finally(() => {
       isAnswered = true;

@@ -13,7 +13,8 @@ import { partialObjectMetadataList } from '../../src/objects/apis/meta/v1/partia
 import { status as statusType } from '../../src/objects/apis/meta/v1/status.types.js';
 import type { ApiClient } from './support/api-client.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { type TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let binary: ProtobufClient;
@@ -68,7 +69,7 @@ const samples: readonly Sample[] = [
 ];
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
   json = cluster.first.client;
   binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
   const made = await json.post('/api/v1/namespaces', { metadata: { name: 'protobuf' } });

@@ -10,7 +10,7 @@ import { eventually, TestCluster, type TestServer } from './support/test-cluster
 const path = '/api/v1/namespaces/default/configmaps';
 const names = Array.from({ length: 200 }, (_, i) => `short-${i}`);
 const characters = 10_000;
-const requests = 4_000;
+const requests = 2_000;
 let cluster: TestCluster;
 let server: TestServer;
 

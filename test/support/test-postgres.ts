@@ -347,9 +347,16 @@ export async function createTestDatabase(adminUrl: string): Promise<string> {
   const name = `plinth_test_${randomBytes(8).toString('hex')}`;
   await asAdmin(adminUrl, async (admin) => {
     const template = await ensureTemplateDatabase(admin, adminUrl);
-    await admin.query(`create database ${name} template ${template}`);
+    // The server's default writes the copy to its log as well, at three times the cost.
+    await admin.query(`create database ${name} template ${template} ${await fileCopy(admin)}`);
   });
   return databaseUrl(adminUrl, name);
+}
+
+/** The clause that has a database copied file by file; releases before 15 know no other way. */
+async function fileCopy(admin: pg.Client): Promise<string> {
+  const { rows } = await admin.query<{ server_version_num: string }>('show server_version_num');
+  return Number(rows[0]?.server_version_num) < 150_000 ? '' : 'strategy file_copy';
 }
 
 /** Makes the migrated database that others are copied from, unless there is one; resolves with its name. */

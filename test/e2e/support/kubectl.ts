@@ -25,7 +25,8 @@ export class Kubectl {
   ) {
     const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
     removeWithUs(home);
-    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
+    // Most commands end before there is garbage worth collecting.
+    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig, GOGC: '800' };
   }
 
   /** Minor release of the program, such as 20 or 32. */

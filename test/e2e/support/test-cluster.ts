@@ -362,6 +362,8 @@ export class TestCluster {
 
 /** The shortest and the longest pause between two checks of `eventually`. */
 const pauseMs = { least: 30, most: 500 } as const;
+/** A pause takes so many times as long as the check before it. */
+const pauseTimes = 4;
 
 /**
  * Polls until `check` gives a value other than undefined and false; rejects after `timeoutMs`. Pauses longer after a check
@@ -379,7 +381,7 @@ export async function eventually<T>(
     if (value !== undefined && value !== false) return value;
     const now = performance.now();
     if (now > deadline) throw new Error(`not in time: ${what}`);
-    await delay(Math.min(pauseMs.most, Math.max(pauseMs.least, 2 * (now - began))));
+    await delay(Math.min(pauseMs.most, Math.max(pauseMs.least, pauseTimes * (now - began))));
   }
 }
 

@@ -1,5 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WatchStream } from './api-client.js';
 import type { TestCluster, TestServer } from './test-cluster.js';
+
+/** The pause after a request that failed: a server without its database refuses at once. */
+const retryMs = 20;
 
 /** The objects of the load. */
 export interface ConfigMap {
@@ -44,7 +48,10 @@ export class LoadWriter {
       let answer = await client.patch(`${this.path}/${name}`, 'merge', { data }).catch(() => undefined);
       if (answer?.status === 404)
         answer = await client.post(this.path, { metadata: { name }, data }).catch(() => undefined);
-      if (answer?.status !== 200 && answer?.status !== 201) continue;
+      if (answer?.status !== 200 && answer?.status !== 201) {
+        await delay(retryMs);
+        continue;
+      }
       this.acknowledged += 1;
       this.contents.note(answer.body);
     }
@@ -76,7 +83,11 @@ export class Mirror {
 
   async run(): Promise<void> {
     let version: string | undefined;
-    while (!this.stopped) version = await this.follow(version).catch(() => version);
+    while (!this.stopped) {
+      const began = performance.now();
+      version = await this.follow(version).catch(() => version);
+      if (performance.now() - began < retryMs) await delay(retryMs);
+    }
   }
 
   stop(): void {
