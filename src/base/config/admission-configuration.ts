@@ -15,7 +15,7 @@ export interface PluginConfiguration {
 
 /** The content of `--admission-control-config-file`. Plain data, so that it can be handed to another thread. */
 export interface AdmissionConfiguration {
-  /** By plugin. */
+  /** The configurations by the name of the plugin. */
   readonly plugins: Readonly<Record<string, PluginConfiguration>>;
   /** All faults of the file and of those it names. */
   readonly problems: readonly string[];

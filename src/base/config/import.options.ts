@@ -2,7 +2,7 @@ import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** What `plinth import` does. */
+/** Flags of `plinth import`. */
 export class ImportOptions {
   @Flag({
     name: 'from-kubeconfig',

@@ -193,7 +193,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** Of the control loops and the scheduler. */
+  /** Flags of the control loops and the scheduler. */
   loops: [
     {
       why: 'loops choose themselves how many objects they work on at one time',

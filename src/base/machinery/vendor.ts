@@ -68,44 +68,48 @@ export const upstreamSuffix = 'k8s.io';
 /** Every schema may have these markers. */
 export const upstreamMarkers = 'x-kubernetes-';
 
+/** The upstream spellings. */
+const upstreamNames: VendorNames = Object.freeze({
+  suffix: 'k8s.io',
+  systemNamespace: 'kube-system',
+  publicNamespace: 'kube-public',
+  nodeLeaseNamespace: 'kube-node-lease',
+  markerPrefix: upstreamMarkers,
+  protobufMediaType: upstreamProtobuf,
+  protobufMediaTypes: Object.freeze([upstreamProtobuf]),
+  signerPrefix: 'kubernetes.io',
+  bootstrapTokenSecretType: 'bootstrap.kubernetes.io/token',
+  serviceAccountTokenSecretType: 'kubernetes.io/service-account-token',
+  serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
+  serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
+  serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+  tokenVolumePrefix: 'kube-api-access-',
+  rootAuthorityMap: 'kube-root-ca.crt',
+  defaultTokenIssuer,
+  tokenClaim: 'kubernetes.io',
+  secretTokenIssuer: 'kubernetes/serviceaccount',
+  credentialPrefix: 'authentication.kubernetes.io',
+  secretTypePrefix: 'kubernetes.io',
+  labelPrefix: 'kubernetes.io',
+  lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
+  clusterInfoKey: 'secret',
+  namespaceFinalizer: 'kubernetes',
+  nodeAgent: { word: 'kubelet', prose: 'kubelet' },
+  apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
+  nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
+  nodeServingSigner: 'kubernetes.io/kubelet-serving',
+  legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
+});
+
 /**
  * The names for a `--vendor` suffix. With `kubernetes` compatibility, they use the upstream spellings, whatever the
  * suffix.
  */
 export function vendorNames(vendor: string, compatibility: Compatibility = ''): VendorNames {
-  if (compatibility === 'kubernetes') {
-    return Object.freeze({
-      suffix: 'k8s.io',
-      systemNamespace: 'kube-system',
-      publicNamespace: 'kube-public',
-      nodeLeaseNamespace: 'kube-node-lease',
-      markerPrefix: upstreamMarkers,
-      protobufMediaType: upstreamProtobuf,
-      protobufMediaTypes: Object.freeze([upstreamProtobuf]),
-      signerPrefix: 'kubernetes.io',
-      bootstrapTokenSecretType: 'bootstrap.kubernetes.io/token',
-      serviceAccountTokenSecretType: 'kubernetes.io/service-account-token',
-      serviceAccountNameAnnotation: 'kubernetes.io/service-account.name',
-      serviceAccountUidAnnotation: 'kubernetes.io/service-account.uid',
-      serviceAccountMountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
-      tokenVolumePrefix: 'kube-api-access-',
-      rootAuthorityMap: 'kube-root-ca.crt',
-      defaultTokenIssuer,
-      tokenClaim: 'kubernetes.io',
-      secretTokenIssuer: 'kubernetes/serviceaccount',
-      credentialPrefix: 'authentication.kubernetes.io',
-      secretTypePrefix: 'kubernetes.io',
-      labelPrefix: 'kubernetes.io',
-      lastAppliedAnnotation: 'kubectl.kubernetes.io/last-applied-configuration',
-      clusterInfoKey: 'secret',
-      namespaceFinalizer: 'kubernetes',
-      nodeAgent: { word: 'kubelet', prose: 'kubelet' },
-      apiserverClientSigner: 'kubernetes.io/kube-apiserver-client',
-      nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
-      nodeServingSigner: 'kubernetes.io/kubelet-serving',
-      legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
-    });
-  }
+  return compatibility === 'kubernetes' ? upstreamNames : ownNames(vendor);
+}
+
+function ownNames(vendor: string): VendorNames {
   // kubectl itself writes these keys and types, so the default suffix keeps its spelling.
   const clientPrefix = vendor === 'k8s.io' ? 'kubernetes.io' : vendor;
   const protobufMediaType = `application/vnd.${vendor}.protobuf`;

@@ -24,78 +24,10 @@ export function watchCacheObserver(
   formBytes: () => number,
   backlogCharacters: () => number,
 ) {
-  const registers = [registry];
-  new Gauge({
-    name: 'plinth_watch_cache_form_bytes',
-    help: 'Memory of forms of objects that lists are made of, such as protobuf.',
-    registers,
-    collect() {
-      this.set(formBytes());
-    },
-  });
-  new Gauge({
-    name: 'plinth_watch_backlog_characters',
-    help: 'Text of recent changes that some watch has not got yet; each change counts once.',
-    registers,
-    collect() {
-      this.set(backlogCharacters());
-    },
-  });
-  const gauges = {
-    objects: new Gauge({
-      name: 'plinth_watch_cache_objects',
-      help: 'Objects held in memory, by resource.',
-      labelNames: ['resource'],
-      registers,
-      // The first of these gauges fills them all, because they are collected in the order of their registration.
-      collect: () => collect(),
-    }),
-    bytes: new Gauge({
-      name: 'plinth_watch_cache_bytes',
-      help: 'Estimated memory of objects and recent changes held, by resource.',
-      labelNames: ['resource'],
-      registers,
-    }),
-    watchers: new Gauge({
-      name: 'plinth_watch_cache_watchers',
-      help: 'Watches served from memory, by resource.',
-      labelNames: ['resource'],
-      registers,
-    }),
-  };
-  function collect(): void {
-    for (const gauge of Object.values(gauges)) gauge.reset();
-    for (const { resource, objects, bytes, watchers } of statistics()) {
-      gauges.objects.set({ resource }, objects);
-      gauges.bytes.set({ resource }, bytes);
-      gauges.watchers.set({ resource }, watchers);
-    }
-  }
-  const reads = new Counter({
-    name: 'plinth_watch_cache_reads_total',
-    help: 'Reads that memory could answer (hit) or that went to the database (miss), by resource.',
-    labelNames: ['resource', 'result'],
-    registers,
-  });
-  const fills = new Histogram({
-    name: 'plinth_watch_cache_fill_duration_seconds',
-    help: 'Time to read all objects of a resource into memory.',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
-    registers,
-  });
-  const drops = new Counter({
-    name: 'plinth_watch_cache_drops_total',
-    help: 'Watch caches that were dropped, by reason.',
-    labelNames: ['resource', 'reason'],
-    registers,
-  });
-  const slow = new Counter({
-    name: 'plinth_watch_cache_slow_watchers_total',
-    help: 'Watches ended because their client did not read them fast enough, by resource.',
-    labelNames: ['resource'],
-    registers,
-  });
-  const ofResource = cacheSeries(registers);
+  addMemoryGauges(registry, formBytes, backlogCharacters);
+  addSizeGauges(registry, statistics);
+  const { reads, fills, drops, slow } = addEventMetrics(registry);
+  const ofResource = cacheSeries([registry]);
   return {
     received: (resource: string, changes: number, position: bigint) => {
       const labels = groupResourceLabels(resource);
@@ -128,6 +60,89 @@ export function watchCacheObserver(
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };
+}
+
+function addMemoryGauges(registry: Registry, formBytes: () => number, backlogCharacters: () => number): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'plinth_watch_cache_form_bytes',
+    help: 'Memory of forms of objects that lists are made of, such as protobuf.',
+    registers,
+    collect() {
+      this.set(formBytes());
+    },
+  });
+  new Gauge({
+    name: 'plinth_watch_backlog_characters',
+    help: 'Text of recent changes that some watch has not got yet; each change counts once.',
+    registers,
+    collect() {
+      this.set(backlogCharacters());
+    },
+  });
+}
+
+function addSizeGauges(registry: Registry, statistics: () => Iterable<CacheStatistics>): void {
+  const registers = [registry];
+  const gauges = {
+    objects: new Gauge({
+      name: 'plinth_watch_cache_objects',
+      help: 'Objects held in memory, by resource.',
+      labelNames: ['resource'],
+      registers,
+      // The first of these gauges fills them all, because they are collected in the order of their registration.
+      collect: () => collect(),
+    }),
+    bytes: new Gauge({
+      name: 'plinth_watch_cache_bytes',
+      help: 'Estimated memory of objects and recent changes held, by resource.',
+      labelNames: ['resource'],
+      registers,
+    }),
+    watchers: new Gauge({
+      name: 'plinth_watch_cache_watchers',
+      help: 'Watches served from memory, by resource.',
+      labelNames: ['resource'],
+      registers,
+    }),
+  };
+  function collect(): void {
+    for (const gauge of Object.values(gauges)) gauge.reset();
+    for (const { resource, objects, bytes, watchers } of statistics()) {
+      gauges.objects.set({ resource }, objects);
+      gauges.bytes.set({ resource }, bytes);
+      gauges.watchers.set({ resource }, watchers);
+    }
+  }
+}
+
+function addEventMetrics(registry: Registry) {
+  const registers = [registry];
+  const reads = new Counter({
+    name: 'plinth_watch_cache_reads_total',
+    help: 'Reads that memory could answer (hit) or that went to the database (miss), by resource.',
+    labelNames: ['resource', 'result'],
+    registers,
+  });
+  const fills = new Histogram({
+    name: 'plinth_watch_cache_fill_duration_seconds',
+    help: 'Time to read all objects of a resource into memory.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  const drops = new Counter({
+    name: 'plinth_watch_cache_drops_total',
+    help: 'Watch caches that were dropped, by reason.',
+    labelNames: ['resource', 'reason'],
+    registers,
+  });
+  const slow = new Counter({
+    name: 'plinth_watch_cache_slow_watchers_total',
+    help: 'Watches ended because their client did not read them fast enough, by resource.',
+    labelNames: ['resource'],
+    registers,
+  });
+  return { reads, fills, drops, slow };
 }
 
 /** The series of each cache under the names that the field knows. */

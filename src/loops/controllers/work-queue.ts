@@ -65,9 +65,9 @@ export class WorkQueue {
   /** Since when the keys wait. */
   private readonly since = new Map<string, number>();
   private readonly active = new Map<string, Promise<void>>();
-  /** How many keys of each party are under work. */
+  /** How many keys of each party are being worked on. */
   private readonly busy = new Map<string, number>();
-  /** How many keys are under work that rests, in all and of each party. */
+  /** How many of them wait for something else meanwhile, in all and of each party. */
   private resting = 0;
   private readonly restingOf = new Map<string, number>();
   private readonly partyOf: (key: string) => string;

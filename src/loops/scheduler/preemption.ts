@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { compareText } from '../../base/machinery/compare-text.js';
 import type { LabelSelector } from '../../base/machinery/label-selector.js';
 import type { PodDisruptionBudget } from '../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import { selectorFrom } from './affinity-terms.js';
@@ -154,10 +155,6 @@ function victimsOn(
 /** The more important pod first: the one with the higher priority, then the one that runs for longer. */
 function compareImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || compareText(startOf(a), startOf(b));
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** When a pod began to run; one that did not yet sorts behind all others. */

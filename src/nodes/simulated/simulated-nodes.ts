@@ -71,25 +71,8 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   if (range === undefined) throw new Error(`${options.podCidr} is no range of addresses`);
   const size = partSize(range, count, Number(options.capacity.pods ?? 0));
   const addresses = nodeAddresses(options.address, count);
-  const areOwn = new Set(addresses).size > 1;
   const nodes: SimulatedNode[] = [];
-  const server =
-    options.server === undefined
-      ? undefined
-      : await NodeServer.start({
-          ...options.server,
-          addresses,
-          timers,
-          findPod: (namespace, name, address) => {
-            for (const node of nodes) {
-              if (areOwn && node.address !== address) continue;
-              const found = node.findPod(namespace, name);
-              if (found !== undefined) return found;
-            }
-            return undefined;
-          },
-          podsAt: (address) => nodes.find((node) => areOwn && node.address === address)?.pods(),
-        });
+  const server = await startServer(options.server, addresses, timers, nodes);
   const made = Array.from({ length: count }, (_, index) => {
     const name = `${options.namePrefix}${index}`;
     const api = connection.as(`system:node:${name}`, ['system:nodes']);
@@ -140,6 +123,31 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
       await server?.stop();
     },
   };
+}
+
+/** The server that the nodes share. It knows those that are in the list at the time of a request. */
+async function startServer(
+  certificates: NodeServerCertificates | undefined,
+  addresses: readonly string[],
+  timers: Timers,
+  nodes: readonly SimulatedNode[],
+): Promise<NodeServer | undefined> {
+  if (certificates === undefined) return undefined;
+  const areOwn = new Set(addresses).size > 1;
+  return await NodeServer.start({
+    ...certificates,
+    addresses,
+    timers,
+    findPod: (namespace, name, address) => {
+      for (const node of nodes) {
+        if (areOwn && node.address !== address) continue;
+        const found = node.findPod(namespace, name);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    podsAt: (address) => nodes.find((node) => areOwn && node.address === address)?.pods(),
+  });
 }
 
 /** How many addresses each node has: 256 or the next power of two for its pods, fewer if the range is too small. */

@@ -71,7 +71,7 @@ export class RemoteContent {
         report.discoveryFailures.push(`${groupVersion}: stale GroupVersion discovery: ${groupVersion}`);
         continue;
       }
-      await this.deleteFrom(remote, backend, value, namespace, report, check, signal);
+      await this.deleteFrom(remote, backend, value, namespace, report, { check, signal });
     }
     return report;
   }
@@ -83,8 +83,7 @@ export class RemoteContent {
     resources: readonly RemoteResource[],
     namespace: string,
     report: RemoteContentReport,
-    check: () => Promise<void>,
-    signal: AbortSignal,
+    { check, signal }: { readonly check: () => Promise<void>; readonly signal: AbortSignal },
   ): Promise<void> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(serverLimitMs)]);
     for (const resource of resources) {

@@ -51,36 +51,31 @@ export class AuthenticationMetrics implements TokenUseCounters {
       labelNames: ['status'],
       registers,
     });
-    this.valid = new Counter({
-      name: 'serviceaccount_valid_tokens_total',
-      help: 'Uses of service account tokens within the time that was asked for.',
-      registers,
-    });
-    this.stale = new Counter({
-      name: 'serviceaccount_stale_tokens_total',
-      help: 'Uses of service account tokens that should have been read again before.',
-      registers,
-    });
-    this.secret = new Counter({
-      name: 'serviceaccount_legacy_tokens_total',
-      help: 'Uses of service account tokens that are kept in secrets.',
-      registers,
-    });
-    this.madeByItself = new Counter({
-      name: 'serviceaccount_legacy_auto_token_uses_total',
-      help: 'Uses of tokens in secrets that their account lists, as those that were made for it by itself.',
-      registers,
-    });
-    this.madeByHand = new Counter({
-      name: 'serviceaccount_legacy_manual_token_uses_total',
-      help: 'Uses of tokens in secrets that somebody made.',
-      registers,
-    });
-    this.invalid = new Counter({
-      name: 'serviceaccount_invalid_legacy_auto_token_uses_total',
-      help: 'Uses of tokens in secrets that were marked invalid.',
-      registers,
-    });
+    const tokenUses = (name: string, help: string) => new Counter({ name, help, registers });
+    this.valid = tokenUses(
+      'serviceaccount_valid_tokens_total',
+      'Uses of service account tokens within the time that was asked for.',
+    );
+    this.stale = tokenUses(
+      'serviceaccount_stale_tokens_total',
+      'Uses of service account tokens that should have been read again before.',
+    );
+    this.secret = tokenUses(
+      'serviceaccount_legacy_tokens_total',
+      'Uses of service account tokens that are kept in secrets.',
+    );
+    this.madeByItself = tokenUses(
+      'serviceaccount_legacy_auto_token_uses_total',
+      'Uses of tokens in secrets that their account lists, as those that were made for it by itself.',
+    );
+    this.madeByHand = tokenUses(
+      'serviceaccount_legacy_manual_token_uses_total',
+      'Uses of tokens in secrets that somebody made.',
+    );
+    this.invalid = tokenUses(
+      'serviceaccount_invalid_legacy_auto_token_uses_total',
+      'Uses of tokens in secrets that were marked invalid.',
+    );
     const duration = 'authentication_duration_seconds';
     const durations = new SeriesHistogram(
       { name: duration, help: 'Time that authentication took, by its result.', labelNames: ['result'] },

@@ -22,9 +22,9 @@ export type AuthenticationResult =
   | {
       readonly kind: 'user';
       readonly user: UserInfo;
-      /** For the audit trail of the request. */
+      /** Annotations for the audit event of the request. */
       readonly annotations?: Readonly<Record<string, string>> | undefined;
-      /** For the client. */
+      /** A warning that the client receives with the answer. */
       readonly warning?: string | undefined;
     }
   | { readonly kind: 'none' }

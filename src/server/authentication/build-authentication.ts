@@ -99,15 +99,11 @@ export function buildAuthentication(
   tokenMethods.push(...accounts.methods);
   const oidc = buildOidc(options, { clock, logger, apiAudiences, credentialPrefix: names.credentialPrefix });
   if (oidc !== undefined) tokenMethods.push(oidc.method);
-  const configured = buildConfigured(options, dependencies, issuers, apiAudiences, () =>
-    tokens.changed(configurationDependency),
-  );
+  const forget = () => tokens.changed(configurationDependency);
+  const configured = buildConfigured(options, dependencies, issuers, apiAudiences, forget);
   if (configured !== undefined) tokenMethods.push(configured);
 
-  if (options.enableBootstrapTokenAuth) {
-    const { storage, registry } = dependencies;
-    tokenMethods.push(new BootstrapTokenAuthenticator({ names, clock, storage, registry, logger }, apiAudiences));
-  }
+  if (options.enableBootstrapTokenAuth) tokenMethods.push(new BootstrapTokenAuthenticator(dependencies, apiAudiences));
   const webhook = buildTokenWebhook(options, { names, clock, logger, apiAudiences });
   // The webhook comes last: it is the only method that sends unknown tokens to another server.
   if (webhook !== undefined) tokenMethods.push(webhook.method);
@@ -118,9 +114,6 @@ export function buildAuthentication(
   );
   // Forget the cached tokens: their key may have been removed.
   accounts.files.onChange(() => tokens.missed());
-  const methods: Authenticator[] = [];
-  const clientPool = tls.pool('client');
-  const proxyPool = tls.pool('proxy');
   const now = () => clock.now();
   const revocations = buildRevocations(options, now, logger, dependencies.metrics);
   const certificates = new CertificateWatch({
@@ -129,24 +122,11 @@ export function buildAuthentication(
     logger,
     metrics: dependencies.metrics,
   });
-  // Proxies come before users: where a certificate could count as both, it is a proxy's.
-  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
-  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics, revocations));
+  const methods = certificateMethods(options, tls, now, metrics, revocations);
   methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
-
   const running = new AbortController();
-  const informers = tokenResources.map(
-    (resource) =>
-      new ChangeInformer(
-        dependencies.storage,
-        resource,
-        {
-          changed: ({ namespace, name }) => tokens.changed(dependencyOf(resource, namespace, name)),
-          missed: () => tokens.missed(),
-        },
-        (error) => logger.warn('authentication lost its place in the change log', { resource, error }),
-      ),
-  );
+  const background = [accounts.files, oidc, configured, revocations, certificates];
+  const informers = buildInformers(dependencies, tokens);
   return {
     authenticator: new UnionAuthenticator(methods),
     tokens: new TokenReviews(tokens, apiAudiences),
@@ -159,24 +139,51 @@ export function buildAuthentication(
       return configured?.anonymous ?? flagRule;
     },
     start: async () => {
-      accounts.files.start(running.signal);
-      oidc?.start(running.signal);
-      configured?.start(running.signal);
-      revocations?.start(running.signal);
-      certificates.start(running.signal);
+      for (const part of background) part?.start(running.signal);
       await Promise.all(informers.map((informer) => informer.start(running.signal)));
     },
     stop: async () => {
       running.abort();
       webhook?.stop();
-      await accounts.files.stopped();
-      await oidc?.stopped();
-      await configured?.stopped();
-      await revocations?.stopped();
-      await certificates.stopped();
+      for (const part of background) await part?.stopped();
       await Promise.all(informers.map((informer) => informer.stopped()));
     },
   };
+}
+
+function certificateMethods(
+  options: AuthenticationOptions,
+  tls: TlsFiles,
+  now: () => number,
+  metrics: AuthenticationMetrics,
+  revocations: LiveRevocations | undefined,
+): Authenticator[] {
+  const clientPool = tls.pool('client');
+  const proxyPool = tls.pool('proxy');
+  const methods: Authenticator[] = [];
+  // Proxies come before users: where a certificate could count as both, it is a proxy's.
+  if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
+  if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics, revocations));
+  return methods;
+}
+
+/** Followers of the objects that tokens depend on: the cache forgets the tokens of an object that changes. */
+function buildInformers(
+  { storage, logger }: AuthenticationDependencies,
+  tokens: TokenCache,
+): readonly ChangeInformer[] {
+  return tokenResources.map(
+    (resource) =>
+      new ChangeInformer(
+        storage,
+        resource,
+        {
+          changed: ({ namespace, name }) => tokens.changed(dependencyOf(resource, namespace, name)),
+          missed: () => tokens.missed(),
+        },
+        (error) => logger.warn('authentication lost its place in the change log', { resource, error }),
+      ),
+  );
 }
 
 /** The issuers of `--authentication-config`. @throws StartupError with everything that is wrong with the file. */

@@ -81,41 +81,9 @@ class RemoteProcessModule {
     const { issuer, maxBodyBytes, listPageSize, deleteCollectionWorkers, garbageCollector, continueKey } = settings;
     const providers: Provider[] = [
       { provide: STORAGE, useValue: storage },
-      {
-        provide: AUTHORIZER,
-        useValue: {
-          authorize: (attributes: unknown) =>
-            call('authorizer', 'authorize', [attributes]) as Promise<AuthorizationDecision>,
-        },
-      },
-      {
-        provide: RULE_RESOLVER,
-        useValue: {
-          rulesFor: (user: unknown, namespace: string) =>
-            call('rules', 'rulesFor', [user, namespace]) as Promise<RuleList>,
-        },
-      },
-      {
-        provide: TOKEN_REVIEWER,
-        useValue: {
-          review: (token: string, audiences: readonly string[]) =>
-            call('tokens', 'review', [token, audiences]) as Promise<TokenReviewResult>,
-        },
-      },
-      {
-        provide: TOKEN_ISSUER,
-        useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
-      },
+      ...providersByCall(call, issuer),
       ...registryProviders,
       ...followerProviders,
-      {
-        provide: HOOK_CALL_COUNTER,
-        useValue: {
-          count: (counted) => void call('hookCalls', 'count', [counted]),
-          countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),
-          countConversion: (counted) => void call('hookCalls', 'countConversion', [counted]),
-        } satisfies HookCallCounter,
-      },
       { provide: ADMISSION_CONFIGURATION, useValue: settings.admissionConfiguration },
       ...admissionProviders,
       {
@@ -167,4 +135,43 @@ class RemoteProcessModule {
       ],
     };
   }
+}
+
+/** Parts of the serving process that the thread asks by calls. */
+function providersByCall(call: LargeRequestCall, issuer: LargeRequestThreadSettings['issuer']): Provider[] {
+  return [
+    {
+      provide: AUTHORIZER,
+      useValue: {
+        authorize: (attributes: unknown) =>
+          call('authorizer', 'authorize', [attributes]) as Promise<AuthorizationDecision>,
+      },
+    },
+    {
+      provide: RULE_RESOLVER,
+      useValue: {
+        rulesFor: (user: unknown, namespace: string) =>
+          call('rules', 'rulesFor', [user, namespace]) as Promise<RuleList>,
+      },
+    },
+    {
+      provide: TOKEN_REVIEWER,
+      useValue: {
+        review: (token: string, audiences: readonly string[]) =>
+          call('tokens', 'review', [token, audiences]) as Promise<TokenReviewResult>,
+      },
+    },
+    {
+      provide: TOKEN_ISSUER,
+      useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
+    },
+    {
+      provide: HOOK_CALL_COUNTER,
+      useValue: {
+        count: (counted) => void call('hookCalls', 'count', [counted]),
+        countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),
+        countConversion: (counted) => void call('hookCalls', 'countConversion', [counted]),
+      } satisfies HookCallCounter,
+    },
+  ];
 }

@@ -68,7 +68,7 @@ const storage = new RemoteStorage(
   (method, ...args) => call('changes', method, args),
 );
 
-// Starting takes answers of the process already, so messages are received from now on.
+// The start itself already needs answers of the process, so messages are received from now on.
 const starting = buildLargeRequestServer(workerData as LargeRequestThreadSettings, storage, call);
 
 async function serve(id: number, request: LargeRequestMessage): Promise<void> {

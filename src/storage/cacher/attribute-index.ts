@@ -15,7 +15,7 @@ export interface Term {
 const MOST_TERMS = 16;
 /** Most terms that are indexed for one request. */
 const MOST_NEW_TERMS = 4;
-/** How many of the latest terms that found no place are remembered. */
+/** How many terms are remembered that requests asked for and that are not indexed; the latest ones stay. */
 const MOST_WANTED = 64;
 
 interface IndexedTerm {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
-import { compareBytewise, comparePositions } from '../key-order.js';
+import { compareBytewise } from '../../base/machinery/compare-bytewise.js';
+import { comparePositions } from '../key-order.js';
 import type { ListPosition } from '../storage.interface.js';
 import { OrderedEntries } from './ordered-entries.js';
 

@@ -1,4 +1,4 @@
-import { compareBytewise } from '../key-order.js';
+import { compareBytewise } from '../../base/machinery/compare-bytewise.js';
 import type { ListPosition } from '../storage.interface.js';
 
 /** Anything that has a place in the order. */

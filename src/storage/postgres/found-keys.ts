@@ -14,7 +14,7 @@ const MOST_KEYS = 100_000;
 const MOST_VERSIONS = 3;
 const MOST_AGE_MS = 10 * 60_000;
 
-/** Keys that were found, by the name of the search. Searches used longest ago give way. */
+/** The keys that searches found, by the name of the search. The searches that were used longest ago are dropped first. */
 export class FoundKeys {
   private readonly byName = new Map<string, { readonly era: string; readonly found: readonly KeysAtVersion[] }>();
   private size = 0;

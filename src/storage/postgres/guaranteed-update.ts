@@ -86,9 +86,8 @@ export async function guaranteedUpdate(
       definedBy: options.definedBy,
     });
     if (answer.kind === 'written') {
-      const { resourceVersion } = answer;
-      checkNewer(resourceVersion, current);
-      const object = { key, uid, resourceVersion, json: decision.json };
+      checkNewer(answer.resourceVersion, current);
+      const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
     if (op === 'create' && answer.current === undefined) throw withoutPlace(key, options);

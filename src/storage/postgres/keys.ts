@@ -1,4 +1,5 @@
-import { compareBytewise, comparePositions } from '../key-order.js';
+import { compareBytewise } from '../../base/machinery/compare-bytewise.js';
+import { comparePositions } from '../key-order.js';
 import type { ListPosition, ListScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';

@@ -81,10 +81,6 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
     ['uid', 'o.uid'],
     ['resource_version', 'o.resource_version'],
   ];
-  const made = (query: string, needsBarrier: boolean): SqlView => {
-    const digest = createHash('sha256').update(`${query}\n${comment}\n${needsBarrier}`).digest('hex');
-    return { name, storageResource, query, comment, digest, needsBarrier };
-  };
   const ofObjects = () => {
     const columns: readonly Column[] = [
       ...key,
@@ -129,11 +125,18 @@ where o.resource = ${quoteText(storageResource)}`;
   };
   return {
     storageResource,
-    ofObjects: made(ofObjects(), true),
+    ofObjects: withDigest({ name, storageResource, query: ofObjects(), comment, needsBarrier: true }),
     rows,
     indexedRows,
-    ofRows: (table, tableName) => made(ofRows(table, tableName), false),
+    ofRows: (table, tableName) =>
+      withDigest({ name, storageResource, query: ofRows(table, tableName), comment, needsBarrier: false }),
   };
+}
+
+function withDigest(view: Omit<SqlView, 'digest'>): SqlView {
+  const { query, comment, needsBarrier } = view;
+  const digest = createHash('sha256').update(`${query}\n${comment}\n${needsBarrier}`).digest('hex');
+  return { ...view, digest };
 }
 
 type Column = readonly [name: string, expression: string];

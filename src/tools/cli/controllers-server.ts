@@ -27,69 +27,14 @@ const mostSeconds = 300;
  *
  * @throws StartupError when it can't listen
  */
-export async function startControllersServer({
-  host,
-  port,
-  metrics,
-  storage,
-  facts,
-  profiling,
-}: ControllersServerDependencies): Promise<Running> {
-  const profile = async (kind: string, url: URL, request: IncomingMessage, response: ServerResponse) => {
-    const seconds = Number(url.searchParams.get('seconds') ?? 10);
-    if (!isProfileKind(kind)) return send(response, 404, 'not found');
-    if (!isLocal(request)) return send(response, 403, 'profiles are for callers on this machine');
-    if (!(seconds > 0 && seconds <= mostSeconds)) return send(response, 400, `seconds: at most ${mostSeconds}`);
-    const left = new AbortController();
-    response.on('close', () => left.abort());
-    try {
-      send(response, 200, await takeProfile(kind, seconds, left.signal), 'application/json');
-    } catch (error) {
-      if (!(error instanceof ProfilerBusyError)) throw error;
-      send(response, 429, error.message);
-    }
-  };
-  const answer = async (url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = url.pathname;
-    if (profiling && path.startsWith(profilePrefix)) {
-      return profile(path.slice(profilePrefix.length), url, request, response);
-    }
-    switch (path) {
-      case '/metrics':
-      case '/metrics/slis': {
-        const { contentType, text } = await metrics.scrape(path === '/metrics' ? 'all' : 'slis');
-        send(response, 200, text, contentType);
-        return;
-      }
-      case '/statusz':
-        send(response, 200, statusPage(facts));
-        return;
-      case '/flagz':
-        send(response, 200, flagsPage(facts));
-        return;
-      case '/healthz':
-      case '/livez':
-        send(response, 200, 'ok');
-        return;
-      case '/readyz':
-        try {
-          await storage.ping();
-          send(response, 200, 'ok');
-        } catch {
-          send(response, 500, 'the database cannot be reached');
-        }
-        return;
-      default:
-        send(response, 404, 'not found');
-    }
-  };
+export async function startControllersServer(dependencies: ControllersServerDependencies): Promise<Running> {
   const server = createServer({ headersTimeout: headMs, requestTimeout: headMs }, (request, response) => {
     const url = URL.parse(request.url ?? '/', 'http://localhost');
     if (url === null) send(response, 400, 'no valid path');
     else if (request.method !== 'GET' && request.method !== 'HEAD') send(response, 405, 'only GET');
-    else answer(url, request, response).catch(() => response.destroy());
+    else answer(dependencies, url, request, response).catch(() => response.destroy());
   });
-  server.listen(port, host);
+  server.listen(dependencies.port, dependencies.host);
   try {
     await once(server, 'listening');
   } catch (error) {
@@ -103,6 +48,66 @@ export async function startControllersServer({
       await closed;
     },
   };
+}
+
+async function answer(
+  { metrics, storage, facts, profiling }: ControllersServerDependencies,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = url.pathname;
+  if (profiling && path.startsWith(profilePrefix)) {
+    return answerProfile(path.slice(profilePrefix.length), url, request, response);
+  }
+  switch (path) {
+    case '/metrics':
+    case '/metrics/slis': {
+      const { contentType, text } = await metrics.scrape(path === '/metrics' ? 'all' : 'slis');
+      send(response, 200, text, contentType);
+      return;
+    }
+    case '/statusz':
+      send(response, 200, statusPage(facts));
+      return;
+    case '/flagz':
+      send(response, 200, flagsPage(facts));
+      return;
+    case '/healthz':
+    case '/livez':
+      send(response, 200, 'ok');
+      return;
+    case '/readyz':
+      try {
+        await storage.ping();
+        send(response, 200, 'ok');
+      } catch {
+        send(response, 500, 'the database cannot be reached');
+      }
+      return;
+    default:
+      send(response, 404, 'not found');
+  }
+}
+
+async function answerProfile(
+  kind: string,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const seconds = Number(url.searchParams.get('seconds') ?? 10);
+  if (!isProfileKind(kind)) return send(response, 404, 'not found');
+  if (!isLocal(request)) return send(response, 403, 'profiles are for callers on this machine');
+  if (!(seconds > 0 && seconds <= mostSeconds)) return send(response, 400, `seconds: at most ${mostSeconds}`);
+  const left = new AbortController();
+  response.on('close', () => left.abort());
+  try {
+    send(response, 200, await takeProfile(kind, seconds, left.signal), 'application/json');
+  } catch (error) {
+    if (!(error instanceof ProfilerBusyError)) throw error;
+    send(response, 429, error.message);
+  }
 }
 
 function isLocal({ socket: { remoteAddress = '' } }: IncomingMessage): boolean {

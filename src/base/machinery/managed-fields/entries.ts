@@ -1,4 +1,5 @@
 import type { ManagedFieldsEntry } from '../api-object.js';
+import { compareText } from '../compare-text.js';
 import { emptySet, type FieldSet, isEmptySet, parseFieldSet, union } from '../field-set/index.js';
 import { deepEqual } from '../patch/json-value.js';
 
@@ -132,10 +133,6 @@ function compareOwners(a: OwnerEntry, b: OwnerEntry): number {
     compareText(a.apiVersion, b.apiVersion) ||
     compareText(a.subresource, b.subresource)
   );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Merges the oldest updaters of a version into one entry, until at most ten are left or nothing can be merged. */

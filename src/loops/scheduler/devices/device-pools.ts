@@ -1,3 +1,4 @@
+import { compareText } from '../../../base/machinery/compare-text.js';
 import type { NodeSelector } from '../../../objects/apis/core/v1/node-selector.types.js';
 import type { Device } from '../../../objects/apis/resource/v1/device.types.js';
 import { nodeTermsTest, type SelectableNode } from '../node-selection.js';
@@ -60,10 +61,6 @@ export function poolsFor(node: SelectableNode, objects: DeviceObjects): readonly
 function comparePools(a: DevicePool, b: DevicePool): number {
   const [one, other] = [a, b].map(({ slices }) => slices[0]?.spec) as [StoredSlice['spec'], StoredSlice['spec']];
   return compareText(one.driver, other.driver) || compareText(one.pool.name, other.pool.name);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Slices of the newest generation replace all others of their pool. */

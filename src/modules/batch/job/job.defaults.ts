@@ -15,11 +15,11 @@ export function applyJobDefaults(spec: JobSpec): void {
   // Without either number there is one pod. With only parallelism, the pods decide together when the job is done.
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
-  // With a limit per index, the job as a whole has none of its own.
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.manualSelector ??= false;
   // A failure policy decides about pods that have ended, so their replacements wait for that.
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+  // A job with a limit for each index gets none for the job as a whole.
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
 }

@@ -7,7 +7,11 @@ import {
 } from '../../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
-import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
+import {
+  defineResource,
+  type ResourceDefinition,
+  type TableColumn,
+} from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 import { storageClassWarnings } from '../storage-class-warnings.js';
 import {
@@ -18,7 +22,6 @@ import {
 
 /** PersistentVolumeClaims: requests for storage. */
 export function persistentVolumeClaimResource(names: VendorNames): ResourceDefinition {
-  const classAnnotation = `volume.beta.${names.labelPrefix}/storage-class`;
   return defineResource<PersistentVolumeClaim>({
     group: '',
     resource: 'persistentvolumeclaims',
@@ -51,56 +54,59 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       ],
     },
     strategyOptions: { returnsDeletedObject: true },
-    columns: [
-      nameColumn,
-      {
-        name: 'Status',
-        type: 'string',
-        description: 'Phase, or Terminating while it is being deleted.',
-        cell: ({ metadata, status }) =>
-          metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating',
-      },
-      {
-        name: 'Volume',
-        type: 'string',
-        description: 'Volume it is bound to.',
-        cell: ({ spec }) => spec.volumeName ?? '',
-      },
-      {
-        name: 'Capacity',
-        type: 'string',
-        description: 'Size of that volume.',
-        cell: ({ spec, status }) => (spec.volumeName ? (status.capacity?.storage ?? '0') : ''),
-      },
-      {
-        name: 'Access Modes',
-        type: 'string',
-        description: 'How that volume may be mounted.',
-        cell: ({ spec, status }) => (spec.volumeName ? accessModesText(status.accessModes) : ''),
-      },
-      {
-        name: 'StorageClass',
-        type: 'string',
-        description: 'Class it asks for.',
-        cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
-      },
-      {
-        name: 'VolumeAttributesClass',
-        type: 'string',
-        description: 'Class of its changeable attributes.',
-        cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
-      },
-      ageColumn,
-      {
-        name: 'VolumeMode',
-        type: 'string',
-        priority: 1,
-        description: 'Filesystem or raw block device.',
-        cell: ({ spec }) => spec.volumeMode ?? '<unset>',
-      },
-    ],
+    columns: columns(`volume.beta.${names.labelPrefix}/storage-class`),
     subresources: [statusSubresource<PersistentVolumeClaim>({ validate: validatePersistentVolumeClaimStatus })],
   });
+}
+
+function columns(classAnnotation: string): readonly TableColumn<PersistentVolumeClaim>[] {
+  return [
+    nameColumn,
+    {
+      name: 'Status',
+      type: 'string',
+      description: 'Phase, or Terminating while it is being deleted.',
+      cell: ({ metadata, status }) => (metadata.deletionTimestamp === undefined ? (status.phase ?? '') : 'Terminating'),
+    },
+    {
+      name: 'Volume',
+      type: 'string',
+      description: 'Volume it is bound to.',
+      cell: ({ spec }) => spec.volumeName ?? '',
+    },
+    {
+      name: 'Capacity',
+      type: 'string',
+      description: 'Size of that volume.',
+      cell: ({ spec, status }) => (spec.volumeName ? (status.capacity?.storage ?? '0') : ''),
+    },
+    {
+      name: 'Access Modes',
+      type: 'string',
+      description: 'How that volume may be mounted.',
+      cell: ({ spec, status }) => (spec.volumeName ? accessModesText(status.accessModes) : ''),
+    },
+    {
+      name: 'StorageClass',
+      type: 'string',
+      description: 'Class it asks for.',
+      cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
+    },
+    {
+      name: 'VolumeAttributesClass',
+      type: 'string',
+      description: 'Class of its changeable attributes.',
+      cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
+    },
+    ageColumn,
+    {
+      name: 'VolumeMode',
+      type: 'string',
+      priority: 1,
+      description: 'Filesystem or raw block device.',
+      cell: ({ spec }) => spec.volumeMode ?? '<unset>',
+    },
+  ];
 }
 
 /**

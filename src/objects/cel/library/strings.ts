@@ -115,6 +115,13 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** String functions beyond the basic ones. Positions in strings count code points. */
 export function strings(library: LibraryBuilder): void {
+  searches(library);
+  lists(library);
+  changes(library);
+  parts(library);
+}
+
+function searches(library: LibraryBuilder): void {
   library
     .method('charAt', [string, int], string, ({ budget }, text: string, index: bigint) => {
       budget.chargeText(text.length);
@@ -133,9 +140,21 @@ export function strings(library: LibraryBuilder): void {
     )
     .method('lastIndexOf', [string, string, int], int, (e, text: string, part: string, from: bigint) =>
       indexOf(e, text, part, from, true),
-    )
+    );
+}
+
+function lists(library: LibraryBuilder): void {
+  library
     .method('join', [texts], string, (e, list: ListValue) => join(e, list, ''))
     .method('join', [texts, string], string, (e, list: ListValue, separator: string) => join(e, list, separator))
+    .method('split', [string, string], texts, (e, text: string, separator: string) => split(e, text, separator, -1n))
+    .method('split', [string, string, int], texts, (e, text: string, separator: string, limit: bigint) =>
+      split(e, text, separator, limit),
+    );
+}
+
+function changes(library: LibraryBuilder): void {
+  library
     .method(
       'lowerAscii',
       [string],
@@ -157,10 +176,21 @@ export function strings(library: LibraryBuilder): void {
       string,
       (e, text: string, old: string, by: string, limit: bigint) => replace(e, text, old, by, limit),
     )
-    .method('split', [string, string], texts, (e, text: string, separator: string) => split(e, text, separator, -1n))
-    .method('split', [string, string, int], texts, (e, text: string, separator: string, limit: bigint) =>
-      split(e, text, separator, limit),
+    .method('reverse', [string], string, ({ budget }, text: string) => {
+      budget.charge(text.length);
+      return [...text].reverse().join('');
+    })
+    .method('format', [string, listOf(dyn)], string, ({ budget }, text: string, args: ListValue | JsonList) =>
+      formatText(text, listItems(args), budget),
     )
+    .fn('strings.quote', [string], string, ({ budget }, text: string) => {
+      budget.charge(text.length);
+      return `"${Array.from(text.toWellFormed(), (c) => escapes[c] ?? c).join('')}"`;
+    });
+}
+
+function parts(library: LibraryBuilder): void {
+  library
     .method('substring', [string, int], string, ({ budget }, text: string, from: bigint) => {
       budget.chargeText(text.length);
       const own = points(text);
@@ -177,17 +207,6 @@ export function strings(library: LibraryBuilder): void {
     .method('trim', [string], string, ({ budget }, text: string) => {
       budget.chargeText(text.length);
       return trim(text);
-    })
-    .method('reverse', [string], string, ({ budget }, text: string) => {
-      budget.charge(text.length);
-      return [...text].reverse().join('');
-    })
-    .method('format', [string, listOf(dyn)], string, ({ budget }, text: string, args: ListValue | JsonList) =>
-      formatText(text, listItems(args), budget),
-    )
-    .fn('strings.quote', [string], string, ({ budget }, text: string) => {
-      budget.charge(text.length);
-      return `"${Array.from(text.toWellFormed(), (c) => escapes[c] ?? c).join('')}"`;
     });
 }
 

@@ -1,3 +1,4 @@
+import { compareBytewise } from '../../../base/machinery/compare-bytewise.js';
 import type { Budget } from '../budget.js';
 import { Span, Timestamp } from './time.js';
 import {
@@ -105,25 +106,11 @@ export function compareValues(a: Value, b: Value, budget: Budget): number | unde
   if (typeof a === 'string') {
     if (typeof b !== 'string') return undefined;
     budget.chargeText(Math.min(a.length, b.length));
-    return compareText(a, b);
+    return compareBytewise(a, b);
   }
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined;
   if (a instanceof Timestamp) return b instanceof Timestamp ? Number(a.nanoseconds - b.nanoseconds) : undefined;
   if (a instanceof Span) return b instanceof Span ? Number(a.nanoseconds - b.nanoseconds) : undefined;
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.compare(a, b) : undefined;
   return undefined;
-}
-
-/** Order by code points, which the order of JavaScript strings is not for characters beyond 16 bits. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x === y) continue;
-    const isXHigh = x >= 0xd800 && x <= 0xdfff;
-    return isXHigh !== (y >= 0xd800 && y <= 0xdfff) ? (isXHigh ? 1 : -1) : x - y;
-  }
-  return a.length - b.length;
 }

@@ -116,7 +116,8 @@ function judge(
     for (const error of evaluateRulesAt(part, part.schema.default, path.child('default'))) errors.push(error);
   }
   for (const [i, rule] of part.rules.entries()) {
-    judgeRule(rule, part, path.child('x-kubernetes-validations').index(i), count, uncorrelated, costs, errors);
+    const at = path.child('x-kubernetes-validations').index(i);
+    judgeRule(rule, at, { count, uncorrelated, leastSize: part.type?.minSize ?? 0 }, costs, errors);
   }
   for (const [name, property] of part.properties) {
     judge(property, path.child('properties').key(name), count, uncorrelated, costs, errors);
@@ -133,19 +134,27 @@ function judge(
   }
 }
 
+/** Where a rule stands. */
+interface RulePlace {
+  /** How many values it judges at most; undefined: nobody knows. */
+  readonly count: number | undefined;
+  /** The list above it whose items cannot be matched with the old ones. */
+  readonly uncorrelated: FieldPath | undefined;
+  /** The least size of such a value. */
+  readonly leastSize: number;
+}
+
 function judgeRule(
   { source, program, fault, message, messageFault, isTransition }: CompiledRule,
-  part: CompiledRules,
   at: FieldPath,
-  count: number | undefined,
-  uncorrelated: FieldPath | undefined,
+  { count, uncorrelated, leastSize }: RulePlace,
   costs: RuleCosts,
   errors: FieldError[],
 ): void {
   const ruleAt = at.child('rule');
   if (program === undefined) errors.push(invalid(ruleAt, shownRule(source), fault ?? ''));
   else {
-    const cost = costs.add(ruleAt, program.cost.max, count, part.type?.minSize ?? 0);
+    const cost = costs.add(ruleAt, program.cost.max, count, leastSize);
     if (cost > expressionCostLimit) {
       errors.push(forbidden(ruleAt, tooExpensive('estimated rule cost', cost / expressionCostLimit)));
     }

@@ -53,19 +53,7 @@ export async function updateObject(
       return { kind: 'write', json: dependencies.encode(object, 0), uid: object.metadata.uid as string };
     }
     created = false;
-    leaveLarge(context, current.json);
-    const turn = turnFor(context, current.json.length);
-    if (turn !== undefined) await turn;
-    const read = parseStored(dependencies.resource, current);
-    const live = options.converted === undefined ? read : await options.converted(read);
-    const object = await options.transform(live);
-    await dependencies.definition.strategy.prepareRules?.();
-    await dependencies.definition.strategy.authorizeWrite?.(context, object, live);
-    checkVersion(dependencies, object, live);
-    beforeUpdate(context, dependencies.definition, object, live, options.subresource);
-    const owners = withoutTimeChanges(live, object);
-    if (owners !== undefined) object.metadata.managedFields = owners;
-    await options.validate(object, live);
+    const { live, object } = await transformLive(dependencies, context, current, options);
     writtenObject = object;
     oldObject = live;
     if (endsWithUpdate(dependencies.definition, object)) {
@@ -134,6 +122,28 @@ async function writtenTogether(
     throw new StorageError('NoNamespace', 'the place of the object is not there or is being deleted', { key });
   }
   return { kind: 'again', current: answer.current };
+}
+
+async function transformLive(
+  dependencies: StoreDependencies,
+  context: RequestContext,
+  current: StoredObject,
+  options: UpdateOptions,
+): Promise<{ readonly live: ApiObject; readonly object: ApiObject }> {
+  leaveLarge(context, current.json);
+  const turn = turnFor(context, current.json.length);
+  if (turn !== undefined) await turn;
+  const read = parseStored(dependencies.resource, current);
+  const live = options.converted === undefined ? read : await options.converted(read);
+  const object = await options.transform(live);
+  await dependencies.definition.strategy.prepareRules?.();
+  await dependencies.definition.strategy.authorizeWrite?.(context, object, live);
+  checkVersion(dependencies, object, live);
+  beforeUpdate(context, dependencies.definition, object, live, options.subresource);
+  const owners = withoutTimeChanges(live, object);
+  if (owners !== undefined) object.metadata.managedFields = owners;
+  await options.validate(object, live);
+  return { live, object };
 }
 
 async function transformMissing(

@@ -97,7 +97,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
         const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
         return JSON.parse(Buffer.from(payload).toString('utf8')) as Payload;
       } catch {
-        // Another key may fit.
+        // Another key may verify the signature.
       }
     }
     return undefined;

@@ -52,7 +52,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
-          // The informer would learn late of versions at which the policy did not change.
+          // An informer learns late of versions at which the policy did not change, so it is asked only for those that did.
           await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {

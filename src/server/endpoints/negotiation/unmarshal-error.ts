@@ -14,7 +14,7 @@ interface Place {
   readonly names: readonly string[];
 }
 
-/** Values with a form of their own; the release does not say where they stand. */
+/** Faults of values that parse themselves: the release reports them without the path of the field. */
 const ownForms = /^(illegal base64 data|quantities must match)/;
 
 /**

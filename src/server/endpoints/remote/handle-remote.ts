@@ -60,7 +60,8 @@ export async function handleRemote(
   context.seat?.leave();
   const end = context.isLongRunning ? services.metrics.longRunningStarted(labelsOf(context, http.method)) : undefined;
   try {
-    await exchange(services, backend, context, http, reply, path ?? pathOf(http), user ?? (context.user as UserInfo));
+    const sent = { path: path ?? pathOf(http), user: user ?? (context.user as UserInfo) };
+    await exchange(services, backend, context, http, reply, sent);
   } catch (error) {
     // The time was over, and the client has its answer.
     if (!(context.signal.aborted && reply.sent)) throw error;
@@ -76,8 +77,7 @@ async function exchange(
   context: HttpRequestContext,
   http: FastifyRequest,
   reply: FastifyReply,
-  path: string,
-  user: UserInfo,
+  { path, user }: { readonly path: string; readonly user: UserInfo },
 ): Promise<void> {
   const upgrade = upgradeOf(reply.raw);
   if (upgrade !== undefined) checkOrigin(upgrade);

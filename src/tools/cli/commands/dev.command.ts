@@ -2,7 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { DevOptions } from '../../../base/config/dev.options.js';
 import { givenFlags, type ParsedOptions, parseOptions } from '../../../base/config/parse-options.js';
 import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
-import { controllerOptionGroups, serverOptionGroups } from '../../../base/config/server-options.js';
+import { controllerOptionGroups, type ServerOptions, serverOptionGroups } from '../../../base/config/server-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { type Running, stopAll, stopLimit } from '../../../base/machinery/lifecycle.js';
 import { makeFolder } from '../../../base/machinery/make-folder.js';
@@ -12,6 +12,7 @@ import { advertisedAddress } from '../../../server/advertise/advertised-address.
 import { lockDirectory } from '../../local-postgres/directory-lock.js';
 import { EmbeddedPostgres } from '../../local-postgres/embedded/embedded-postgres.js';
 import { checkFiles } from '../check-files.js';
+import type { ClusterInfo } from '../cluster-info.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
 import { localUrl } from '../kubeconfig.js';
 import { keepFile, OwnFiles } from '../own-files.js';
@@ -98,11 +99,7 @@ async function start(
   let { databaseUrl } = parsed.storage;
   if (databaseUrl === undefined) {
     context.print('Starting PostgreSQL');
-    const postgres = await EmbeddedPostgres.start({ directory, logger, port: parsed.dev.postgresPort });
-    started.push(postgres);
-    await reportOrphans(logger);
-    databaseUrl = postgres.databaseUrl;
-    await keepFile(new OwnFiles(directory), 'database-url', `${databaseUrl}\n`, logger);
+    databaseUrl = await startPostgres(directory, parsed.dev.postgresPort, logger, started);
   }
   if (context.signals.signal.aborted) return;
   context.print('Preparing the database and the server');
@@ -132,13 +129,7 @@ async function start(
     },
   });
   started.push(server);
-  const { publishClusterInfo } = await import('../cluster-info.js');
-  const info = { server: localUrl(reached ?? bindAddress, securePort), authority };
-  await publishClusterInfo(options, info, logger, {
-    // What somebody has published for the nodes of other machines stays.
-    replaces: (document) => publishedServers(document).every(isLoopback),
-    grantsNodeAgents: true,
-  });
+  await publishInfo(options, { server: localUrl(reached ?? bindAddress, securePort), authority }, logger);
   if (nodePki !== undefined) {
     const { startDevNodes } = await import('../dev-nodes.js');
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
@@ -147,6 +138,29 @@ async function start(
   const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
+}
+
+async function publishInfo(options: ServerOptions, info: ClusterInfo, logger: Logger): Promise<void> {
+  const { publishClusterInfo } = await import('../cluster-info.js');
+  await publishClusterInfo(options, info, logger, {
+    // What somebody has published for the nodes of other machines stays.
+    replaces: (document) => publishedServers(document).every(isLoopback),
+    grantsNodeAgents: true,
+  });
+}
+
+/** Starts the database of the data folder; resolves with its URL, which is kept there. */
+async function startPostgres(
+  directory: string,
+  port: number | undefined,
+  logger: Logger,
+  started: Running[],
+): Promise<string> {
+  const postgres = await EmbeddedPostgres.start({ directory, logger, port });
+  started.push(postgres);
+  await reportOrphans(logger);
+  await keepFile(new OwnFiles(directory), 'database-url', `${postgres.databaseUrl}\n`, logger);
+  return postgres.databaseUrl;
 }
 
 /** Databases whose data folder was deleted would stay forever otherwise: nobody looks there. */

@@ -34,7 +34,7 @@ export function rescueConnections(worker: Worker): void {
     if (cmd === clusterCommand && ack !== undefined) unanswered.delete(ack);
   });
   const release = (): void => {
-    // While the channel stands, the worker still gets connections, and may have taken those before.
+    // A worker whose channel is open still gets connections, and may have taken the earlier ones.
     if (worker.isConnected()) return;
     listening.delete(worker);
     // With the last worker, what holds waiting connections ends as well: nobody would take this one out of it again.

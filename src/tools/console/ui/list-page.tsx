@@ -14,6 +14,12 @@ import { useWhileShown } from './use-follow.js';
 /** Changes that arrive together are drawn together. */
 const drawMs = 100;
 
+const filterKeys = [
+  { keys: ['/'], run: () => document.getElementById('find')?.focus() },
+  { keys: ['l'], run: () => document.getElementById('labels')?.focus() },
+  { keys: ['f'], run: () => document.getElementById('fields')?.focus() },
+];
+
 /** The objects of a kind, as they are now. */
 export function ListPage({ route }: { readonly route: ListRoute }) {
   const { group, version, resource, namespace, labels, fields, text } = route;
@@ -41,15 +47,7 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
   useEffect(() => {
     if (kind?.namespaced !== false) chosenNamespace.value = namespace;
   }, [namespace, kind]);
-  useLayoutEffect(
-    () =>
-      bindKeys([
-        { keys: ['/'], run: () => document.getElementById('find')?.focus() },
-        { keys: ['l'], run: () => document.getElementById('labels')?.focus() },
-        { keys: ['f'], run: () => document.getElementById('fields')?.focus() },
-      ]),
-    [],
-  );
+  useLayoutEffect(() => bindKeys(filterKeys), []);
   void drawn.value;
   const columns = table.columns;
   const showsNamespace = kind?.namespaced !== false && namespace === '';
@@ -87,14 +85,18 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
         showsNamespace={showsNamespace}
         sorting={sorting.value}
         sort={(column) => {
-          const { value } = sorting;
-          sorting.value =
-            value?.column !== column ? { column, isDown: false } : value.isDown ? undefined : { column, isDown: true };
+          sorting.value = nextSorting(sorting.value, column);
         }}
         href={(row) => formatRoute(objectRoute(route, row))}
       />
     </section>
   );
+}
+
+/** By a column first upwards, then downwards, then not at all. */
+function nextSorting(sorting: Sorting | undefined, column: number): Sorting | undefined {
+  if (sorting?.column !== column) return { column, isDown: false };
+  return sorting.isDown ? undefined : { column, isDown: true };
 }
 
 export function objectRoute({ group, version, resource }: ListRoute, { namespace, name }: Row): Route {

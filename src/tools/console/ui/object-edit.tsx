@@ -49,13 +49,7 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
     if (fault !== undefined) return;
     isBusy.value = true;
     try {
-      const query = new URLSearchParams({
-        fieldManager: 'plinth-console',
-        fieldValidation: 'Strict',
-        ...(isDryRun && { dryRun: 'All' }),
-      });
-      const options = { method: 'PUT', body: sent, contentType: 'application/yaml' } as const;
-      const outcome = readObject(await api.text(`${path}?${query}`, options));
+      const outcome = await put(path, sent, isDryRun);
       if (isDryRun) tried.value = { text: sent, outcome: shown(outcome) };
       else done();
     } catch (error) {
@@ -74,41 +68,23 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
       }}
     >
       {(isBehind || isDeleted) && (
-        <section class="conflict" role="alert">
-          <p>
-            {isDeleted
-              ? 'The object was deleted meanwhile.'
-              : `Somebody else changed the object: you edit version ${versionIn(text.value) ?? '(none)'}, it is now at ${liveVersion}.`}
-          </p>
-          {!isDeleted && (
-            <>
-              <details open>
-                <summary>What others changed</summary>
-                <DiffView before={base.value} after={live} label="Changes of others" />
-              </details>
-              <button
-                type="button"
-                onClick={() => {
-                  text.value = withVersion(text.value, liveVersion);
-                  tried.value = undefined;
-                }}
-              >
-                Keep my text for version {liveVersion}
-              </button>
-              <button
-                type="button"
-                onClick={() => {
-                  base.value = live;
-                  text.value = live;
-                  tried.value = undefined;
-                  problem.value = undefined;
-                }}
-              >
-                Start again from version {liveVersion}
-              </button>
-            </>
-          )}
-        </section>
+        <Conflict
+          version={versionIn(text.value)}
+          liveVersion={liveVersion}
+          isDeleted={isDeleted}
+          before={base.value}
+          after={live}
+          keep={() => {
+            text.value = withVersion(text.value, liveVersion);
+            tried.value = undefined;
+          }}
+          restart={() => {
+            base.value = live;
+            text.value = live;
+            tried.value = undefined;
+            problem.value = undefined;
+          }}
+        />
       )}
       <textarea
         ref={area}
@@ -122,21 +98,7 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
           text.value = event.currentTarget.value;
         }}
       />
-      {problem.value !== undefined && (
-        <div role="alert" class="problem">
-          <p>
-            {problem.value.code === 409 ? 'Conflict: ' : ''}
-            {problem.value.message}
-          </p>
-          {problem.value.causes.length > 1 && (
-            <ul>
-              {problem.value.causes.map((cause) => (
-                <li key={cause}>{cause}</li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
+      {problem.value !== undefined && <Problem fault={problem.value} />}
       {isTried && tried.value !== undefined && (
         <section class="outcome">
           <h2>What the server would make of it</h2>
@@ -152,5 +114,72 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
         </button>
       </p>
     </form>
+  );
+}
+
+async function put(path: string, body: string, isDryRun: boolean): Promise<ApiObject> {
+  const query = new URLSearchParams({
+    fieldManager: 'plinth-console',
+    fieldValidation: 'Strict',
+    ...(isDryRun && { dryRun: 'All' }),
+  });
+  const options = { method: 'PUT', body, contentType: 'application/yaml' } as const;
+  return readObject(await api.text(`${path}?${query}`, options));
+}
+
+interface ConflictProps {
+  /** The version that the text is an edit of. */
+  readonly version: string | undefined;
+  readonly liveVersion: string;
+  readonly isDeleted: boolean;
+  /** The object at the start of the edit, and as it is now. */
+  readonly before: string;
+  readonly after: string;
+  readonly keep: () => void;
+  readonly restart: () => void;
+}
+
+/** Says that somebody else changed or deleted the object, and offers how to go on. */
+function Conflict({ version, liveVersion, isDeleted, before, after, keep, restart }: ConflictProps) {
+  return (
+    <section class="conflict" role="alert">
+      <p>
+        {isDeleted
+          ? 'The object was deleted meanwhile.'
+          : `Somebody else changed the object: you edit version ${version ?? '(none)'}, it is now at ${liveVersion}.`}
+      </p>
+      {!isDeleted && (
+        <>
+          <details open>
+            <summary>What others changed</summary>
+            <DiffView before={before} after={after} label="Changes of others" />
+          </details>
+          <button type="button" onClick={keep}>
+            Keep my text for version {liveVersion}
+          </button>
+          <button type="button" onClick={restart}>
+            Start again from version {liveVersion}
+          </button>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Problem({ fault: { code, message, causes } }: { readonly fault: ApiFault }) {
+  return (
+    <div role="alert" class="problem">
+      <p>
+        {code === 409 ? 'Conflict: ' : ''}
+        {message}
+      </p>
+      {causes.length > 1 && (
+        <ul>
+          {causes.map((cause) => (
+            <li key={cause}>{cause}</li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }

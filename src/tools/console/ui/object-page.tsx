@@ -52,15 +52,10 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
   };
   void drawn.value;
   const { object } = live;
-  const { group, version, resource } = route;
-  const list = formatRoute({ page: 'list', group, version, resource, namespace, labels: '', fields: '', text: '' });
   return (
     <section class="page object">
       <header class="tools">
-        <h1>
-          <a href={list}>{resource}</a> {namespace === '' ? '' : `${namespace} / `}
-          <span class="name">{name}</span>
-        </h1>
+        <Title route={route} />
         <span class="gap" />
         <button type="button" onClick={startEdit} disabled={object === undefined || isEditing.value} title="E">
           Edit
@@ -75,13 +70,7 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
           Delete
         </button>
       </header>
-      <div class="tabs" role="tablist" aria-label="Views of the object">
-        {titles.map(([to, title, key]) => (
-          <button key={to} type="button" role="tab" aria-selected={tab === to} title={key} onClick={() => show(to)}>
-            {title}
-          </button>
-        ))}
-      </div>
+      <Tabs chosen={tab} show={show} />
       <p role="status" class="problem">
         {live.isDeleted ? 'The object was deleted. This is what it was.' : ''}
         {live.state === 'failed' || live.state === 'waiting' ? live.message : ''}
@@ -113,5 +102,28 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
         />
       )}
     </section>
+  );
+}
+
+/** The name of the object, behind a link to the list of its kind. */
+function Title({ route: { group, version, resource, namespace, name } }: { readonly route: ObjectRoute }) {
+  const list = formatRoute({ page: 'list', group, version, resource, namespace, labels: '', fields: '', text: '' });
+  return (
+    <h1>
+      <a href={list}>{resource}</a> {namespace === '' ? '' : `${namespace} / `}
+      <span class="name">{name}</span>
+    </h1>
+  );
+}
+
+function Tabs({ chosen, show }: { readonly chosen: Tab; readonly show: (to: Tab) => void }) {
+  return (
+    <div class="tabs" role="tablist" aria-label="Views of the object">
+      {titles.map(([to, title, key]) => (
+        <button key={to} type="button" role="tab" aria-selected={chosen === to} title={key} onClick={() => show(to)}>
+          {title}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -87,7 +87,7 @@ function search(values: Readonly<Record<string, string>>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** Names that extension servers make up may have halves of characters, which no address can have. */
+/** An extension server may send names with lone surrogates, which no URL can contain. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -72,27 +72,40 @@ export function SqlPage() {
             void run();
           }}
         />
-        <p class="actions">
-          <button type="submit" class="main" aria-disabled={isBusy.value}>
-            Ask (Ctrl+Enter)
-          </button>
-          {isBusy.value && (
-            <button type="button" onClick={() => asked.current?.abort()}>
-              Stop
-            </button>
-          )}
-          {examples.map(([title, sql]) => (
-            <button key={title} type="button" onClick={() => set(sql)}>
-              {title}
-            </button>
-          ))}
-        </p>
+        <Actions isBusy={isBusy.value} stop={() => asked.current?.abort()} choose={set} />
       </form>
       <p role="alert" class="problem">
         {problem.value}
       </p>
       {answer.value !== undefined && <Answer answer={answer.value} />}
     </section>
+  );
+}
+
+interface ActionsProps {
+  readonly isBusy: boolean;
+  readonly stop: () => void;
+  /** Takes the text of an example. */
+  readonly choose: (sql: string) => void;
+}
+
+function Actions({ isBusy, stop, choose }: ActionsProps) {
+  return (
+    <p class="actions">
+      <button type="submit" class="main" aria-disabled={isBusy}>
+        Ask (Ctrl+Enter)
+      </button>
+      {isBusy && (
+        <button type="button" onClick={stop}>
+          Stop
+        </button>
+      )}
+      {examples.map(([title, sql]) => (
+        <button key={title} type="button" onClick={() => choose(sql)}>
+          {title}
+        </button>
+      ))}
+    </p>
   );
 }
 

@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { bindKeys } from './keys.js';
 import { open } from './navigation.js';
@@ -27,55 +28,9 @@ export function TableView({ name, columns, rows, showsNamespace, sorting, sort, 
   /** The chosen row by name: it stays chosen when rows come and go around it. */
   const chosen = useSignal('');
   const now = useSignal(Date.now());
-  useLayoutEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => {
-      height.value = element.clientHeight;
-    });
-    observer.observe(element);
-    const choose = (event: Event) => {
-      const row = event.target instanceof Element ? event.target.closest('tr[data-key]') : null;
-      if (row instanceof HTMLElement) chosen.value = row.dataset.key ?? '';
-    };
-    element.addEventListener('click', choose);
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('click', choose);
-    };
-  }, []);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const current = useRef({ rows, href });
-  current.current = { rows, href };
-  useLayoutEffect(() => {
-    const index = () => current.current.rows.findIndex(({ key }) => key === chosen.value);
-    const choose = (to: number) => {
-      const { rows: all } = current.current;
-      const next = Math.max(0, Math.min(all.length - 1, to));
-      chosen.value = all[next]?.key ?? '';
-      reveal(frame.current, next);
-    };
-    return bindKeys([
-      { keys: ['j', 'ArrowDown'], run: () => choose(index() + 1) },
-      { keys: ['k', 'ArrowUp'], run: () => choose(index() - 1) },
-      { keys: ['PageDown'], run: () => choose(index() + 20) },
-      { keys: ['PageUp'], run: () => choose(index() - 20) },
-      { keys: ['g', 'Home'], run: () => choose(0) },
-      { keys: ['G', 'End'], run: () => choose(Number.MAX_SAFE_INTEGER) },
-      {
-        keys: ['Enter'],
-        run: () => {
-          const row = current.current.rows[index()];
-          if (row !== undefined) open(current.current.href(row));
-        },
-      },
-    ]);
-  }, []);
+  useFrame(frame, height, chosen);
+  useTime(now);
+  useRowKeys(frame, { rows, href }, chosen);
   const shown = columns.map((column, index) => ({ ...column, index })).filter(({ priority }) => priority === 0);
   const { first, end } = windowOf(rows.length, rowHeight, top.value, height.value);
   const widths = columnWidths(shown, rows.slice(first, end), showsNamespace);
@@ -119,35 +74,127 @@ export function TableView({ name, columns, rows, showsNamespace, sorting, sort, 
         <tbody>
           {space(first)}
           {rows.slice(first, end).map((row, offset) => (
-            <tr
+            <TableRow
               key={row.key}
-              data-key={row.key}
-              aria-rowindex={first + offset + 2}
-              aria-current={row.key === chosen.value ? 'true' : undefined}
-              class={row.isGoing ? 'going' : undefined}
-            >
-              {showsNamespace && <td>{row.namespace}</td>}
-              {shown.map(({ name: title, index }, place) => {
-                const text = title === 'Age' ? ageOf(row.created, now.value) : (row.cells[index] ?? '');
-                return (
-                  <td key={index} title={text.length > 20 ? text : undefined}>
-                    {place === 0 ? (
-                      <a href={href(row)} tabIndex={-1}>
-                        {text || row.name}
-                      </a>
-                    ) : (
-                      text
-                    )}
-                  </td>
-                );
-              })}
-            </tr>
+              row={row}
+              columns={shown}
+              place={first + offset}
+              isChosen={row.key === chosen.value}
+              showsNamespace={showsNamespace}
+              href={href(row)}
+              now={now.value}
+            />
           ))}
           {space(rows.length - end)}
         </tbody>
       </table>
     </section>
   );
+}
+
+type ShownColumn = Column & { readonly index: number };
+
+interface TableRowProps {
+  readonly row: Row;
+  readonly columns: readonly ShownColumn[];
+  /** Counted from 0, of all rows. */
+  readonly place: number;
+  readonly isChosen: boolean;
+  readonly showsNamespace: boolean;
+  readonly href: string;
+  /** The time that ages count to. */
+  readonly now: number;
+}
+
+function TableRow({ row, columns, place, isChosen, showsNamespace, href, now }: TableRowProps) {
+  return (
+    <tr
+      data-key={row.key}
+      aria-rowindex={place + 2}
+      aria-current={isChosen ? 'true' : undefined}
+      class={row.isGoing ? 'going' : undefined}
+    >
+      {showsNamespace && <td>{row.namespace}</td>}
+      {columns.map(({ name: title, index }, column) => {
+        const text = title === 'Age' ? ageOf(row.created, now) : (row.cells[index] ?? '');
+        return (
+          <td key={index} title={text.length > 20 ? text : undefined}>
+            {column === 0 ? (
+              <a href={href} tabIndex={-1}>
+                {text || row.name}
+              </a>
+            ) : (
+              text
+            )}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+/** Keeps the height of the frame, and chooses the row that is clicked. */
+function useFrame(frame: RefObject<HTMLElement | null>, height: Signal<number>, chosen: Signal<string>): void {
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => {
+      height.value = element.clientHeight;
+    });
+    observer.observe(element);
+    const choose = (event: Event) => {
+      const row = event.target instanceof Element ? event.target.closest('tr[data-key]') : null;
+      if (row instanceof HTMLElement) chosen.value = row.dataset.key ?? '';
+    };
+    element.addEventListener('click', choose);
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('click', choose);
+    };
+  }, []);
+}
+
+function useTime(now: Signal<number>): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, 1000);
+    return () => clearInterval(timer);
+  }, []);
+}
+
+/** Keys that choose a row by its place, and open it. */
+function useRowKeys(
+  frame: RefObject<HTMLElement | null>,
+  table: Pick<TableViewProps, 'rows' | 'href'>,
+  chosen: Signal<string>,
+): void {
+  const current = useRef(table);
+  current.current = table;
+  useLayoutEffect(() => {
+    const index = () => current.current.rows.findIndex(({ key }) => key === chosen.value);
+    const choose = (to: number) => {
+      const { rows: all } = current.current;
+      const next = Math.max(0, Math.min(all.length - 1, to));
+      chosen.value = all[next]?.key ?? '';
+      reveal(frame.current, next);
+    };
+    return bindKeys([
+      { keys: ['j', 'ArrowDown'], run: () => choose(index() + 1) },
+      { keys: ['k', 'ArrowUp'], run: () => choose(index() - 1) },
+      { keys: ['PageDown'], run: () => choose(index() + 20) },
+      { keys: ['PageUp'], run: () => choose(index() - 20) },
+      { keys: ['g', 'Home'], run: () => choose(0) },
+      { keys: ['G', 'End'], run: () => choose(Number.MAX_SAFE_INTEGER) },
+      {
+        keys: ['Enter'],
+        run: () => {
+          const row = current.current.rows[index()];
+          if (row !== undefined) open(current.current.href(row));
+        },
+      },
+    ]);
+  }, []);
 }
 
 function reveal(frame: HTMLElement | null, index: number): void {
@@ -166,7 +213,7 @@ function sortState(sorting: Sorting | undefined, column: number): 'ascending' | 
 
 /** Shares of the width by the longest text in sight. */
 function columnWidths(
-  columns: readonly (Column & { index: number })[],
+  columns: readonly ShownColumn[],
   rows: readonly Row[],
   showsNamespace: boolean,
 ): readonly string[] {

@@ -19,20 +19,25 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 export const volumeBindingMode = enumOf('Immediate', 'WaitForFirstConsumer');
 export type VolumeBindingMode = Infer<typeof volumeBindingMode>;
 
-export const storageClass = kind(
-  { group: 'storage', version: 'v1', kind: 'StorageClass', scope: 'Cluster' },
-  {
-    metadata: always(1, objectMeta),
-    provisioner: required(2, string, { doc: 'Who makes the volumes.' }),
-    parameters: optional(3, map(string), { doc: 'Settings for whoever makes the volumes.' }),
-    reclaimPolicy: pointer(4, persistentVolumeReclaimPolicy, { doc: 'What happens to volumes without a claim.' }),
-    mountOptions: optional(5, list(string), { doc: 'Options for mounting.' }),
-    allowVolumeExpansion: pointer(6, bool, { doc: 'Whether volumes may grow.' }),
-    volumeBindingMode: pointer(7, volumeBindingMode, { doc: 'Immediate or WaitForFirstConsumer.' }),
-    allowedTopologies: optional(8, list(topologySelectorTerm), { doc: 'Where volumes may be made.' }),
-  },
-  { doc: 'A way to make volumes.' },
-);
+/** The kind, which is the same in all of these versions. */
+export function storageClassKind(version: 'v1' | 'v1beta1') {
+  return kind(
+    { group: 'storage', version, kind: 'StorageClass', scope: 'Cluster' },
+    {
+      metadata: always(1, objectMeta),
+      provisioner: required(2, string, { doc: 'Who makes the volumes.' }),
+      parameters: optional(3, map(string), { doc: 'Settings for whoever makes the volumes.' }),
+      reclaimPolicy: pointer(4, persistentVolumeReclaimPolicy, { doc: 'What happens to volumes without a claim.' }),
+      mountOptions: optional(5, list(string), { doc: 'Options for mounting.' }),
+      allowVolumeExpansion: pointer(6, bool, { doc: 'Whether volumes may grow.' }),
+      volumeBindingMode: pointer(7, volumeBindingMode, { doc: 'Immediate or WaitForFirstConsumer.' }),
+      allowedTopologies: optional(8, list(topologySelectorTerm), { doc: 'Where volumes may be made.' }),
+    },
+    { doc: 'A way to make volumes.' },
+  );
+}
+
+export const storageClass = storageClassKind('v1');
 export type StorageClass = Infer<typeof storageClass>;
 
 export const storageClassList = listKind(storageClass);

@@ -1,27 +1,8 @@
-import {
-  always,
-  type Infer,
-  kind,
-  pointer,
-  quantity,
-  required,
-  string,
-} from '../../../../base/machinery/schema/index.js';
+import type { Infer } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
-import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { labelSelector } from '../../meta/v1/selector.types.js';
+import { csiStorageCapacityKind } from '../v1/csi-storage-capacity.types.js';
 
-export const csiStorageCapacity = kind(
-  { group: 'storage', version: 'v1beta1', kind: 'CSIStorageCapacity', scope: 'Namespaced' },
-  {
-    metadata: always(1, objectMeta),
-    nodeTopology: pointer(2, labelSelector, { doc: 'Nodes that can reach the storage.' }),
-    storageClassName: required(3, string, { doc: 'The class.' }),
-    capacity: pointer(4, quantity, { doc: 'What is left.' }),
-    maximumVolumeSize: pointer(5, quantity, { doc: 'Largest volume that can be made.' }),
-  },
-  { doc: 'Storage left for a class in a part of the cluster.' },
-);
+export const csiStorageCapacity = csiStorageCapacityKind('v1beta1');
 export type CSIStorageCapacity = Infer<typeof csiStorageCapacity>;
 
 export const csiStorageCapacityList = listKind(csiStorageCapacity);

@@ -1,16 +1,8 @@
-import { always, type Infer, kind, map, optional, required, string } from '../../../../base/machinery/schema/index.js';
+import type { Infer } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
-import { objectMeta } from '../../meta/v1/object-meta.types.js';
+import { volumeAttributesClassKind } from '../v1/volume-attributes-class.types.js';
 
-export const volumeAttributesClass = kind(
-  { group: 'storage', version: 'v1beta1', kind: 'VolumeAttributesClass', scope: 'Cluster' },
-  {
-    metadata: always(1, objectMeta),
-    driverName: required(2, string, { doc: 'Driver that knows the attributes.' }),
-    parameters: optional(3, map(string), { doc: 'The attributes.' }),
-  },
-  { doc: 'Attributes of volumes that can change while they are used.' },
-);
+export const volumeAttributesClass = volumeAttributesClassKind('v1beta1');
 export type VolumeAttributesClass = Infer<typeof volumeAttributesClass>;
 
 export const volumeAttributesClassList = listKind(volumeAttributesClass);

@@ -5,7 +5,7 @@ import { allow, change, type RuleData, read, ruleOf } from './role-data.js';
 interface RetiredRule {
   /** The rule as a former release wrote it. */
   readonly former: RuleData;
-  /** The part of it that the role no longer grants. */
+  /** The part of that rule that the role no longer grants. */
   readonly gone: RuleData;
 }
 

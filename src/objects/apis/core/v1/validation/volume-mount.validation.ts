@@ -41,7 +41,7 @@ export function validateVolumeMounts(
       const detail = 'must not already exist as a path in volumeDevices';
       errors.push(invalid(at.child('mountPath'), mount.mountPath, detail));
     }
-    // The reported paths of most of these have no index.
+    // Most of these faults are reported under a path without the index of the mount.
     validateSubPath(mount, path, i, errors);
     if (mount.mountPropagation !== undefined) checkPropagation(container, mount.mountPropagation, path, errors);
     if (mount.recursiveReadOnly !== undefined) checkRecursiveReadOnly(mount, path.child('recursiveReadOnly'), errors);
