@@ -19,6 +19,15 @@ before(async () => {
 
 after(() => cluster.stop());
 
+/** The fields of metadata that a manager owns by writes of the status. */
+// biome-ignore lint/suspicious/noExplicitAny: any object
+function ownedByStatus({ metadata }: any): string[] {
+  // biome-ignore lint/suspicious/noExplicitAny: any entry
+  const entries = metadata.managedFields.filter(({ subresource }: any) => subresource === 'status');
+  // biome-ignore lint/suspicious/noExplicitAny: any entry
+  return entries.flatMap(({ fieldsV1 }: any) => Object.keys(fieldsV1['f:metadata'] ?? {}));
+}
+
 /** The answer, which must have the status. */
 function answered(answer: ApiResponse, status: number): ApiResponse {
   assert.equal(answer.status, status, answer.text);
@@ -289,5 +298,28 @@ describe('metadata that says too much', () => {
       contentType: 'application/apply-patch+yaml',
     });
     assert.deepEqual([result.status, result.body.data], [200, { a: '1', b: '2' }], result.text);
+  });
+});
+
+describe('writes of the status', () => {
+  const change = { metadata: { labels: { via: 'status' } }, status: { podIP: '10.1.2.3' } };
+
+  it('give what they change in the metadata and by defaults to their writer', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    await made(pods, { metadata: { name: 'status-owner' }, spec: podSpec });
+    const { body } = answered(await patch(`${pods}/status-owner/status`, merge, change), 200);
+    assert.deepEqual([body.metadata.labels, ownedByStatus(body)], [{ via: 'status' }, ['f:labels']]);
+    assert.match(JSON.stringify(body.metadata.managedFields), /"f:podIPs":\{/);
+  });
+
+  it('leave the metadata alone where the kind says so', async () => {
+    const ranges = '/apis/networking.k8s.io/v1/servicecidrs';
+    await made(ranges, { metadata: { name: 'status-owner' }, spec: { cidrs: ['10.201.0.0/24'] } });
+    const { body } = answered(await patch(`${ranges}/status-owner/status`, merge, change), 200);
+    assert.deepEqual([body.metadata.labels, ownedByStatus(body)], [undefined, []]);
+    answered(await client.delete(`${ranges}/status-owner`), 200);
+    await made(deployments, deployment('status-owner'));
+    const written = answered(await patch(`${deployments}/status-owner/status`, merge, change), 200).body;
+    assert.deepEqual([written.metadata.labels?.via, ownedByStatus(written)], [undefined, []]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { FieldError } from '../../base/machinery/field-error.js';
+import type { FieldSet } from '../../base/machinery/field-set/index.js';
 import type { GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
@@ -29,6 +30,8 @@ export interface PartSubresource extends UpdateRules {
   readonly name: string;
   readonly verbs: readonly PartVerb[];
   readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
+  /** The fields that this path carries over: sending them gives nobody ownership. Default: none. */
+  readonly resetFields?: FieldSet;
 }
 
 /** Puts a written body into a copy of the parent; throws a StatusError for a body that does not fit. */

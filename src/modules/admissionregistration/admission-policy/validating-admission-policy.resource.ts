@@ -6,7 +6,7 @@ import {
   validatingAdmissionPolicy,
   validatingAdmissionPolicyBinding,
 } from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
@@ -44,7 +44,7 @@ export function validatingAdmissionPolicyResource(context: PolicyContext): Resou
           old as ValidatingAdmissionPolicy & ApiObject,
         ),
     },
-    subresources: [statusSubresource<ValidatingAdmissionPolicy>()],
+    subresources: [statusSubresource<ValidatingAdmissionPolicy>({ keptMetadata: clientMetadata })],
     columns: policyColumns<ValidatingAdmissionPolicy>({
       name: 'Validations',
       type: 'integer',

@@ -32,10 +32,7 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     columns,
     subresources: [
       statusSubresource<Deployment>({
-        keep(object, old) {
-          if (old.metadata.labels === undefined) delete object.metadata.labels;
-          else object.metadata.labels = old.metadata.labels;
-        },
+        keptMetadata: ['labels'],
         validate: validateDeploymentStatus,
       }),
       scaleSubresource<Deployment>({

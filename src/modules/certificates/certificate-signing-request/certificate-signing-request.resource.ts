@@ -84,6 +84,7 @@ function status(clock: Clock): PartSubresource {
     type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
+    resetFields: { 'f:spec': {}, 'f:status': { 'f:conditions': {} } },
     prepareForUpdate: (context, object, old) => {
       const changed = object as CertificateSigningRequest;
       const before = old as CertificateSigningRequest;

@@ -11,7 +11,7 @@ import {
   podCertificateRequest,
 } from '../../../objects/apis/certificates/v1beta1/pod-certificate-request.types.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { keepField } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, keepField, keepMetadata } from '../../../objects/registry/definition/parent-subresources.js';
 import { asVersion } from '../../../objects/registry/definition/served-version.js';
 import {
   defineResource,
@@ -114,7 +114,11 @@ function status(signers: SignerCheck, clock: Clock): PartSubresource {
     type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
-    prepareForUpdate: (_context, object, old) => keepField(object, old, 'spec'),
+    resetFields: { 'f:metadata': {}, 'f:spec': {} },
+    prepareForUpdate: (_context, object, old) => {
+      keepField(object, old, 'spec');
+      keepMetadata(object, old, clientMetadata);
+    },
     validateUpdate: (_context, object, old) => {
       const [request, before] = [object, old] as unknown as [Request, Request];
       const errors = validateRequestStatus(request, before, clock.now());

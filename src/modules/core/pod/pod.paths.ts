@@ -7,9 +7,13 @@ import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/c
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import {
+  clientMetadata,
+  keepMetadata,
+  statusSubresource,
+} from '../../../objects/registry/definition/parent-subresources.js';
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
-import { countGeneration, keepMetadata } from './kept-parts.js';
+import { countGeneration } from './kept-parts.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
 
 const status = FieldPath.of('status');
@@ -18,12 +22,10 @@ const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
 /** The `status` path of pods, through which node agents report. */
 export function podStatusPath(options: PodValidationOptions): PartSubresource {
   return statusSubresource<Pod>({
+    keptMetadata: ['ownerReferences'],
     keep(object, old) {
-      if (old.metadata.ownerReferences === undefined) delete object.metadata.ownerReferences;
-      else object.metadata.ownerReferences = old.metadata.ownerReferences;
       if (!object.status.qosClass && old.status.qosClass) object.status.qosClass = old.status.qosClass;
       keepUnknownParts(object, old);
-      syncPodIps(object);
     },
     validate: (pod, old) => [...validateAnnotationUpdate(pod, old, options), ...validateStatusUpdate(pod, old)],
   });
@@ -49,15 +51,6 @@ function keepUnknownParts({ status: now }: Pod, { status: before }: Pod): void {
     const [old] = left.splice(i, 1);
     if (!condition.observedGeneration && old?.observedGeneration) condition.observedGeneration = old.observedGeneration;
   }
-}
-
-/** `podIP` is the first of `podIPs`; if they differ, `podIP` takes precedence. */
-function syncPodIps({ status: podStatus }: Pod): void {
-  const { podIP, podIPs } = podStatus;
-  const first = podIPs?.[0]?.ip;
-  if (podIP) {
-    if (first !== podIP) podStatus.podIPs = [{ ip: podIP }];
-  } else if (first) podStatus.podIP = first;
 }
 
 function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
@@ -142,7 +135,7 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
       if (added === undefined) delete pod.spec.ephemeralContainers;
       else pod.spec.ephemeralContainers = added;
       pod.status = live.status;
-      keepMetadata(pod, live);
+      keepMetadata(pod, live, clientMetadata);
       countGeneration(pod, live);
     },
     validateUpdate: (_context, object, old) => {

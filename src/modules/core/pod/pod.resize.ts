@@ -4,8 +4,9 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { applyPodLevelDefaults } from '../../../objects/apis/core/v1/pod-level-resources.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { clientMetadata, keepMetadata } from '../../../objects/registry/definition/parent-subresources.js';
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
-import { countGeneration, keepMetadata } from './kept-parts.js';
+import { countGeneration } from './kept-parts.js';
 import { validatePodResize } from './pod-resize.validation.js';
 
 /** The path that changes the resources of a pod and of its containers while it runs. */
@@ -31,7 +32,7 @@ function keepAllButResources(pod: Pod, live: Pod): void {
     if (live.spec.initContainers !== undefined) pod.spec.initContainers = withResourcesOf(initContainers, known);
     if (resources !== undefined) pod.spec.resources = resources;
     pod.status = live.status;
-    keepMetadata(pod, live);
+    keepMetadata(pod, live, clientMetadata);
   }
   // A client that does not know the resources of pods leaves them out.
   if (pod.spec.resources === undefined && live.spec.resources !== undefined) {

@@ -24,6 +24,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     applyDefaults(object) {
       applyPodSpecDefaults(object.spec);
       applyPodOnlyDefaults(object.spec);
+      syncPodIps(object);
     },
 
     prepareForCreate(context, object) {
@@ -76,4 +77,13 @@ function gatedCondition(since: string | null): PodCondition {
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   };
+}
+
+/** `podIP` is the first of `podIPs`; if they differ, `podIP` takes precedence. */
+function syncPodIps({ status: podStatus }: Pod): void {
+  const { podIP, podIPs } = podStatus;
+  const first = podIPs?.[0]?.ip;
+  if (podIP) {
+    if (first !== podIP) podStatus.podIPs = [{ ip: podIP }];
+  } else if (first) podStatus.podIP = first;
 }

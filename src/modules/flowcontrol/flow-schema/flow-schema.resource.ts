@@ -1,7 +1,7 @@
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type FlowSchema, flowSchema } from '../../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -60,7 +60,10 @@ export function flowSchemaResource(names: VendorNames): ResourceDefinition {
     },
     columns,
     subresources: [
-      statusSubresource<FlowSchema>({ validate: ({ status }) => validateConditionTypes(status.conditions) }),
+      statusSubresource<FlowSchema>({
+        keptMetadata: clientMetadata,
+        validate: ({ status }) => validateConditionTypes(status.conditions),
+      }),
     ],
   });
 }

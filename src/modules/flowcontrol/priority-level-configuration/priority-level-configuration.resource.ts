@@ -4,7 +4,7 @@ import {
   priorityLevelConfiguration,
 } from '../../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -66,6 +66,7 @@ export function priorityLevelConfigurationResource(names: VendorNames): Resource
     columns,
     subresources: [
       statusSubresource<PriorityLevelConfiguration>({
+        keptMetadata: clientMetadata,
         validate: ({ status }) => validateConditionTypes(status.conditions),
       }),
     ],

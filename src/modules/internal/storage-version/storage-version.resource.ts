@@ -7,7 +7,7 @@ import {
   storageVersion,
 } from '../../../objects/apis/apiserverinternal/v1alpha1/storage-version.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -44,7 +44,12 @@ export function storageVersionResource(names: VendorNames): ResourceDefinition {
       validate: (_context, { status }) => validateStatus(status),
     },
     columns,
-    subresources: [statusSubresource<StorageVersion>({ validate: ({ status }) => validateStatus(status) })],
+    subresources: [
+      statusSubresource<StorageVersion>({
+        keptMetadata: clientMetadata,
+        validate: ({ status }) => validateStatus(status),
+      }),
+    ],
   });
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../objects/apis/lifecycle/v1alpha1/eviction-request.types.js';
 import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -53,6 +53,7 @@ export function evictionRequestResource(names: VendorNames): ResourceDefinition 
     columns,
     subresources: [
       statusSubresource<EvictionRequest>({
+        keptMetadata: clientMetadata,
         validate: ({ status }) => validateConditions(status.conditions, FieldPath.of('status', 'conditions')),
       }),
     ],

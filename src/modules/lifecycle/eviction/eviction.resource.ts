@@ -3,7 +3,7 @@ import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type Eviction, eviction } from '../../../objects/apis/lifecycle/v1alpha1/eviction.types.js';
 import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { validateTarget } from '../eviction-target.js';
 import { evictionColumns } from './eviction.columns.js';
@@ -31,6 +31,7 @@ export function evictionResource(names: VendorNames): ResourceDefinition {
     columns: evictionColumns,
     subresources: [
       statusSubresource<Eviction>({
+        keptMetadata: clientMetadata,
         validate: ({ status }) => validateConditions(status.conditions, FieldPath.of('status', 'conditions')),
       }),
     ],

@@ -7,7 +7,7 @@ import { validateCidr } from '../../../objects/apis/networking/v1/validation/cid
 import { canonicalNetwork, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import type { ServiceRanges } from '../../../objects/registry/allocation/service-ranges.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -54,7 +54,7 @@ export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, c
       validateUpdate: (_context, object, old) => validateServiceCidrUpdate(object, old),
     },
     columns,
-    subresources: [statusSubresource<ServiceCIDR>()],
+    subresources: [statusSubresource<ServiceCIDR>({ keptMetadata: clientMetadata })],
   });
 }
 

@@ -63,6 +63,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
         type: 'part',
         name: 'status',
         verbs: ['get', 'patch', 'update'],
+        resetFields: { 'f:spec': {} },
         prepareForUpdate: (_context, object, old) => {
           object.spec = old.spec;
         },

@@ -6,7 +6,7 @@ import { type DeviceTaintRule, deviceTaintRule } from '../../../objects/apis/res
 import { deviceTaintRule as deviceTaintRuleV1alpha3 } from '../../../objects/apis/resource/v1alpha3/device-taint-rule.types.js';
 import { deviceTaintRule as deviceTaintRuleV1beta2 } from '../../../objects/apis/resource/v1beta2/resource.types.js';
 import { ageColumn, nameColumn, since } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -63,7 +63,12 @@ export function deviceTaintRuleResource(names: VendorNames, clock: Clock): Resou
       validateUpdate: (_context, object, old) => validateRule(object, old),
     },
     columns,
-    subresources: [statusSubresource<DeviceTaintRule>({ validate: ({ status }) => validateStatus(status) })],
+    subresources: [
+      statusSubresource<DeviceTaintRule>({
+        keptMetadata: clientMetadata,
+        validate: ({ status }) => validateStatus(status),
+      }),
+    ],
   });
 }
 

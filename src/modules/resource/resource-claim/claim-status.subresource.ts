@@ -1,5 +1,5 @@
 import type { ResourceClaim } from '../../../objects/apis/resource/v1/resource-claim.types.js';
-import { keepField } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, keepField, keepMetadata } from '../../../objects/registry/definition/parent-subresources.js';
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
 import { dropClosedStatusFields } from '../versions/closed-gates.js';
 import type { ClaimRules } from './claim-rules.js';
@@ -11,8 +11,10 @@ export function claimStatusSubresource(rules: ClaimRules): PartSubresource {
     type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
+    resetFields: { 'f:metadata': {}, 'f:spec': {} },
     prepareForUpdate: (_context, object, old) => {
       keepField(object, old, 'spec');
+      keepMetadata(object, old, clientMetadata);
       const claim = object as unknown as ResourceClaim;
       dropClosedStatusFields(claim.status);
       dropDeallocatedDevices(claim, old as unknown as ResourceClaim);

@@ -5,7 +5,7 @@ import {
   type ResourcePoolStatusRequest,
   resourcePoolStatusRequest,
 } from '../../../objects/apis/resource/v1alpha3/resource-pool-status-request.types.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { validateDriverName, validatePoolName } from '../validation/device-names.validation.js';
 import { poolStatusColumns } from './pool-status.columns.js';
@@ -35,7 +35,7 @@ export function resourcePoolStatusRequestResource(names: VendorNames): ResourceD
         deepEqual(object.spec, old.spec) ? [] : [invalid(specPath, object.spec, 'field is immutable')],
     },
     columns: poolStatusColumns,
-    subresources: [statusSubresource<ResourcePoolStatusRequest>()],
+    subresources: [statusSubresource<ResourcePoolStatusRequest>({ keptMetadata: clientMetadata })],
   });
 }
 

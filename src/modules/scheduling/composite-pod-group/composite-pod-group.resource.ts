@@ -4,7 +4,7 @@ import {
   compositePodGroup,
 } from '../../../objects/apis/scheduling/v1alpha3/composite-pod-group.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -50,6 +50,6 @@ export function compositePodGroupResource(names: VendorNames): ResourceDefinitio
       validateUpdate: (_context, object, old) => validateCompositePodGroup(object, old),
     },
     columns,
-    subresources: [statusSubresource<CompositePodGroup>()],
+    subresources: [statusSubresource<CompositePodGroup>({ keptMetadata: clientMetadata })],
   });
 }

@@ -2,7 +2,7 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type PodGroup, podGroup } from '../../../objects/apis/scheduling/v1alpha3/pod-group.types.js';
 import { podGroup as podGroupV1beta1 } from '../../../objects/apis/scheduling/v1beta1/pod-group.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -52,7 +52,7 @@ export function podGroupResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object, old) => validatePodGroup(object, old),
     },
     columns,
-    subresources: [statusSubresource<PodGroup>()],
+    subresources: [statusSubresource<PodGroup>({ keptMetadata: clientMetadata })],
   });
 }
 

@@ -5,7 +5,7 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type CSINode, type CSINodeDriver, csiNode } from '../../../objects/apis/storage/v1/csi-node.types.js';
 import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -41,7 +41,7 @@ export function csiNodeResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object, old) => validateCsiNodeUpdate(object, old),
     },
     columns,
-    subresources: [statusSubresource<CSINode>()],
+    subresources: [statusSubresource<CSINode>({ keptMetadata: clientMetadata })],
   });
 }
 

@@ -1,7 +1,7 @@
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type VolumeAttachment, volumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -57,7 +57,10 @@ export function volumeAttachmentResource(names: VendorNames): ResourceDefinition
     },
     columns,
     subresources: [
-      statusSubresource<VolumeAttachment>({ validate: ({ status }) => validateVolumeAttachmentStatus(status) }),
+      statusSubresource<VolumeAttachment>({
+        keptMetadata: clientMetadata,
+        validate: ({ status }) => validateVolumeAttachmentStatus(status),
+      }),
     ],
   });
 }

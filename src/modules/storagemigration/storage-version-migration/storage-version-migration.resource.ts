@@ -8,7 +8,7 @@ import {
   storageVersionMigration,
 } from '../../../objects/apis/storagemigration/v1/storage-version-migration.types.js';
 import { storageVersionMigration as storageVersionMigrationV1beta1 } from '../../../objects/apis/storagemigration/v1beta1/storage-version-migration.types.js';
-import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
+import { clientMetadata, statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -53,7 +53,9 @@ export function storageVersionMigrationResource(names: VendorNames): ResourceDef
           : [invalid(specPath, { Resource: object.spec.resource }, 'field is immutable')],
     },
     columns,
-    subresources: [statusSubresource<StorageVersionMigration>({ validate: validateStatus })],
+    subresources: [
+      statusSubresource<StorageVersionMigration>({ keptMetadata: clientMetadata, validate: validateStatus }),
+    ],
   });
 }
 

@@ -57,6 +57,7 @@ export function customStrategyOptions({ status }: CustomResourceSubresources): S
 export function customStatus({ subresources: { scale }, statusErrors }: CustomRules): PartSubresource {
   return {
     ...statusSubresource(),
+    resetFields: { 'f:metadata': {}, 'f:spec': {} },
     prepareForUpdate: (_context, object, old) => {
       const { status } = object;
       for (const name of Object.keys(object)) if (name !== 'metadata') delete object[name];

@@ -6,8 +6,14 @@ import type { PartSubresource, ViewSubresource } from '../subresource-definition
 import type { TableColumn } from '../table-column.js';
 import { ageColumn, nameColumn } from './default-columns.js';
 
+/** Parts of the metadata that clients write. */
+export const clientMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+export type KeptMetadata = (typeof clientMetadata)[number];
+
 /** Rules of a status subresource beyond keeping the spec. */
 export interface StatusRules<T extends ApiObject> {
+  /** The metadata that this path carries over. Default: none. */
+  readonly keptMetadata?: readonly KeptMetadata[];
   /** Carries over further fields that this path may not change; may change `object`. */
   readonly keep?: (object: T, old: T) => void;
   readonly validate?: (object: T, old: T) => FieldError[];
@@ -18,16 +24,28 @@ export interface StatusRules<T extends ApiObject> {
  * set labels and annotations of their node through this path.
  */
 export function statusSubresource<T extends ApiObject>(rules: StatusRules<T> = {}): PartSubresource {
+  const { keptMetadata = [] } = rules;
+  const metadata = Object.fromEntries(keptMetadata.map((field) => [`f:${field}`, {}]));
   return {
     type: 'part',
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {
       keepField(object, old, 'spec');
+      keepMetadata(object, old, keptMetadata);
       rules.keep?.(object as T, old as T);
     },
     validateUpdate: (_context, object, old) => rules.validate?.(object as T, old as T) ?? [],
+    resetFields: { 'f:spec': {}, ...(keptMetadata.length === 0 ? {} : { 'f:metadata': metadata }) },
   };
+}
+
+/** Restores parts of the metadata of the live object, or removes those that it does not have. */
+export function keepMetadata({ metadata }: ApiObject, old: ApiObject, fields: readonly KeptMetadata[]): void {
+  for (const field of fields) {
+    if (old.metadata[field] === undefined) delete metadata[field];
+    else Object.assign(metadata, { [field]: old.metadata[field] });
+  }
 }
 
 /** Restores the value of the live object, or removes the field if the live object has none. */

@@ -212,7 +212,7 @@ export function decodeValue(
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
   };
   const { metadata } = input as { metadata?: { name?: unknown } | null };
-  // Of a custom kind, the fields are reported although the version is another one.
+  // Of a custom kind, unknown fields are reported although the version is another one.
   const otherVersion = type.custom === undefined ? undefined : otherVersionOf(identity, expected, metadata?.name);
   if (type.custom === undefined) checkIdentity(identity, expected);
   const oversized = oversizedMetadata(metadata);
@@ -230,7 +230,8 @@ export function decodeValue(
   if (fieldValidation !== 'Ignore') {
     // For a custom kind, the fields are checked when the text has been read.
     const text = type.custom === undefined ? json : undefined;
-    const texts = faultTexts(decoded.unknownFields, duplicates, text);
+    const unknown = otherVersion === undefined ? decoded.unknownFields : unknownElsewhere(input, decoded.unknownFields);
+    const texts = faultTexts(unknown, duplicates, text);
     if (fieldValidation === 'Strict') refuseFaults(identity, expected, texts, duplicates.lines);
     for (const fault of texts) addWarning(context, fault);
   }
@@ -239,6 +240,14 @@ export function decodeValue(
   object.kind = expected.kind;
   object.apiVersion = formatApiVersion(expected);
   return object;
+}
+
+const envelope: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
+
+/** A version that the definition does not have has no schema, so it knows metadata alone. */
+function unknownElsewhere(input: unknown, unknownFields: readonly string[]): readonly string[] {
+  const own = Object.keys(input as object).filter((name) => !envelope.has(name));
+  return [...unknownFields.filter((field) => field.startsWith('metadata.')), ...own].sort();
 }
 
 /** The error about a version that is not the expected one; throws those about anything else. */

@@ -35,7 +35,7 @@ export function trackFields(
       time: formatTime(services.clock.now()),
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...resetOptions(resource, subresource?.name),
+      ...resetOptions(resource, subresource),
     });
   if (!hasRemoteVersions(resource)) {
     setOwners(next, entriesIn(versionViews(services.registry, resource)));
@@ -70,7 +70,7 @@ export async function mergeApplied(
       lastAppliedAnnotation: services.names.lastAppliedAnnotation,
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...resetOptions(resource, subresource?.name),
+      ...resetOptions(resource, subresource),
     });
   const result = hasRemoteVersions(resource)
     ? await inRemoteVersions(path, merged)
@@ -122,10 +122,14 @@ class ConversionNeeded extends Error {
 }
 
 /** Fields that the path can't change: sending them gives nobody ownership. */
-function resetOptions(resource: ServedResource, subresource: string | undefined): { resetFields?: FieldSet } {
-  if (subresource === 'status') return { resetFields: allButStatus };
-  return subresource === undefined && isolatesStatus(resource.definition) ? { resetFields: onlyStatus } : {};
+function resetOptions(
+  { definition }: ServedResource,
+  subresource: WrittenPath['subresource'],
+): { resetFields?: FieldSet } {
+  if (subresource?.type === 'part' && subresource.resetFields !== undefined) {
+    return { resetFields: subresource.resetFields };
+  }
+  return subresource === undefined && isolatesStatus(definition) ? { resetFields: onlyStatus } : {};
 }
 
 const onlyStatus: FieldSet = { 'f:status': {} };
-const allButStatus: FieldSet = { 'f:metadata': {}, 'f:spec': {} };
