@@ -122,6 +122,11 @@ describe('EndpointSlice', () => {
     assert.deepEqual(tester.patch(object, { addressType: 'FQDN', endpoints: null }).causes, [
       'FieldValueInvalid | addressType | Invalid value: null: field is immutable',
     ]);
+    const fields = (change: Record<string, unknown>) =>
+      tester.patch(object, change).causes.map((cause) => cause.split(' | ')[1]);
+    assert.deepEqual(fields({ addressType: 'IPv6' }), ['addressType']);
+    const others = { addressType: 'IPv6', endpoints: [{ addresses: ['9.9.9.9'] }] };
+    assert.deepEqual(fields(others), ['endpoints[0].addresses', 'addressType']);
     assert.equal(tester.patch(object, { metadata: { labels: { a: 'b' } } }).object.metadata.generation, 1);
     assert.equal(tester.patch(object, { endpoints: [] }).object.metadata.generation, 2);
   });

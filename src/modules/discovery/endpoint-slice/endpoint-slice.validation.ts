@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import {
   duplicate,
   type FieldError,
@@ -55,7 +56,9 @@ export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): 
 /** Broken rules of a changed EndpointSlice: it keeps its address type. */
 export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
-  validateContent(slice, place, errors, old.addressType);
+  // Endpoints that stay are judged by the type that they were written for.
+  const isSame = isDeepStrictEqual(slice.endpoints, old.endpoints);
+  validateContent(slice, place, errors, isSame ? old.addressType : slice.addressType);
   errors.push(...missingAddresses(slice));
   if (slice.addressType !== old.addressType) errors.push(invalid(addressTypePath, null, 'field is immutable'));
   return errors;
@@ -67,7 +70,7 @@ function missingAddresses({ endpoints }: EndpointSlice): FieldError[] {
   );
 }
 
-/** @param addressType what the addresses must be; that of the live slice in an update */
+/** @param addressType what the addresses must be */
 function validateContent(
   slice: EndpointSlice,
   place: PlaceField,
