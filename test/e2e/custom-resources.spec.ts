@@ -476,4 +476,8 @@ it('shows the time of rules, the state of its cache and lists of watches in metr
   assert.equal(changed.status, 200, changed.text);
   for (const name of ['apiserver_storage_events_received_total', 'apiserver_watch_cache_events_received_total'])
     await eventually(async () => sumOf(await scrape(), name, labels) > 0, name);
+  await undefine(
+    dials,
+    cluster.servers.map((server) => server.client),
+  );
 });
