@@ -17,13 +17,13 @@ function podOf(spec: object) {
 
 interface Run {
   readonly name: string;
-  readonly state: 'created' | 'running' | 'exited';
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly exitCode?: number;
   readonly image?: string;
   readonly sandbox?: string;
 }
 
-const states = { created: 0, running: 1, exited: 2 } as const;
+const states = { created: 0, running: 1, exited: 2, unknown: 3 } as const;
 
 function runtimeOf(
   pod: ReturnType<typeof podOf>,
@@ -96,6 +96,23 @@ describe('podActions', () => {
   it('makes a sandbox and starts all containers of a new pod', () => {
     const actions = actionsOf(two, [], { sandboxes: [] });
     assert.deepEqual([actions.newSandbox, actions.killAll, actions.starts], [true, false, ['app', 'other']]);
+  });
+
+  it('kills what the runtime has lost sight of before it starts it again, whatever the role', () => {
+    const killed = ['Container is in unknown state, try killing it before restart'];
+    const lost = (name: string) => ({ name, state: 'unknown' }) as const;
+    const first = { name: 'first', state: 'exited' } as const;
+    const side = { name: 'side', state: 'running' } as const;
+    for (const { spec, runs, starts } of [
+      { spec: two, runs: [lost('app'), { name: 'other', state: 'running' } as const], starts: ['app'] },
+      { spec: withInits, runs: [lost('first')], starts: ['first'] },
+      { spec: withInits, runs: [first, lost('side')], starts: ['side'] },
+      { spec: withInits, runs: [first, side, lost('second')], starts: ['second'] },
+    ]) {
+      const actions = actionsOf(spec, runs);
+      assert.deepEqual([actions.kills, actions.starts], [killed, starts]);
+    }
+    assert.deepEqual(actionsOf(two, [{ name: 'app', state: 'created' }]).kills, []);
   });
 
   it('starts only the first init container of a new pod', () => {

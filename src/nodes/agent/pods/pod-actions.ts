@@ -5,6 +5,7 @@ import {
   addressesOf,
   hasExited,
   isRunning,
+  isUnknown,
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
@@ -162,6 +163,10 @@ class Plan {
   private start(declared: DeclaredContainer): void {
     // Restarts are counted over all sandboxes.
     const [before] = runsOf(this.input.runtime, declared.container.name);
+    if (before !== undefined && isUnknown(before)) {
+      const message = 'Container is in unknown state, try killing it before restart';
+      this.kills.push({ run: before, declared, message });
+    }
     this.starts.push({ declared, before });
   }
 

@@ -4,14 +4,7 @@ import { killContainer } from '../containers/container-killer.js';
 import { sandboxReady } from '../cri/sandbox-messages.js';
 import { unmountBelow } from '../volumes/mounts.js';
 import { podUid, roleOfInit } from './pod-form.js';
-import {
-  addressesOf,
-  isRunning,
-  nameOf,
-  type RuntimeContainer,
-  type RuntimePod,
-  usableSandbox,
-} from './runtime-pod.js';
+import { addressesOf, mayRun, nameOf, type RuntimeContainer, type RuntimePod, usableSandbox } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** Where an event about a container points. */
@@ -34,7 +27,7 @@ export class PodKiller {
     const sidecars = (pod.spec.initContainers ?? [])
       .filter((container) => roleOfInit(container) === 'sidecar')
       .map(({ name }) => name);
-    const running = runtime.containers.filter(isRunning);
+    const running = runtime.containers.filter(mayRun);
     const [late, first] = [
       running.filter((run) => sidecars.includes(nameOf(run))),
       running.filter((run) => !sidecars.includes(nameOf(run))),

@@ -18,6 +18,7 @@ import {
   addressesOf,
   hasExited,
   isRunning,
+  mayRun,
   millisOf,
   nameOf,
   type RuntimeContainer,
@@ -133,7 +134,7 @@ export class PodSync {
     const grace = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
     let current = runtime;
     if (actions.killAll) {
-      if (current.containers.some(isRunning)) await this.killer.stopContainers(pod, current, grace, signal);
+      if (current.containers.some(mayRun)) await this.killer.stopContainers(pod, current, grace, signal);
       await this.killer.stopSandboxes(current);
     }
     for (const { run, message } of actions.kills) {

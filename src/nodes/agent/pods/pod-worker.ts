@@ -5,7 +5,7 @@ import { graceSeconds, podUid } from './pod-form.js';
 import { PodKiller } from './pod-killer.js';
 import { PodSync } from './pod-sync.js';
 import type { RuntimePod } from './runtime-pod.js';
-import { isRunning, usableSandbox } from './runtime-pod.js';
+import { mayRun, usableSandbox } from './runtime-pod.js';
 import { type StatusTarget, StatusWriter } from './status-writer.js';
 import type { WorkerDependencies } from './worker-dependencies.js';
 
@@ -194,7 +194,7 @@ export class PodWorker {
     const uid = podUid(this.pod);
     let runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
     if (!this.isForgotten) await this.publish(runtime);
-    while (runtime.containers.some(isRunning)) {
+    while (runtime.containers.some(mayRun)) {
       this.hurry = new AbortController();
       const grace = this.grace ?? Number(this.pod.spec.terminationGracePeriodSeconds ?? 30);
       await this.killer.stopContainers(this.pod, runtime, grace, this.hurry.signal);

@@ -41,6 +41,16 @@ export function isRunning({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.running;
 }
 
+/** Whether the runtime has lost sight of the container, as after a crash: it may still run. */
+export function isUnknown({ state }: Pick<ContainerStatus, 'state'>): boolean {
+  return state === containerStates.unknown;
+}
+
+/** Whether the container must be stopped before it can be relied on that nothing of it runs. */
+export function mayRun(run: Pick<ContainerStatus, 'state'>): boolean {
+  return isRunning(run) || isUnknown(run);
+}
+
 export function hasExited({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.exited;
 }
