@@ -1,9 +1,9 @@
 // Kills the agent of a node, its runtime and the API server while pods come and go, and checks that no container runs twice,
-// that none is left behind, and that every status is right at the end. PODS, AGENT_KILLS, RUNTIME_KILLS and SERVER_KILLS in the
-// environment change how many.
+// that none is left behind, and that every status is right at the end. Flags change how many of each; `--help` lists them.
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { containerStates } from '../../src/nodes/agent/cri/container-messages.js';
 import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
 import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
@@ -12,14 +12,36 @@ import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
 import { busyboxImage, TestContainerd } from '../support/containerd.js';
 
-const count = (name: string, usual: number) => Number(process.env[name] ?? usual);
-const mostPods = count('PODS', 200);
+const usualSizes = { pods: 200, 'at-once': 25, 'agent-kills': 50, 'runtime-kills': 10, 'server-kills': 10 };
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean' },
+    ...Object.fromEntries(Object.keys(usualSizes).map((name) => [name, { type: 'string' } as const])),
+  },
+});
+if (values.help) {
+  console.log(
+    Object.entries(usualSizes)
+      .map(([name, usual]) => `--${name}=${usual}`)
+      .join('\n'),
+  );
+  process.exit();
+}
+
+/** @throws Error for a flag that is no whole number */
+function size(name: keyof typeof usualSizes): number {
+  const given = (values as Readonly<Record<string, unknown>>)[name] ?? usualSizes[name];
+  if (!/^\d+$/.test(String(given))) throw new Error(`--${name} must be a whole number`);
+  return Number(given);
+}
+
+const mostPods = size('pods');
 /** Pods that are there at a time. */
-const atOnce = count('AT_ONCE', 25);
+const atOnce = size('at-once');
 const kills = [
-  ...Array.from({ length: count('AGENT_KILLS', 50) }, () => 'agent' as const),
-  ...Array.from({ length: count('RUNTIME_KILLS', 10) }, () => 'runtime' as const),
-  ...Array.from({ length: count('SERVER_KILLS', 10) }, () => 'server' as const),
+  ...Array.from({ length: size('agent-kills') }, () => 'agent' as const),
+  ...Array.from({ length: size('runtime-kills') }, () => 'runtime' as const),
+  ...Array.from({ length: size('server-kills') }, () => 'server' as const),
 ];
 const nodeName = 'killed';
 const pods = '/api/v1/namespaces/default/pods';
@@ -213,7 +235,7 @@ async function main(): Promise<void> {
       await delay(500 + 3000 * Math.random());
       await scene.kill(what);
       await scene.checkTwice(`after kill ${index + 1} (${what})`);
-      if (index % 10 === 9) console.log(`${index + 1} of ${order.length} kills, ${scene.problems.length} problems`);
+      console.log(`kill ${index + 1} of ${order.length} (${what}), ${scene.problems.length} problems`);
     }
     let wrong: string[] = [];
     await eventually(
