@@ -25,8 +25,7 @@ export class Kubectl {
   ) {
     const home = mkdtempSync(join(tmpdir(), 'plinth-kubectl-'));
     removeWithUs(home);
-    // Most commands end before there is garbage worth collecting.
-    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig, GOGC: '800' };
+    this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
   }
 
   /** Minor release of the program, such as 20 or 32. */
