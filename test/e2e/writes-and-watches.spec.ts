@@ -313,21 +313,23 @@ describe('watches', () => {
     assert.equal(await watch.next(60_000), undefined);
   });
 
-  it('bookmarks the end of the initial state exactly once when asked', async () => {
-    const query =
-      'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=state%3Dyes';
-    const watch = await two.watch(`${configMaps}?${query}`);
-    const events: WatchEvent[] = [];
+  it('bookmarks the end of the initial state exactly once when asked, also of watches that name no version or 0', async () => {
     const isEnd = (e: WatchEvent) => e.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
-    while (!events.some(isEnd)) events.push(...(await watch.take(1)));
-    const late = configMap('after-the-end', {}, { labels: { state: 'yes' } });
-    await one.post(configMaps, late);
-    while (events.at(-1)?.object.metadata.name !== late.metadata.name) events.push(...(await watch.take(1)));
-    watch.close();
-    const ends = events.filter(isEnd);
-    assert.equal(ends.length, 1);
-    assert.equal(ends[0]?.type, 'BOOKMARK');
-    assert.equal(events[0]?.type, 'ADDED');
+    const forms = ['sendInitialEvents=true&resourceVersionMatch=NotOlderThan&', '', 'resourceVersion=0&'];
+    for (const [number, form] of forms.entries()) {
+      const query = `watch=1&${form}allowWatchBookmarks=true&labelSelector=state%3Dyes`;
+      const watch = await two.watch(`${configMaps}?${query}`);
+      const events: WatchEvent[] = [];
+      while (!events.some(isEnd)) events.push(...(await watch.take(1)));
+      const late = configMap(`after-the-end-${number}`, {}, { labels: { state: 'yes' } });
+      await one.post(configMaps, late);
+      while (events.at(-1)?.object.metadata.name !== late.metadata.name) events.push(...(await watch.take(1)));
+      watch.close();
+      const ends = events.filter(isEnd);
+      assert.equal(ends.length, 1, form);
+      assert.equal(ends[0]?.type, 'BOOKMARK');
+      assert.equal(events[0]?.type, 'ADDED');
+    }
     const without = await two.get(`${configMaps}?watch=1&sendInitialEvents=true`);
     assert.equal(without.status, 422);
   });

@@ -257,14 +257,15 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const version = parseResourceVersion(versionText);
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
-  checkWatchRules(query, services.names, services.features.isOn('WatchList'));
+  const hasWatchList = services.features.isOn('WatchList');
+  checkWatchRules(query, services.names, hasWatchList);
   // Clients from before this parameter expect the state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {
     from: version,
     sendsInitialEvents,
     notOlderThan: version ?? (versionText === '0' ? 0n : undefined),
-    announcesInitialEnd: initial !== null && sendsInitialEvents && bookmarks,
+    announcesInitialEnd: hasWatchList && sendsInitialEvents && bookmarks,
     bookmarks,
     timeoutMs: timeoutOf(services, query.get('timeoutSeconds')),
   };
