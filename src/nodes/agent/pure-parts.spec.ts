@@ -425,4 +425,17 @@ describe('readLog', () => {
     assert.equal(await read({ since: Date.parse('2026-01-01T00:00:03Z') }), 'three\n');
     assert.equal(await read({ tailLines: 1, timestamps: true }), '2026-01-01T00:00:03Z three\n');
   });
+
+  it('leaves out what is too long for an entry, and shows what comes after it', async (t) => {
+    const folder = await fs.mkdtemp(join(tmpdir(), 'log-'));
+    t.after(() => fs.rm(folder, { recursive: true }));
+    const path = join(folder, '0.log');
+    const long = `2026-01-01T00:00:01Z stdout F ${'x '.repeat(2 * 1024 * 1024)}`;
+    await fs.writeFile(path, `${[lines[0], long, lines[3]].join('\n')}\n`);
+    const { signal } = new AbortController();
+    const shown: Buffer[] = [];
+    const source = { open: () => fs.open(path), isLive: async () => false, wait: async () => undefined, signal };
+    for await (const piece of readLog(source, query)) shown.push(piece);
+    assert.equal(Buffer.concat(shown).toString(), 'one\nthree\n');
+  });
 });

@@ -21,6 +21,8 @@ export interface LogSource {
 }
 
 const chunkBytes = 64 * 1024;
+/** Runtimes write entries of some kilobytes. What is longer was written by somebody else, and is left out. */
+const longestEntryBytes = 1024 * 1024;
 const newline = 10;
 
 /** The pieces of a log in the form in which they are sent. Ends with the log, unless it is followed. */
@@ -41,12 +43,20 @@ async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buff
   try {
     let position = query.tailLines === undefined ? 0 : await tailPosition(handle, query.tailLines, query);
     let rest: Buffer = Buffer.alloc(0);
+    let isInLongEntry = false;
     while (!source.signal.aborted) {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
       if (bytesRead > 0) {
         position += bytesRead;
-        const { pieces, rest: open } = split(Buffer.concat([rest, buffer.subarray(0, bytesRead)]), query);
-        rest = open;
+        let chunk = buffer.subarray(0, bytesRead);
+        if (isInLongEntry) {
+          const end = chunk.indexOf(newline);
+          if (end < 0) continue;
+          chunk = chunk.subarray(end + 1);
+        }
+        const { pieces, rest: open } = split(Buffer.concat([rest, chunk]), query);
+        isInLongEntry = open.length > longestEntryBytes;
+        rest = isInLongEntry ? Buffer.alloc(0) : open;
         if (pieces.length > 0) yield pieces;
         continue;
       }
@@ -58,6 +68,7 @@ async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buff
         handle = next;
         position = 0;
         rest = Buffer.alloc(0);
+        isInLongEntry = false;
       } else if (!isLive && (await handle.stat()).size <= position) return;
       else if (isLive) await source.wait();
     }
