@@ -1,5 +1,4 @@
 import { promises as fs } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -11,10 +10,8 @@ import type { Pressure } from '../node/node-status.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { PodManager } from '../pod-manager.js';
 import { podKey, podUid } from '../pods/pod-form.js';
-import { isRunning } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
-import { openInside } from '../volumes/inside.js';
 import { DiskLimits } from './disk-limits.js';
 import {
   evictionMessage,
@@ -26,7 +23,7 @@ import {
   type Threshold,
 } from './eviction.js';
 import { ImageCleanup, type ImageCleanupSettings } from './image-cleanup.js';
-import { rotateLog } from './log-rotation.js';
+import { rotateRunningLogs } from './running-logs.js';
 
 export interface HousekeeperDependencies {
   readonly runtime: ContainerRuntime;
@@ -98,17 +95,12 @@ export class Housekeeper {
 
   private async rotateLogs(): Promise<void> {
     const { runtime, view, logFolder, logMaxBytes, logMaxFiles, timers } = this.dependencies;
-    for (const { uid, namespace, name } of view.pods()) {
-      const { containers } = await view.read(uid, namespace, name);
-      for (const { id, logPath } of containers.filter(isRunning)) {
-        if (logPath === '') continue;
-        const path = relative(logFolder, logPath);
-        // Pods may have the folder of logs as a volume: by way of the open folder nothing outside is reached.
-        await using folder = await openInside(logFolder, dirname(path));
-        const inside = join(folder.path, basename(path));
-        await rotateLog(runtime, id, inside, logMaxBytes, logMaxFiles, timers.now());
-      }
-    }
+    await rotateRunningLogs({
+      ...{ runtime, view, logFolder },
+      maxBytes: logMaxBytes,
+      maxFiles: logMaxFiles,
+      now: timers.now(),
+    });
   }
 
   private async imageDisk() {
